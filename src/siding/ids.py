@@ -1,0 +1,39 @@
+"""Identifiers. Pure: randomness is passed in."""
+
+from collections.abc import Callable
+from typing import NewType
+
+TaskId = NewType("TaskId", str)
+StepId = NewType("StepId", str)
+Sha = NewType("Sha", str)
+
+TASK_ID_LENGTH = 8
+# No "-" and "_" (an id that starts with one cannot be an argument) and no look-alikes.
+TASK_ID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+
+
+def new_task_id(random_bytes: Callable[[int], bytes]) -> TaskId:
+    """Return eight characters of `TASK_ID_ALPHABET`, each equally likely."""
+    size = len(TASK_ID_ALPHABET)
+    limit = 256 - 256 % size  # bytes at or over it would favour the alphabet's first letters
+    letters: list[str] = []
+    while len(letters) < TASK_ID_LENGTH:
+        letters += [TASK_ID_ALPHABET[byte % size] for byte in random_bytes(16) if byte < limit]
+    return TaskId("".join(letters[:TASK_ID_LENGTH]))
+
+
+def step_id(number: int) -> StepId:
+    """Return the step's name: four digits, growing past 9999."""
+    assert number > 0, number
+    return StepId(f"{number:04d}")
+
+
+def step_number(step: str) -> int:
+    """Return the number in a step id; raises ValueError when there is none.
+
+    Accepts what people type: ``7``, ``0007``, ``#7``.
+    """
+    digits = step.removeprefix("#")
+    if not digits.isascii() or not digits.isdigit() or int(digits) == 0:
+        raise ValueError(step)
+    return int(digits)

@@ -1,0 +1,1 @@
+"""Steps: the append-only record of everything done in a task."""
