@@ -1,0 +1,111 @@
+"""JSON as it is kept: what is written can always be read back, what is read is really JSON.
+
+Writing: UTF-8, never NaN or Infinity. A lone surrogate (a file name that is not UTF-8 becomes one)
+has no UTF-8 form and is written as its ``\\udcXX`` escape, so no text is refused and none is lost.
+
+Reading: strict. NaN, Infinity and numbers beyond a float are refused because no other reader takes
+them and they could not be written back. A byte order mark is ignored (RFC 8259, section 8.1); of a
+key given twice the last counts, as everywhere in Python.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+from siding.storage.errors import NotStorable
+
+MAX_DEPTH = 200  # far below the parser's own limit, whatever the stack is when it runs
+_BOM = "\ufeff"
+
+
+class NotJson(ValueError):
+    """The bytes are not a JSON object; the message says why, in words for people.
+
+    `is_cut_off` says that more text might have made it one: its end is missing.
+    """
+
+    def __init__(self, reason: str, *, is_cut_off: bool = False) -> None:
+        super().__init__(reason)
+        self.is_cut_off = is_cut_off
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise NotJson(f"it contains {name}")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise NotJson("it contains a number that is too large")
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_DOCUMENT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """Return the JSON object; raises `NotJson`, whatever the bytes are."""
+    try:
+        value = _DECODER.decode(raw.decode("utf-8").removeprefix(_BOM))
+    except UnicodeDecodeError as error:
+        raise NotJson(f"it is not UTF-8 (byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        cut_off = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated")
+        raise NotJson(f"it is not JSON ({error.msg}: {where})", is_cut_off=cut_off) from None
+    except NotJson:
+        raise
+    except ValueError:  # int() of more than 4300 digits
+        raise NotJson("it contains a number that is too long") from None
+    except RecursionError:
+        raise NotJson("it is nested too deeply") from None
+    except MemoryError:
+        raise NotJson("it is too large for the memory there is") from None
+    if not isinstance(value, dict):
+        raise NotJson("it is not a JSON object")
+    return value
+
+
+def encode_line(record: Mapping[str, Any]) -> bytes:
+    """Return the object on one line, without the newline; raises `NotStorable`."""
+    return _encode(_LINE, record)
+
+
+def encode_document(data: Mapping[str, Any]) -> bytes:
+    """Return the object indented by two, with a final newline; raises `NotStorable`."""
+    return _encode(_DOCUMENT, data) + b"\n"
+
+
+def _encode(encoder: json.JSONEncoder, data: Mapping[str, Any]) -> bytes:
+    try:
+        # backslashreplace meets only lone surrogates, inside strings, and its \udcXX is JSON's.
+        raw = encoder.encode(dict(data)).encode("utf-8", "backslashreplace")
+    except RecursionError:
+        raise NotStorable("a record is nested too deeply to be stored") from None
+    except ValueError as error:  # NaN, a circle, an int of more than 4300 digits
+        raise NotStorable(f"a record has no JSON form: {error}") from None
+    # Counting brackets is an upper bound of the depth at the speed of memchr.
+    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
+        raise NotStorable(f"a record is nested more than {MAX_DEPTH} deep")
+    return raw
+
+
+def _depth(value: object) -> int:
+    depth = 0
+    level = [value]
+    while level:
+        depth += 1
+        level = [child for parent in level for child in _containers_in(parent)]
+    return depth
+
+
+def _containers_in(value: object) -> list[object]:
+    children: Iterable[object] = value.values() if isinstance(value, dict) else _items(value)
+    return [child for child in children if isinstance(child, dict | list | tuple)]
+
+
+def _items(value: object) -> Iterable[object]:
+    return value if isinstance(value, list | tuple) else ()

@@ -1,0 +1,33 @@
+"""Planted faults: the tests' proof that their gates catch a broken store.
+
+Nothing here is ever on outside tests: the composition root passes the names in once, before any
+file is touched. Each name is one classic mistake.
+"""
+
+from collections.abc import Iterable
+
+KNOWN = frozenset(
+    {
+        "skip-fsync",  # no flush of any file: a power cut loses what was promised
+        "skip-directory-fsync",  # files are flushed, names are not
+        "truncate-rewrite",  # documents are rewritten in place: a kill leaves half of one
+        "skip-newline",  # a torn last line is not closed: it swallows the next record
+        "skip-lock",  # locks are not taken: writers run into each other
+    }
+)
+
+_enabled: frozenset[str] = frozenset()
+
+
+def enable(names: Iterable[str]) -> None:
+    """Switch on exactly these faults; an unknown name is a gate that would test nothing."""
+    global _enabled
+    chosen = frozenset(names)
+    if unknown := sorted(chosen - KNOWN):
+        raise ValueError(f"unknown faults {unknown!r}; known are {sorted(KNOWN)!r}")
+    _enabled = chosen
+
+
+def is_enabled(name: str) -> bool:
+    """Return whether the fault is planted."""
+    return name in _enabled

@@ -1,0 +1,62 @@
+"""File systems on which the promises cannot be kept.
+
+Over a network or through a user-space server a lock may be local to one machine, or none, and a
+flush may return before anything is stored. Linux only: elsewhere nothing is reported.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+_NETWORK = frozenset(
+    {"9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs2", "glusterfs", "gpfs", "lustre"}
+    | {"ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb3", "smbfs", "vboxsf"}
+)
+
+
+class Mount(NamedTuple):
+    """Where a file system is mounted, and what kind it is ("ext4", "nfs4", "fuse.sshfs")."""
+
+    point: str
+    kind: str
+
+
+def unsupported_reason(path: Path, *, table: Path = Path("/proc/self/mountinfo")) -> str | None:
+    """Return why data must not be kept at `path`, which need not exist yet; None when it may."""
+    try:
+        text = table.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    mount = mount_of(os.path.realpath(path), text)
+    if mount is None:
+        return None
+    if mount.kind in _NETWORK:
+        why = "a network file system does not keep locks and flushes reliably"
+    elif mount.kind.startswith("fuse"):
+        why = "a user-space file system need not keep locks and flushes"
+    else:
+        return None
+    return f"{str(path)!r} is on {mount.kind} (mounted at {mount.point!r}): {why}"
+
+
+def mount_of(path: str, mountinfo: str) -> Mount | None:
+    """Return the mount an absolute path without links belongs to (proc(5), mountinfo)."""
+    found: Mount | None = None
+    for line in mountinfo.splitlines():
+        front, separator, back = line.partition(" - ")
+        fields = front.split(" ")
+        if not separator or len(fields) < 5:
+            continue
+        point = _unescape(fields[4])
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
+        # The longest wins; of two at one place the later one, which hides the other.
+        if inside and (found is None or len(point) >= len(found.point)):
+            found = Mount(point=point, kind=back.split(" ")[0])
+    return found
+
+
+def _unescape(field: str) -> str:
+    """Space, tab, newline and backslash are written as three octal digits."""
+    for code, character in ((r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", "\\")):
+        field = field.replace(code, character)
+    return field

@@ -1,0 +1,140 @@
+"""Where everything is. Pure: paths in, paths out; nothing here touches the disk.
+
+The tree is drawn in `FORMAT.md`. Names that come from outside (task ids, lock names) are checked
+before they become part of a path.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.storage.errors import UnsafeName
+
+_LONGEST_NAME_BYTES = 200  # leaves room for suffixes within the usual limit of 255
+
+
+class TaskLayout(NamedTuple):
+    """One task's directory."""
+
+    root: Path
+
+    @property
+    def task_json(self) -> Path:
+        return self.root / "task.json"
+
+    @property
+    def ledger_jsonl(self) -> Path:
+        return self.root / "ledger.jsonl"
+
+    @property
+    def running_json(self) -> Path:
+        """What is running now; there only while a step is under way, or was when it was cut off."""
+        return self.root / "running.json"
+
+    @property
+    def artifacts_dir(self) -> Path:
+        return self.root / "artifacts"
+
+    @property
+    def lock(self) -> Path:
+        """Held while a step is under way: one at a time."""
+        return self.root / "lock"
+
+    def artifact(self, step: int, suffix: str) -> Path:
+        """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``)."""
+        return self.artifacts_dir / checked_name(f"{step:04d}.{suffix.removeprefix('.')}")
+
+
+class ProjectLayout(NamedTuple):
+    """One project's directory."""
+
+    root: Path
+
+    @property
+    def project_json(self) -> Path:
+        return self.root / "project.json"
+
+    @property
+    def config_yaml(self) -> Path:
+        return self.root / "config.yaml"
+
+    @property
+    def state_json(self) -> Path:
+        return self.root / "state.json"
+
+    @property
+    def events_jsonl(self) -> Path:
+        return self.root / "events.jsonl"
+
+    @property
+    def worktrees_json(self) -> Path:
+        return self.root / "worktrees.json"
+
+    @property
+    def snapshots_git(self) -> Path:
+        return self.root / "snapshots.git"
+
+    @property
+    def tasks_dir(self) -> Path:
+        return self.root / "tasks"
+
+    @property
+    def workspaces_dir(self) -> Path:
+        return self.root / "workspaces"
+
+    @property
+    def trash_dir(self) -> Path:
+        """What was taken away, until it is deleted for good; on the workspaces' file system."""
+        return self.root / "trash"
+
+    @property
+    def locks_dir(self) -> Path:
+        return self.root / "locks"
+
+    def task(self, task_id: str) -> TaskLayout:
+        return TaskLayout(root=self.tasks_dir / checked_name(task_id))
+
+    def workspace(self, task_id: str) -> Path:
+        return self.workspaces_dir / checked_name(task_id)
+
+    def lock(self, name: str) -> Path:
+        return self.locks_dir / checked_name(name)
+
+
+class Home(NamedTuple):
+    """The home: everything of one user."""
+
+    root: Path
+
+    @property
+    def config_path(self) -> Path:
+        return self.root / "config.yaml"
+
+    @property
+    def projects_dir(self) -> Path:
+        return self.root / "projects"
+
+    def project(self, name: str) -> ProjectLayout:
+        """Return the layout of the project directory of this name (see `project_dir_name`)."""
+        return ProjectLayout(root=self.projects_dir / checked_name(name))
+
+
+def checked_name(name: str) -> str:
+    """Return the name if it can only be one entry of its directory; raises `UnsafeName`."""
+    if name in {"", ".", ".."} or "/" in name or "\0" in name:
+        raise UnsafeName(f"{name!r} cannot be the name of a file or directory")
+    return name
+
+
+def project_dir_name(repo_root: Path, width: int = 4) -> str:
+    """Return ``<name>-<hash>``; `width` hex digits, made wider by the caller on a collision.
+
+    `repo_root` is the repository's real path: its bytes are hashed as they are. The name is the
+    directory's, without what cannot be shown, and shortened if it must be.
+    """
+    from hashlib import sha256  # 2 ms of import; only who looks for a project needs it
+
+    digest = sha256(os.fsencode(repo_root)).hexdigest()[:width]
+    shown = "".join(letter if letter.isprintable() else "_" for letter in repo_root.name)
+    short = shown.encode("utf-8")[:_LONGEST_NAME_BYTES].decode("utf-8", "ignore")
+    return f"{short or 'root'}-{digest}"
