@@ -9,7 +9,6 @@ key given twice the last counts, as everywhere in Python.
 """
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -17,6 +16,7 @@ from siding.storage.errors import NotStorable
 
 MAX_DEPTH = 200  # far below the parser's own limit, whatever the stack is when it runs
 _BOM = "\ufeff"
+_INFINITIES = (float("inf"), float("-inf"))
 
 
 class NotJson(ValueError):
@@ -36,7 +36,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _finite(text: str) -> float:
     value = float(text)
-    if math.isinf(value):
+    if value in _INFINITIES:
         raise NotJson("it contains a number that is too large")
     return value
 

@@ -237,7 +237,8 @@ def move_aside(source: Path, target: Path) -> None:
             else:
                 _rename_to_free_name(source.name, target.name, source_dir, target_dir)
             _flush_names(target_dir)  # first: a power cut may leave two names, never none
-            _flush_names(source_dir)
+            if source.parent != target.parent:
+                _flush_names(source_dir)
         finally:
             os.close(target_dir)
     finally:

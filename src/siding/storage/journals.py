@@ -122,15 +122,17 @@ class Journal:
         """Return the last entry, or None when there is none."""
         return next(iter(self.tail(1)), None)
 
-    def damage(self) -> list[Damage]:
-        """Return what could not be read, in order; reads the whole file."""
-        return [
-            Damage(
-                number=entry.number or 0, offset=entry.offset, end=entry.end, problem=entry.problem
-            )
+    def damage(self, *, limit: int | None = None) -> list[Damage]:
+        """Return what could not be read, in order, at most `limit` of it; reads the whole file.
+
+        A torn last line may also be one that is being written at this moment.
+        """
+        damaged = (
+            Damage(number=entry.number or 0, offset=entry.offset, end=entry.end, problem=problem)
             for entry in self.entries()
-            if entry.problem is not None
-        ]
+            if (problem := entry.problem) is not None
+        )
+        return list(islice(damaged, limit))
 
     @contextmanager
     def _open_locked(self) -> Iterator[tuple[int, int]]:

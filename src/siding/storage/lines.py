@@ -85,18 +85,28 @@ class _Block(NamedTuple):
 
 def _block_before(fd: int, position: int, size: int) -> _Block:
     base = max(position - size, 0)
-    data = os.pread(fd, position - base, base)
+    data = _read_at(fd, position - base, base)
     return _Block(data=data, base=base, is_short=len(data) < position - base)
+
+
+def _read_at(fd: int, size: int, offset: int) -> bytes:
+    """Return `size` bytes, or fewer only at the file's end."""
+    data = os.pread(fd, size, offset)
+    while len(data) < size and (more := os.pread(fd, size - len(data), offset + len(data))):
+        data += more
+    return data
 
 
 def _line_at(
     fd: int, block: _Block, offset: int, stop: int, end: int, *, is_closed: bool
 ) -> Line | None:
     is_too_long = stop - offset > MAX_LINE_BYTES
-    if block.base <= offset and stop <= block.base + len(block.data):
+    if is_too_long:
+        raw = _read_at(fd, KEPT_OF_TOO_LONG, offset)
+    elif block.base <= offset and stop <= block.base + len(block.data):
         raw = block.data[offset - block.base : stop - block.base]
     else:
-        raw = os.pread(fd, KEPT_OF_TOO_LONG if is_too_long else stop - offset, offset)
+        raw = _read_at(fd, stop - offset, offset)
     return _line(None, offset, end, raw, is_closed=is_closed, is_too_long=is_too_long)
 
 
