@@ -14,6 +14,15 @@ from siding.storage.errors import DamagedFile, FileTooLarge, NewerVersion, NotSt
 from siding.storage.files import read_bytes, replace_bytes
 from siding.storage.versions import Migration, keep_old, migrate, version_of
 
+__all__ = [
+    "DamagedFile",
+    "NewerVersion",
+    "migrate_document",
+    "read_document",
+    "read_document_or_none",
+    "write_document",
+]
+
 # A parsed object takes up to some twenty times its bytes: this keeps a hostile one in bounds.
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 NO_MIGRATIONS: Mapping[int, Migration] = MappingProxyType({})
@@ -36,10 +45,10 @@ def read_document(
     try:
         data = migrate(data, to=version, migrations=migrations)
     except ValueError as error:
-        raise DamagedFile(path, what, str(error)) from error
+        raise DamagedFile(path, str(error), what=what) from error
     missing = [key for key in required if key not in data]
     if missing:
-        raise DamagedFile(path, what, f"it lacks {', '.join(map(repr, missing))}")
+        raise DamagedFile(path, f"it lacks {', '.join(map(repr, missing))}", what=what)
     return data
 
 
@@ -84,7 +93,7 @@ def migrate_document(
     try:
         migrated = migrate(data, to=version, migrations=migrations)
     except ValueError as error:
-        raise DamagedFile(path, what, str(error)) from error
+        raise DamagedFile(path, str(error), what=what) from error
     backup = keep_old(path, raw, found)
     write_document(path, migrated)
     return backup
@@ -94,7 +103,7 @@ def _read(path: Path, what: str) -> bytes:
     try:
         return read_bytes(path, limit=MAX_DOCUMENT_BYTES)
     except FileTooLarge as error:
-        raise DamagedFile(path, what, f"it has more than {error.limit} bytes") from error
+        raise DamagedFile(path, f"it has more than {error.limit} bytes", what=what) from error
 
 
 def _parse(path: Path, raw: bytes, what: str, supported: int) -> dict[str, Any]:
@@ -102,7 +111,7 @@ def _parse(path: Path, raw: bytes, what: str, supported: int) -> dict[str, Any]:
         data = parse_object(raw) if raw.strip(b"\0") else _refuse_blank(raw)
         found = version_of(data)
     except (NotJson, ValueError) as error:
-        raise DamagedFile(path, what, str(error)) from error
+        raise DamagedFile(path, str(error), what=what) from error
     if found > supported:
         raise NewerVersion(path, what, found, supported)
     return data

@@ -15,59 +15,73 @@ class StorageError(SidingError):
     code = "storage"
 
 
-class NotARegularFile(StorageError):
+class UnreadableFile(StorageError):
+    """A file is there and cannot be used, for one of the reasons below; it was left as it is.
+
+    Who lists many files catches this one, names the file, and goes on.
+    """
+
+    code = "unreadable_file"
+
+    def __init__(self, path: Path, message: str, *, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+class NotARegularFile(UnreadableFile):
     """Where one of our files belongs there is a directory, link, pipe, socket or device."""
 
     code = "not_a_regular_file"
 
     def __init__(self, path: Path) -> None:
         super().__init__(
+            path,
             f"{str(path)!r} is not a regular file",
-            hint="A directory, link, pipe or device stands in its place; move it away.",
+            hint="a directory, link, pipe or device stands in its place; move it away",
         )
-        self.path = path
 
 
-class FileTooLarge(StorageError):
+class FileTooLarge(UnreadableFile):
     """The file is larger than anything that is read into memory as a whole. Sizes in bytes."""
 
     code = "file_too_large"
 
     def __init__(self, path: Path, limit: int) -> None:
         super().__init__(
+            path,
             f"{str(path)!r} is larger than {limit} bytes and was not read",
-            hint="Nothing of ours grows that large; look at what wrote to it.",
+            hint="nothing of ours grows that large; look at what wrote to it",
         )
-        self.path = path
         self.limit = limit
 
 
-class DamagedFile(StorageError):
+class DamagedFile(UnreadableFile):
     """A document cannot be understood. It was left byte for byte as it was found."""
 
     code = "damaged_file"
 
-    def __init__(self, path: Path, what: str, reason: str) -> None:
+    def __init__(self, path: Path, reason: str, *, what: str | None = None) -> None:
+        subject = f"the {what} file {str(path)!r}" if what else repr(str(path))
         super().__init__(
-            f"the {what} file {str(path)!r} is damaged: {reason}",
-            hint="It was left as it is; mend it by hand or put back a copy.",
+            path,
+            f"{subject} is damaged: {reason}",
+            hint="it was left as it is; mend it by hand or put back a copy",
         )
-        self.path = path
         self.reason = reason
 
 
-class NewerVersion(StorageError):
+class NewerVersion(UnreadableFile):
     """A newer release wrote this document; this one neither guesses at it nor writes it."""
 
     code = "newer_version"
 
     def __init__(self, path: Path, what: str, found: int, supported: int) -> None:
         super().__init__(
+            path,
             f"the {what} file {str(path)!r} has format version {found}; "
             f"this release knows versions up to {supported}",
-            hint="Use the newer release of siding that wrote it.",
+            hint="use the newer release of siding that wrote it",
         )
-        self.path = path
         self.found = found
         self.supported = supported
 

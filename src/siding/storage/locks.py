@@ -54,7 +54,7 @@ class LockBusy(StorageError):
         )
         super().__init__(
             f"{str(path)!r} is held by {who}",
-            hint="Wait until it is done, or end that process; the lock frees itself.",
+            hint="wait until it is done, or end that process; the lock frees itself",
         )
         self.path = path
         self.holder = holder
