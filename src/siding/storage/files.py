@@ -150,7 +150,7 @@ def replace_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:
     The name is replaced, not what it points to: a link in the file's place is not followed.
     """
     if faults.is_enabled("truncate-rewrite"):
-        path.write_bytes(data)
+        _rewrite_in_place(path, data)
         return
     directory = os.open(path.parent, _DIRECTORY)
     try:
@@ -159,6 +159,15 @@ def replace_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:
         _flush_names(directory)
     finally:
         os.close(directory)
+
+
+def _rewrite_in_place(path: Path, data: bytes) -> None:
+    fd = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    try:
+        write_all(fd, data)
+        flush(fd)
+    finally:
+        os.close(fd)
 
 
 def create_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:

@@ -1,0 +1,158 @@
+"""Whatever returns has flushed: each file after its last write, each directory after its last name.
+
+The calls are observed, not replaced. A power cut itself is not simulated here.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from siding.storage import faults
+from siding.storage.documents import migrate_document, write_document
+from siding.storage.files import create_bytes, make_dirs, move_aside, remove_file, replace_bytes
+from siding.storage.journals import Journal
+
+Call = tuple[str, tuple[int, int]]  # what, and the (device, inode) it was done to
+
+
+class Watcher:
+    """Writes down what is written, named and flushed, by inode."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.calls: list[Call] = []
+        for name in ("write", "fsync", "ftruncate"):
+            self._watch(patch, name, lambda a, _k: [os.fstat(a[0])])
+        for name in ("rename", "link"):
+            self._watch(
+                patch,
+                name,
+                lambda _a, k: [os.fstat(k["src_dir_fd"]), os.fstat(k["dst_dir_fd"])],
+            )
+        self._watch(patch, "unlink", lambda _a, k: [os.fstat(k["dir_fd"])])
+        self._watch(patch, "mkdir", lambda a, _k: [os.stat(Path(a[0]).parent)])
+
+    def _watch(
+        self, patch: pytest.MonkeyPatch, name: str, target: Callable[[Any, Any], list[Any]]
+    ) -> None:
+        real = getattr(os, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = real(*args, **kwargs)
+            self.calls += [(name, (s.st_dev, s.st_ino)) for s in target(args, kwargs)]
+            return result
+
+        patch.setattr(os, name, call)
+
+    def unflushed(self) -> set[Call]:
+        """What was changed and not flushed afterwards."""
+        open_: set[Call] = set()
+        for name, inode in self.calls:
+            if name == "fsync":
+                open_ = {call for call in open_ if call[1] != inode}
+            else:
+                open_.add((name, inode))
+        return open_
+
+    def renamed_unflushed_bytes(self) -> bool:
+        """Whether a name was given while written bytes were not flushed."""
+        dirty: set[tuple[int, int]] = set()
+        for name, inode in self.calls:
+            if name in {"rename", "link"} and dirty:
+                return True
+            if name == "write":
+                dirty.add(inode)
+            dirty -= {inode} if name == "fsync" else set()
+        return False
+
+
+def _append_twice(root: Path) -> None:
+    Journal(root / "new.jsonl").append({"n": 1})
+    Journal(root / "old.jsonl").append({"n": 1})
+
+
+def _move_to_other_directory(root: Path) -> None:
+    move_aside(root / "old", root / "trash" / "old")
+    move_aside(root / "dir", root / "trash" / "dir")
+
+
+def _migrate(root: Path) -> None:
+    migrate_document(root / "old.json", what="toy", version=2, migrations={1: dict})
+
+
+ACTS: dict[str, Callable[[Path], object]] = {
+    "append": _append_twice,
+    "create": lambda root: create_bytes(root / "new", b"new"),
+    "document": lambda root: write_document(root / "old.json", {"n": 2}),
+    "make_dirs": lambda root: make_dirs(root / "a" / "b" / "c"),
+    "migrate": _migrate,
+    "move": _move_to_other_directory,
+    "remove": lambda root: remove_file(root / "old"),
+    "replace": lambda root: replace_bytes(root / "old", b"new"),
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "trash").mkdir()
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "old").write_bytes(b"old")
+    (tmp_path / "old.json").write_bytes(b'{"n": 1}')
+    (tmp_path / "old.jsonl").write_bytes(b'{"n": 0}\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_what_returns_has_flushed_what_it_changed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    watcher = Watcher(monkeypatch)
+    ACTS[name](root)
+    assert watcher.unflushed() == set()
+    assert watcher.calls
+    assert not watcher.renamed_unflushed_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [
+        ("append", "skip-fsync"),
+        ("document", "skip-fsync"),
+        *((name, "skip-directory-fsync") for name in ACTS if name != "append"),
+    ],
+)
+def test_the_gate_sees_a_missing_flush(
+    root: Path, monkeypatch: pytest.MonkeyPatch, name: str, planted: str
+) -> None:
+    watcher = Watcher(monkeypatch)
+    faults.enable({planted})
+    ACTS[name](root)
+    assert watcher.unflushed()
+
+
+def test_a_journals_name_is_flushed_before_its_first_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watcher = Watcher(monkeypatch)
+    Journal(tmp_path / "j.jsonl").append({})
+    status = tmp_path.stat()
+    names = [name for name, _ in watcher.calls]
+    assert names == ["fsync", "write", "fsync"]
+    assert watcher.calls[0][1] == (status.st_dev, status.st_ino)
+
+
+def test_a_found_directory_whose_maker_may_have_died_is_flushed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "made" / "by").mkdir(parents=True)
+    watcher = Watcher(monkeypatch)
+    make_dirs(tmp_path / "made" / "by")
+    status = (tmp_path / "made").stat()
+    assert watcher.calls == [("fsync", (status.st_dev, status.st_ino))]
+
+
+def test_unknown_faults_are_refused() -> None:
+    with pytest.raises(ValueError, match="no-such-fault"):
+        faults.enable({"no-such-fault"})
