@@ -1,0 +1,232 @@
+"""How git is called: an absolute program, an argument list, an environment built from nothing.
+
+A worktree is hostile input: its files, and unless a sandbox forbids it the repository's own
+configuration and hooks, may name programs for git to run. So git never looks for a repository by
+itself here (GIT_DIR is always given), reads neither the system's nor the user's configuration
+unless a caller passes single settings on, and is told about every setting that starts a program.
+Filters and drivers have names of the repository's choosing: `settings.py` enumerates those.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git.errors import CommandFailed, GitMissing
+from siding.git.paths import c_quote
+from siding.process import capture
+
+IDENTITY = "Siding"
+EMAIL = "siding@localhost"
+
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "false",
+    "GIT_SEQUENCE_EDITOR": "false",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+    "GIT_SSH_COMMAND": "false",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "LC_ALL": "C",
+    "GIT_AUTHOR_NAME": IDENTITY,
+    "GIT_AUTHOR_EMAIL": EMAIL,
+    "GIT_COMMITTER_NAME": IDENTITY,
+    "GIT_COMMITTER_EMAIL": EMAIL,
+}
+_PASSED_ON = ("PATH", "HOME", "TMPDIR", "LANG")
+
+# Every setting of git that starts a program, changes bytes, or leaves something running.
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.pager=cat",
+    "core.editor=false",
+    "core.askPass=false",
+    "core.sshCommand=false",
+    "core.alternateRefsCommand=false",
+    "diff.external=",
+    "interactive.diffFilter=",
+    "credential.helper=",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "log.showSignature=false",
+    "gpg.program=false",
+    "gpg.ssh.program=false",
+    "gpg.x509.program=false",
+    "protocol.allow=never",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "uploadpack.packObjectsHook=false",
+    "safe.bareRepository=explicit",
+    "trailer.separators=:",
+    "advice.detachedHead=false",
+    # git flushes nothing for a hidden ref by default. fsyncObjectFiles is what git before 2.36
+    # understands; later ones know both and say that they would rather not.
+    "core.fsyncObjectFiles=true",
+    "core.fsync=all",
+    "core.fsyncMethod=fsync",
+)
+
+
+class Place(NamedTuple):
+    """What a git command works on. Everything is absolute; nothing is looked for.
+
+    ``objects`` is where new objects go instead of the git directory's own; ``alternates`` are
+    object directories to read from besides.
+    ``settings`` are ``key=value`` and outrank the configuration and the list above.
+    ``locks`` says whether git may write the index for its own convenience.
+    """
+
+    git_dir: Path
+    common_dir: Path | None = None
+    work_tree: Path | None = None
+    index_file: Path | None = None
+    objects: Path | None = None
+    alternates: tuple[Path, ...] = ()
+    settings: tuple[str, ...] = ()
+    locks: bool = False
+
+
+class Git:
+    """The git program, and the few things of the caller's environment that it may see."""
+
+    def __init__(self, program: str, environ: Mapping[str, str]) -> None:
+        self.program = program
+        self.environ = dict(environ)
+        self._environment = {k: environ[k] for k in _PASSED_ON if k in environ} | _ENVIRONMENT
+        self._version: tuple[int, ...] | None = None
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str]) -> "Git":
+        """Return git as the given PATH has it; only absolute entries count."""
+        program = find_program("git", environ)
+        if program is None:
+            raise GitMissing("there is no git on the search path", hint="install git 2.34 or newer")
+        return cls(program, environ)
+
+    def version(self) -> tuple[int, ...]:
+        """Return git's version as numbers, asked once."""
+        if self._version is None:
+            done = capture.run_captured([self.program, "--version"], env=self._environment)
+            words = done.stdout.decode("ascii", "replace").split()
+            numbers = words[2].split(".")[:3] if len(words) > 2 else []
+            self._version = tuple(int(n) for n in numbers if n.isdigit())
+        return self._version
+
+    def argv(self, place: Place, arguments: Sequence[str]) -> list[str]:
+        """Return the whole argument list of one command."""
+        argv = [self.program, "--no-pager"]
+        for setting in (*_SETTINGS, *place.settings):
+            argv += ("-c", setting)
+        argv += arguments
+        return argv
+
+    def environment(self, place: Place) -> dict[str, str]:
+        """Return the whole environment of one command."""
+        env = dict(self._environment)
+        env["GIT_DIR"] = str(place.git_dir)
+        if place.common_dir is not None:
+            env["GIT_COMMON_DIR"] = str(place.common_dir)
+        if place.work_tree is not None:
+            env["GIT_WORK_TREE"] = str(place.work_tree)
+        if place.index_file is not None:
+            env["GIT_INDEX_FILE"] = str(place.index_file)
+        if place.objects is not None:
+            env["GIT_OBJECT_DIRECTORY"] = str(place.objects)
+        if place.alternates:
+            env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(map(_listed, place.alternates))
+        if not place.locks:
+            env["GIT_OPTIONAL_LOCKS"] = "0"
+        return env
+
+    def start(
+        self,
+        place: Place,
+        arguments: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        keep_fds: Sequence[int] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> capture.Running:
+        """Start a command and return at once."""
+        return capture.start(
+            self.argv(place, arguments),
+            env=self.environment(place) | dict(env or {}),
+            cwd=place.work_tree or place.git_dir,
+            stdin=stdin,
+            keep_fds=keep_fds,
+        )
+
+    def attempt(
+        self,
+        place: Place,
+        arguments: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        keep_fds: Sequence[int] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> capture.Completed:
+        """Run a command to its end; a failure is the caller's to judge."""
+        return self.start(place, arguments, stdin=stdin, keep_fds=keep_fds, env=env).finish()
+
+    def run(
+        self,
+        place: Place,
+        arguments: Sequence[str],
+        *,
+        doing: str,
+        stdin: bytes = b"",
+        keep_fds: Sequence[int] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Run a command and return its output; raises CommandFailed, which says `doing`."""
+        done = self.attempt(place, arguments, stdin=stdin, keep_fds=keep_fds, env=env)
+        return output_of(done, doing=doing)
+
+    def run_to_fd(self, place: Place, arguments: Sequence[str], *, doing: str, stdout: int) -> None:
+        """Run a command whose output goes straight into a file, in bounded memory."""
+        done = capture.run_to_fd(
+            self.argv(place, arguments),
+            env=self.environment(place),
+            cwd=place.work_tree or place.git_dir,
+            stdout=stdout,
+        )
+        output_of(done, doing=doing)
+
+
+def output_of(done: capture.Completed, *, doing: str) -> bytes:
+    """Return what a finished command wrote; raises CommandFailed when its status is not 0."""
+    if done.returncode != 0:
+        raise CommandFailed(doing, done.argv, done.returncode, done.stderr)
+    return done.stdout
+
+
+def find_program(name: str, environ: Mapping[str, str]) -> str | None:
+    """Return the absolute path of a program on the given search path, None if there is none."""
+    for directory in environ.get("PATH", "/usr/local/bin:/usr/bin:/bin").split(":"):
+        candidate = f"{directory}/{name}"
+        usable = directory.startswith("/") and os.access(candidate, os.X_OK)
+        if usable and Path(candidate).is_file():
+            return candidate
+    return None
+
+
+def _listed(directory: Path) -> str:
+    """Return an object directory as an entry of git's colon-separated list."""
+    text = str(directory)
+    if ":" in text or '"' in text or "\n" in text:
+        return c_quote(os.fsencode(text)).decode("ascii")
+    return text

@@ -1,0 +1,177 @@
+"""Finding the repository that a place lies in, without starting git.
+
+git's own search reads the configuration of whatever it finds. This one only looks at names and at
+three settings, so it may be used on a directory that an agent has written.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git.durable import read_small
+from siding.git.errors import NotARepository
+
+_HASH_SIZES = {"sha1": 40, "sha256": 64}
+
+
+class RepositoryPaths(NamedTuple):
+    """Where a repository is.
+
+    ``root`` names the project: the main worktree's root, or the git directory of a bare one.
+    ``common_dir`` holds objects, refs and configuration; ``git_dir`` is the same for the main
+    worktree and ``<common_dir>/worktrees/<id>`` for a linked one. ``worktree`` is the root of
+    the worktree that the search started in, None in a bare repository.
+    """
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+    worktree: Path | None
+    bare: bool
+    object_format: str
+    ref_format: str
+
+    @property
+    def objects(self) -> Path:
+        return self.common_dir / "objects"
+
+    @property
+    def linked(self) -> bool:
+        """Whether the search started in a worktree other than the main one."""
+        return self.git_dir != self.common_dir
+
+    @property
+    def main_worktree(self) -> Path | None:
+        """The root of the main worktree; None in a bare repository."""
+        return None if self.bare else self.root
+
+    @property
+    def hash_size(self) -> int:
+        """How many hex digits an object id has."""
+        return _HASH_SIZES[self.object_format]
+
+
+def find_repository(start: Path) -> RepositoryPaths:
+    """Return the repository that holds `start` (a directory or a file).
+
+    Raises NotARepository when neither it nor a directory above it is one, or when what is there
+    points at something that is none.
+    """
+    place = Path(os.path.realpath(start))
+    for directory in (place, *place.parents):
+        entry = directory / ".git"
+        if is_git_directory(entry):
+            return _from_git_directory(entry, directory)
+        if (target := read_git_file(entry)) is not None:
+            if not is_git_directory(target):
+                raise NotARepository(
+                    f"{str(entry)!r} points at {str(target)!r}, which is not a git directory",
+                    hint="if the repository was moved, run `git worktree repair` in it",
+                )
+            return _from_git_directory(Path(os.path.realpath(target)), directory)
+        if is_git_directory(directory):
+            return _from_inside(directory)
+    raise NotARepository(
+        f"{str(start)!r} is not in a git repository",
+        hint="go to a project, or make one with `git init` and a first commit",
+    )
+
+
+def is_git_directory(path: Path) -> bool:
+    """Tell whether the directory has what git demands of one: HEAD, objects and refs."""
+    head = path / "HEAD"
+    if not (head.is_symlink() or head.is_file()):
+        return False
+    common = common_directory(path)
+    return (common / "objects").is_dir() and (common / "refs").is_dir()
+
+
+def common_directory(git_dir: Path) -> Path:
+    """Return the directory that holds what all worktrees share."""
+    named = read_small(git_dir / "commondir", 8192)
+    if named is None or not named.strip():
+        return git_dir
+    return Path(os.path.realpath(git_dir / os.fsdecode(named.rstrip(b"\r\n"))))
+
+
+def read_git_file(path: Path) -> Path | None:
+    """Return the directory that a `.git` file points at, None when it is no such file."""
+    data = read_small(path, 8192)
+    if data is None or not data.startswith(b"gitdir: "):
+        return None
+    return path.parent / os.fsdecode(data.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
+
+
+def read_settings(config: Path) -> dict[str, str]:
+    """Return ``section.key -> value`` of a git configuration file; sections with a name and
+    includes are left out. Enough for `core.bare` and `extensions.*`, and never for more."""
+    data = read_small(config, 4 << 20) or b""
+    found: dict[str, str] = {}
+    section = ""
+    for line in data.decode("utf-8", "surrogateescape").splitlines():
+        text = line.strip()
+        if text.startswith("["):
+            header, _, text = text[1:].partition("]")
+            section = "" if '"' in header or "." in header else header.strip().lower()
+            text = text.strip()
+        if not section or not text or text[0] in "#;":
+            continue
+        key, sign, value = text.partition("=")
+        value = value.split("#")[0].split(";")[0].strip().strip('"')
+        found[f"{section}.{key.strip().lower()}"] = value if sign else "true"
+    return found
+
+
+def _from_git_directory(git_dir: Path, worktree: Path) -> RepositoryPaths:
+    common = common_directory(git_dir)
+    settings = read_settings(common / "config")
+    if git_dir != common:
+        root, bare = _main_root(common, settings)
+    else:
+        root, bare = worktree, False
+    return _paths(root, git_dir, common, worktree, bare=bare, settings=settings)
+
+
+def _from_inside(git_dir: Path) -> RepositoryPaths:
+    """The search started in a git directory itself: a bare one, or somebody stands in `.git`."""
+    common = common_directory(git_dir)
+    settings = read_settings(common / "config")
+    root, bare = _main_root(common, settings)
+    return _paths(root, common, common, None if bare else root, bare=bare, settings=settings)
+
+
+def _main_root(common: Path, settings: dict[str, str]) -> tuple[Path, bool]:
+    """Return the main worktree's root, or the bare directory and True."""
+    if settings.get("core.bare", "").lower() in ("true", "yes", "on", "1"):
+        return common, True
+    if "core.worktree" in settings:  # a submodule, or `git --separate-git-dir`
+        return Path(os.path.realpath(common / settings["core.worktree"])), False
+    if common.name == ".git":
+        return common.parent, False
+    return common, True
+
+
+def _paths(
+    root: Path,
+    git_dir: Path,
+    common: Path,
+    worktree: Path | None,
+    *,
+    bare: bool,
+    settings: dict[str, str],
+) -> RepositoryPaths:
+    object_format = settings.get("extensions.objectformat", "sha1").lower()
+    if object_format not in _HASH_SIZES:
+        raise NotARepository(
+            f"{str(root)!r} keeps its objects as {object_format!r}, which Siding does not know",
+            hint="upgrade Siding",
+        )
+    return RepositoryPaths(
+        root=root,
+        git_dir=git_dir,
+        common_dir=common,
+        worktree=worktree,
+        bare=bare,
+        object_format=object_format,
+        ref_format=settings.get("extensions.refstorage", "files").lower(),
+    )

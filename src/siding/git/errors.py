@@ -1,0 +1,97 @@
+"""Failures of git work. A front end shows the message and the hint, and matches on the class."""
+
+from collections.abc import Sequence
+
+from siding.errors import NotFound, SidingError
+
+
+class GitError(SidingError):
+    """A git command failed, or what it left is not what it promised."""
+
+    code = "git"
+
+
+class GitMissing(GitError):
+    """There is no git program on the search path."""
+
+    code = "git_missing"
+    exit_code = 127
+
+
+class CommandFailed(GitError):
+    """One git command ended with a status that its caller cannot use.
+
+    ``stderr`` is kept for people; nothing in Siding decides by its text.
+    """
+
+    code = "git_command"
+
+    def __init__(self, doing: str, argv: Sequence[str], returncode: int, stderr: bytes) -> None:
+        self.argv, self.returncode, self.stderr = tuple(argv), returncode, stderr
+        said = "; ".join(said_by(stderr)) or "it said nothing"
+        super().__init__(f"{doing}: git ended with status {returncode}: {said}")
+
+
+class NotARepository(GitError):
+    """No git repository holds this place."""
+
+    code = "not_a_repository"
+
+
+class NoCommits(GitError):
+    """The repository has no commit, so that there is nothing to start from."""
+
+    code = "no_commits"
+
+
+class UnknownRevision(NotFound):
+    """A name that stands for no commit."""
+
+    code = "unknown_revision"
+
+
+class BranchExists(GitError):
+    """A branch of this name is there already."""
+
+    code = "branch_exists"
+
+
+class BranchInUse(GitError):
+    """The branch is checked out in another worktree."""
+
+    code = "branch_in_use"
+
+
+class WorkspaceReplaced(GitError):
+    """The directory is no longer the one that was recorded: moved away, or a link put there."""
+
+    code = "workspace_replaced"
+
+
+class WorkspaceMissing(WorkspaceReplaced):
+    """The directory is not there."""
+
+    code = "workspace_missing"
+
+
+class SnapshotDamaged(GitError):
+    """A snapshot, or the store that holds it, is not whole."""
+
+    code = "snapshot_damaged"
+
+
+class SnapshotFailed(GitError):
+    """The state of the workspace could not be recorded; the last snapshot still stands."""
+
+    code = "snapshot_failed"
+
+
+def said_by(stderr: bytes) -> list[str]:
+    """Return what git said, one item a line, without its advice and our own settings' echo."""
+    lines = stderr.decode("utf-8", "backslashreplace").splitlines()
+    kept = [line.strip() for line in lines if line.strip()]
+    return [
+        line
+        for line in kept
+        if not line.startswith("hint:") and "core.fsyncObjectFiles" not in line
+    ][:8]

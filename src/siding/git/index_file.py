@@ -1,0 +1,77 @@
+"""What a git index file says about itself, read without starting git.
+
+The layout is git's own (gitformat-index): a 12-byte header, entries, extensions, a hash.
+"""
+
+import struct
+from typing import NamedTuple
+
+_GITLINK = 0o160000
+_ASSUME_VALID, _EXTENDED, _NAME_MASK = 0x8000, 0x4000, 0x0FFF
+_PLAIN_EXTENSIONS = frozenset({b"TREE", b"REUC", b"EOIE", b"IEOT"})
+
+
+class IndexFacts(NamedTuple):
+    """``plain``: every entry's state on disk can be told from this file alone: no entry is
+    excused from comparison (assume-unchanged, skip-worktree, intent-to-add, a merge's stages),
+    and no part lies in another file or with a file system monitor. ``gitlinks`` are the entries
+    that stand for other repositories, with the commit each names."""
+
+    plain: bool
+    gitlinks: dict[bytes, str]
+    has_attributes: bool
+
+
+def read_facts(data: bytes, hash_bytes: int) -> IndexFacts | None:
+    """Return the facts; None when the file is damaged or of a form not known here."""
+    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
+        return None
+    version, count = struct.unpack_from(">II", data, 4)
+    if version not in (2, 3):
+        return None
+    try:
+        return _walk(data, count, hash_bytes)
+    except (struct.error, ValueError):
+        return None
+
+
+def read_gitlinks(data: bytes, hash_bytes: int) -> dict[bytes, str]:
+    """Return the gitlinks of an index that git just wrote. Fast where there are none."""
+    if b"\0\0\xe0\0" not in data:  # the mode of a gitlink; other bytes may look so as well
+        return {}
+    facts = read_facts(data, hash_bytes)
+    return facts.gitlinks if facts else {}
+
+
+def _walk(data: bytes, count: int, hash_bytes: int) -> IndexFacts:
+    fixed = 40 + hash_bytes  # ten 32-bit numbers and the object id stand before the flags
+    at, plain, attributes = 12, True, False
+    gitlinks: dict[bytes, str] = {}
+    unpack_mode = struct.Struct(">I").unpack_from
+    unpack_flags = struct.Struct(">H").unpack_from
+    for _ in range(count):
+        (flags,) = unpack_flags(data, at + fixed)
+        name_at = at + fixed + 2
+        if flags & ~_NAME_MASK:
+            plain = False
+            if flags & _EXTENDED:
+                name_at += 2
+        length = flags & _NAME_MASK
+        end = name_at + length if length < _NAME_MASK else data.index(b"\0", name_at)
+        if data.endswith(b".gitattributes", name_at, end):
+            attributes = True
+        (mode,) = unpack_mode(data, at + 24)
+        if mode == _GITLINK:
+            gitlinks[data[name_at:end]] = data[at + 40 : at + fixed].hex()
+        at += (end - at + 8) & ~7
+    plain = plain and _plain_extensions(data, at, len(data) - hash_bytes)
+    return IndexFacts(plain=plain, gitlinks=gitlinks, has_attributes=attributes)
+
+
+def _plain_extensions(data: bytes, at: int, end: int) -> bool:
+    while at < end:
+        (size,) = struct.unpack_from(">I", data, at + 4)
+        if data[at : at + 4] not in _PLAIN_EXTENSIONS:
+            return False
+        at += 8 + size
+    return at == end

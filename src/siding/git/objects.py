@@ -1,0 +1,115 @@
+"""Loose objects, read and written without starting git.
+
+Snapshots' commits are made here: one object and one ref are too little work for two processes,
+and the order in which they reach the disk is ours to keep.
+"""
+
+import os
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git import durable
+from siding.git.command import EMAIL, IDENTITY
+from siding.ids import Sha
+
+
+class Commit(NamedTuple):
+    """A commit as it is stored. ``message`` is without its last newline."""
+
+    tree: Sha
+    parents: tuple[Sha, ...]
+    message: str
+
+
+def object_id(kind: str, body: bytes, object_format: str) -> Sha:
+    """Return the name of an object."""
+    import hashlib  # 1 ms that reading commands need not spend
+
+    digest = hashlib.new(object_format, usedforsecurity=False)
+    digest.update(f"{kind} {len(body)}\0".encode("ascii"))
+    digest.update(body)
+    return Sha(digest.hexdigest())
+
+
+def loose_path(objects: Path, sha: str) -> Path:
+    """Return where the object lies when it is loose."""
+    return objects / sha[:2] / sha[2:]
+
+
+def write_object(objects: Path, kind: str, body: bytes, object_format: str) -> Sha:
+    """Write a loose object durably, its directories flushed; one that is there is left alone."""
+    sha = object_id(kind, body, object_format)
+    path = loose_path(objects, sha)
+    if not path.parent.is_dir():
+        durable.make_directories(path.parent)
+    if not path.exists():
+        data = zlib.compress(f"{kind} {len(body)}\0".encode("ascii") + body, 1)
+        temporary = path.parent / f"tmp_obj_{os.getpid()}_{sha[:12]}"  # a name that git prunes
+        durable.write_and_rename(temporary, path, data, mode=0o444)
+    durable.sync_directory(path.parent)
+    return sha
+
+
+def read_loose(objects: Path, sha: str, kind: str) -> bytes | None:
+    """Return the body of a loose object; None when it is not loose or not what it should be."""
+    data = durable.read_small(loose_path(objects, sha), 64 << 20)
+    if data is None:
+        return None
+    try:
+        header, nul, body = zlib.decompress(data).partition(b"\0")
+    except zlib.error:
+        return None
+    return body if nul and header.startswith(kind.encode("ascii") + b" ") else None
+
+
+def is_whole(objects: Path, sha: str, object_format: str) -> bool:
+    """Tell whether a loose object inflates to what its name says. In bounded memory."""
+    import hashlib
+
+    digest, inflate = hashlib.new(object_format, usedforsecurity=False), zlib.decompressobj()
+    try:
+        with loose_path(objects, sha).open("rb") as file:
+            while part := file.read(1 << 20):
+                while part:
+                    digest.update(inflate.decompress(part, 1 << 22))
+                    part = inflate.unconsumed_tail
+    except (OSError, zlib.error):
+        return False
+    return inflate.eof and digest.hexdigest() == sha
+
+
+def sync_objects(objects: Path, shas: Iterable[str]) -> None:
+    """Flush the directories in which these objects' names were made, loose ones and packs."""
+    for fanout in sorted({sha[:2] for sha in shas}):
+        directory = objects / fanout
+        if directory.is_dir():
+            durable.sync_directory(directory)
+    if (objects / "pack").is_dir():
+        durable.sync_directory(objects / "pack")
+    durable.sync_directory(objects)
+
+
+def commit_body(commit: Commit, *, at: int) -> bytes:
+    """Return the stored form of a commit made by Siding at `at` (seconds since 1970, UTC)."""
+    who = f"{IDENTITY} <{EMAIL}> {at} +0000"
+    lines = [f"tree {commit.tree}", *(f"parent {parent}" for parent in commit.parents)]
+    lines += [f"author {who}", f"committer {who}", "", commit.message, ""]
+    return "\n".join(lines).encode("utf-8", "backslashreplace")
+
+
+def parse_commit(body: bytes) -> Commit:
+    """Return what a stored commit says; ValueError when it is not one."""
+    header, _, message = body.partition(b"\n\n")
+    tree, parents = "", []
+    for line in header.split(b"\n"):
+        key, _, value = line.partition(b" ")
+        if key == b"tree":
+            tree = value.decode("ascii")
+        elif key == b"parent":
+            parents.append(Sha(value.decode("ascii")))
+    if not tree:
+        raise ValueError("a commit without a tree")
+    text = message.decode("utf-8", "replace").rstrip("\n")
+    return Commit(tree=Sha(tree), parents=tuple(parents), message=text)

@@ -1,0 +1,165 @@
+"""Differences between two snapshots: as a list, as figures, as a patch that `git apply` takes."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from siding.git.command import Place, output_of
+from siding.git.store import SnapshotStore
+from siding.ids import Sha
+
+_SAFE = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
+# Settings of git's that would make a patch look different from what `git apply` expects.
+_PLAIN = (
+    "diff.noprefix=false",
+    "diff.mnemonicPrefix=false",
+    "diff.relative=false",
+    "diff.renameLimit=1000",
+    "diff.renames=true",
+    "diff.algorithm=default",
+    "diff.suppressBlankEmpty=false",
+    "diff.interHunkContext=0",
+    "diff.context=3",
+    "diff.orderFile=/dev/null",
+    "diff.submodule=short",
+    "diff.indentHeuristic=true",
+    "core.quotePath=true",
+    "core.bigFileThreshold=64m",  # above it git does not look for lines, which takes much memory
+)
+
+
+class Change(NamedTuple):
+    """How one path differs. ``status`` is git's letter: A M D T, or R and C with `old_path`.
+
+    Modes are octal text (``000000`` where there is nothing), ids all zeros where there is none.
+    """
+
+    status: str
+    path: bytes
+    old_mode: str
+    new_mode: str
+    old_sha: Sha
+    new_sha: Sha
+    old_path: bytes | None = None
+
+
+class FileStat(NamedTuple):
+    """Lines added and deleted in one file; None for a binary one."""
+
+    status: str
+    path: bytes
+    additions: int | None
+    deletions: int | None
+    old_path: bytes | None = None
+
+
+class DiffStat(NamedTuple):
+    """The figures of a difference."""
+
+    files: int
+    additions: int
+    deletions: int
+    per_file: tuple[FileStat, ...]
+
+
+def diff_trees(store: SnapshotStore, old: Sha, new: Sha) -> list[Change]:
+    """Return every path that differs between two snapshots or trees; renames are not looked for."""
+    arguments = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new]
+    return parse_raw(store.git.run(_place(store), arguments, doing="comparing snapshots"))
+
+
+def write_patch(
+    store: SnapshotStore, old: Sha, new: Sha, fd: int, *, paths: Sequence[bytes] = ()
+) -> None:
+    """Write the difference into `fd` as a patch, byte for byte as `git apply` takes it.
+
+    Goes straight from git into the file, whatever its size. ``paths`` limits it to these paths
+    and what is below them.
+    """
+    store.git.run_to_fd(
+        _place(store),
+        [
+            "diff-tree",
+            "-r",
+            "-p",
+            "--binary",
+            "--full-index",
+            "-M",
+            *_SAFE,
+            old,
+            new,
+            *_only(paths),
+        ],
+        doing="writing the patch",
+        stdout=fd,
+    )
+
+
+def diff_stat(store: SnapshotStore, old: Sha, new: Sha, *, paths: Sequence[bytes] = ()) -> DiffStat:
+    """Return the figures of the difference, with renames found as in `write_patch`."""
+    arguments = ["diff-tree", "-r", "--raw", "--numstat", "-z", "-M", "--no-abbrev", *_SAFE]
+    done = store.git.attempt(_place(store), [*arguments, old, new, *_only(paths)])
+    return parse_stat(output_of(done, doing="counting changed lines"))
+
+
+def parse_raw(output: bytes) -> list[Change]:
+    """Return the entries of `--raw -z`."""
+    fields = iter(output.split(b"\0"))
+    return [_change(field, fields) for field in fields if field.startswith(b":")]
+
+
+def parse_stat(output: bytes) -> DiffStat:
+    """Return what `--raw --numstat -z` says: all raw entries, then all figures."""
+    fields = iter(output.split(b"\0"))
+    changes: dict[bytes, Change] = {}
+    per_file: list[FileStat] = []
+    for field in fields:
+        if field.startswith(b":"):
+            change = _change(field, fields)
+            changes[change.path] = change
+        elif field:
+            added, deleted, path = field.split(b"\t", 2)
+            old_path = None
+            if not path:  # a rename: the two names follow
+                old_path, path = next(fields), next(fields)
+            per_file.append(
+                FileStat(
+                    status=changes[path].status if path in changes else "M",
+                    path=path,
+                    additions=None if added == b"-" else int(added),
+                    deletions=None if deleted == b"-" else int(deleted),
+                    old_path=old_path,
+                )
+            )
+    return DiffStat(
+        files=len(per_file),
+        additions=sum(f.additions or 0 for f in per_file),
+        deletions=sum(f.deletions or 0 for f in per_file),
+        per_file=tuple(per_file),
+    )
+
+
+def _change(field: bytes, fields: Iterator[bytes]) -> Change:
+    # :100644 100644 <sha> <sha> M, then the path; R and C have a score and two paths
+    old_mode, new_mode, old_sha, new_sha, status = field[1:].decode("ascii").split(" ")
+    path, old_path = next(fields), None
+    if status[0] in "RC":
+        path, old_path = next(fields), path
+    return Change(
+        status=status[0],
+        path=path,
+        old_mode=old_mode,
+        new_mode=new_mode,
+        old_sha=Sha(old_sha),
+        new_sha=Sha(new_sha),
+        old_path=old_path,
+    )
+
+
+def _place(store: SnapshotStore) -> Place:
+    place = store.place()
+    return place._replace(settings=place.settings + _PLAIN)
+
+
+def _only(paths: Sequence[bytes]) -> list[str]:
+    return ["--", *map(os.fsdecode, paths)] if paths else []

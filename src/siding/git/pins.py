@@ -1,0 +1,47 @@
+"""Keeping the base commits of tasks alive in the user's repository.
+
+One ref per base commit, `refs/siding/base/<sha>`. It points at a commit of the user's own, so that
+`git log --all` shows nothing new by it, and a mirror push carries none of our snapshots.
+"""
+
+from siding.git import durable, refs
+from siding.git.command import Git, Place
+from siding.git.discovery import RepositoryPaths
+from siding.git.errors import UnknownRevision
+from siding.ids import Sha
+
+_PREFIX = "refs/siding/base/"
+
+
+def pin(git: Git, repository: RepositoryPaths, sha: Sha) -> None:
+    """Keep the commit alive, durably; safe to repeat. The caller serialises per repository."""
+    name = _PREFIX + sha
+    place = Place(git_dir=repository.common_dir)
+    if refs.read_ref(repository.common_dir, name) == sha:
+        return
+    if git.attempt(place, ["cat-file", "-e", sha + "^{commit}"]).returncode:
+        raise UnknownRevision(f"the repository has no commit {sha!r}")
+    if repository.ref_format != "files":
+        git.run(place, ["update-ref", name, sha], doing=f"keeping commit {sha}")
+        return
+    path = repository.common_dir / name
+    durable.make_directories(path.parent)
+    # The name says what the ref holds: two writers write the same, and git packs it as any other.
+    durable.replace_file(path, sha.encode("ascii") + b"\n", mode=0o644)
+
+
+def unpin(git: Git, repository: RepositoryPaths, sha: Sha) -> None:
+    """Let the commit go; a missing pin is fine. Only when no task starts from it any more."""
+    place = Place(git_dir=repository.common_dir)
+    (repository.common_dir / (_PREFIX + sha + ".lock")).unlink(missing_ok=True)
+    git.run(place, ["update-ref", "-d", _PREFIX + sha], doing=f"letting commit {sha} go")
+
+
+def pinned(git: Git, repository: RepositoryPaths) -> list[Sha]:
+    """Return the commits that are kept alive."""
+    output = git.run(
+        Place(git_dir=repository.common_dir),
+        ["for-each-ref", "--format=%(objectname)", _PREFIX],
+        doing="listing the commits that are kept",
+    )
+    return [Sha(line) for line in output.decode("ascii").split()]

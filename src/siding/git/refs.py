@@ -1,0 +1,110 @@
+"""Refs as files: read without starting git, written durably.
+
+Only for refs whose writers are known: ours, and for reading the user's. A repository that keeps
+its refs in another way (`reftable`) is read through git by `Repository`.
+"""
+
+import os
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git import durable
+from siding.git.errors import GitError
+from siding.ids import Sha
+
+_HEX = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_PACKED_LIMIT = 1 << 30
+
+
+class HeadState(StrEnum):
+    BRANCH = "branch"
+    DETACHED = "detached"
+    UNBORN = "unborn"
+
+
+class Head(NamedTuple):
+    """What a worktree has checked out: a branch (without ``refs/heads/``), a commit, or both."""
+
+    state: HeadState
+    branch: str | None
+    sha: Sha | None
+
+
+def read_head(git_dir: Path, common_dir: Path) -> Head | None:
+    """Return what HEAD says; None when it cannot be read as files."""
+    data = durable.read_small(git_dir / "HEAD", 4096)
+    if data is None:
+        return None
+    text = data.strip()
+    if not text.startswith(b"ref:"):
+        sha = as_sha(text)
+        return Head(state=HeadState.DETACHED, branch=None, sha=sha) if sha else None
+    name = os.fsdecode(text.removeprefix(b"ref:").strip())
+    if name == "refs/heads/.invalid":  # what git leaves for old readers where refs are a reftable
+        return None
+    sha = read_ref(common_dir, name)
+    branch = name.removeprefix("refs/heads/")
+    return Head(state=HeadState.BRANCH if sha else HeadState.UNBORN, branch=branch, sha=sha)
+
+
+def read_ref(common_dir: Path, name: str) -> Sha | None:
+    """Return the object id that a ref holds, None when there is no such ref."""
+    for _ in range(5):  # a ref may point at a ref, and so on; git stops at five as well
+        data = durable.read_small(common_dir / name, 4096)
+        if data is None:
+            return _read_packed(common_dir, name)
+        if data.startswith(b"ref:"):
+            name = os.fsdecode(data.removeprefix(b"ref:").strip())
+            continue
+        return as_sha(data.strip())
+    return None
+
+
+def write_ref(common_dir: Path, name: str, sha: str) -> None:
+    """Make the ref hold `sha`, durably. The caller's lock makes it the only writer of this ref."""
+    path = common_dir / name
+    durable.make_directories(path.parent)
+    durable.replace_file(path, sha.encode("ascii") + b"\n", mode=0o644)
+
+
+def delete_ref(common_dir: Path, name: str) -> None:
+    """Remove a ref that only we write and that nobody packs; a missing one is fine."""
+    path = common_dir / name
+    path.with_name(path.name + ".lock").unlink(missing_ok=True)
+    if path.exists():
+        path.unlink()
+        durable.sync_directory(path.parent)
+
+
+def as_sha(text: bytes) -> Sha | None:
+    """Return the text as an object id, None when it is none."""
+    return Sha(text.decode("ascii")) if _HEX.match(text) else None
+
+
+def check_ref_part(name: str) -> str:
+    """Return a name that may stand in a ref; GitError when git would refuse or misread it."""
+    bad = (
+        not name
+        or name.startswith(("-", "/", "."))
+        or name.endswith((".lock", "/", "."))
+        or any(part in name for part in ("..", "@{", "//", "/.", ".lock/"))
+        or any(ord(c) <= 32 or ord(c) == 127 or c in "~^:?*[\\" for c in name)
+        or name == "@"
+    )
+    if bad:
+        raise GitError(
+            f"{name!r} cannot be the name of a branch", hint="use letters, digits, - / _"
+        )
+    return name
+
+
+def _read_packed(common_dir: Path, name: str) -> Sha | None:
+    data = durable.read_small(common_dir / "packed-refs", _PACKED_LIMIT)
+    if data is None:
+        return None
+    at = data.find(b" " + os.fsencode(name) + b"\n")
+    if at < 0:
+        return None
+    return as_sha(data[data.rfind(b"\n", 0, at) + 1 : at])

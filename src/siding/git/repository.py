@@ -1,0 +1,211 @@
+"""The user's repository: questions about commits and files, by plumbing, writing nothing."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git import refs
+from siding.git.command import Git, Place, output_of
+from siding.git.discovery import RepositoryPaths, read_settings
+from siding.git.errors import GitError, NoCommits, UnknownRevision
+from siding.git.heads import head_of
+from siding.git.refs import Head, as_sha
+from siding.git.settings import UserSettings
+from siding.git.status import ARGUMENTS, EntryKind, parse
+from siding.ids import Sha
+
+_GITLINK = re.compile(rb"160000 commit ([0-9a-f]+)\t([^\0]+)\0")
+
+
+class CommitSummary(NamedTuple):
+    """``time`` is the author's, in seconds since 1970; ``offset`` as git has it (``+0200``)."""
+
+    sha: Sha
+    subject: str
+    author: str
+    time: int
+
+
+class WorkingStatus(NamedTuple):
+    """What a checkout has that its last commit has not. Paths as git gives them.
+
+    ``ignored`` is collapsed: a directory that is ignored as a whole is one entry, with a slash.
+    A nested repository is one entry of ``untracked``, with a slash as well.
+    """
+
+    staged: tuple[bytes, ...]
+    modified: tuple[bytes, ...]
+    untracked: tuple[bytes, ...]
+    conflicted: tuple[bytes, ...]
+    ignored: tuple[bytes, ...]
+
+    @property
+    def clean(self) -> bool:
+        return not (self.staged or self.modified or self.untracked or self.conflicted)
+
+
+class Submodule(NamedTuple):
+    """A place in a commit where another repository's commit belongs."""
+
+    path: bytes
+    sha: Sha
+
+
+class Divergence(NamedTuple):
+    """How many commits each of two has that the other has not."""
+
+    ahead: int
+    behind: int
+
+
+class Repository:
+    """One repository of the user's; never changed through this class but for `delete_branch`."""
+
+    def __init__(self, git: Git, paths: RepositoryPaths) -> None:
+        self.git = git
+        self.paths = paths
+        self._place = Place(git_dir=paths.common_dir)
+
+    def head(self, git_dir: Path | None = None) -> Head:
+        """Return what a worktree has checked out: the main one, or that of a git directory."""
+        return head_of(self.git, git_dir or self.paths.common_dir, self.paths.common_dir)
+
+    def resolve(self, revision: str) -> Sha:
+        """Return the commit that a name stands for.
+
+        Raises UnknownRevision, or NoCommits when the repository has none at all.
+        """
+        if not revision or revision.startswith("-") or "\0" in revision:
+            raise UnknownRevision(f"{revision!r} cannot be the name of a commit")
+        arguments = ["rev-parse", "--verify", "-q", "--end-of-options", revision + "^{commit}"]
+        place = self._place._replace(git_dir=self.paths.git_dir, common_dir=self.paths.common_dir)
+        done = self.git.attempt(place, arguments)
+        sha = as_sha(done.stdout.strip()) if done.returncode == 0 else None
+        if sha is not None:
+            return sha
+        if not self.git.attempt(self._place, ["rev-list", "-n1", "--all"]).stdout.strip():
+            raise NoCommits(
+                f"the repository {str(self.paths.root)!r} has no commit yet",
+                hint="make a first commit: a task starts from one",
+            )
+        raise UnknownRevision(
+            f"{revision!r} stands for no commit in {str(self.paths.root)!r}",
+            hint="`git branch -a` and `git tag` list the names there are",
+        )
+
+    def summary(self, sha: Sha) -> CommitSummary:
+        """Return what to show of a commit."""
+        found = self._summaries(["-1", "--no-walk", sha])
+        return found[0]
+
+    def commits_between(self, old: Sha, new: Sha, *, limit: int = 1000) -> list[CommitSummary]:
+        """Return the commits that `new` has and `old` has not, newest first."""
+        return self._summaries([f"-{limit}", new, "--not", old])
+
+    def is_ancestor(self, old: Sha, new: Sha) -> bool:
+        """Tell whether `old` is `new` or one of its ancestors."""
+        done = self.git.attempt(self._place, ["merge-base", "--is-ancestor", old, new])
+        if done.returncode not in (0, 1):
+            output_of(done, doing="comparing commits")
+        return done.returncode == 0
+
+    def divergence(self, ours: Sha, theirs: Sha) -> Divergence:
+        """Return how far `ours` is ahead of and behind `theirs`."""
+        output = self._run(
+            ["rev-list", "--count", "--left-right", f"{ours}...{theirs}"], "counting commits"
+        )
+        ahead, behind = output.split()
+        return Divergence(ahead=int(ahead), behind=int(behind))
+
+    def branch(self, name: str) -> Sha | None:
+        """Return the commit that a local branch points at, None when there is no such branch."""
+        refs.check_ref_part(name)
+        if self.paths.ref_format == "files":
+            return refs.read_ref(self.paths.common_dir, f"refs/heads/{name}")
+        done = self.git.attempt(self._place, ["rev-parse", "--verify", "-q", f"refs/heads/{name}"])
+        return as_sha(done.stdout.strip())
+
+    def delete_branch(self, name: str, expected: Sha) -> bool:
+        """Delete a branch if it still points at `expected`; returns whether it is gone."""
+        refs.check_ref_part(name)
+        arguments = ["update-ref", "-d", f"refs/heads/{name}", expected]
+        self.git.attempt(self._place, arguments)
+        return self.branch(name) is None
+
+    def status(self, user: UserSettings, worktree: Path, git_dir: Path) -> WorkingStatus:
+        """Return what a checkout of the user's has uncommitted, as `git status` would say it."""
+        place = Place(
+            git_dir=git_dir,
+            common_dir=self.paths.common_dir,
+            work_tree=worktree,
+            settings=user.settings,
+        )
+        arguments = [*ARGUMENTS, "--ignored=traditional", "--ignore-submodules=dirty"]
+        arguments[arguments.index("--untracked-files=all")] = "--untracked-files=normal"
+        output = self.git.run(place, arguments, doing="looking at your checkout")
+        lists: dict[str, list[bytes]] = {name: [] for name in WorkingStatus._fields}
+        for entry in parse(output):
+            if entry.kind is EntryKind.TRACKED:
+                if entry.staged != ".":
+                    lists["staged"].append(entry.path)
+                if entry.unstaged != ".":
+                    lists["modified"].append(entry.path)
+            else:
+                lists[entry.kind.value].append(entry.path)
+        return WorkingStatus(**{name: tuple(paths) for name, paths in lists.items()})
+
+    def submodules(self, commit: Sha) -> list[Submodule]:
+        """Return the submodules of a commit."""
+        output = self._run(["ls-tree", "-r", "-z", "--full-tree", commit], "listing submodules")
+        return [
+            Submodule(path=path, sha=Sha(sha.decode("ascii")))
+            for sha, path in _GITLINK.findall(output)
+        ]
+
+    def uses_filter(self, commit: Sha, name: str = "lfs") -> bool:
+        """Tell whether a .gitattributes of the commit asks for a filter, Git LFS for one."""
+        done = self.git.attempt(
+            self._place,
+            ["grep", "-q", "-F", "-e", f"filter={name}", commit, "--", ":(glob)**/.gitattributes"],
+            env={"GIT_LITERAL_PATHSPECS": "0"},
+        )
+        return done.returncode == 0
+
+    def is_shallow(self) -> bool:
+        """Tell whether older history was left out when the repository was cloned."""
+        return (self.paths.common_dir / "shallow").is_file()
+
+    def is_sparse(self, git_dir: Path | None = None) -> bool:
+        """Tell whether a worktree leaves out part of the files."""
+        return is_sparse(self.paths, git_dir or self.paths.common_dir)
+
+    def is_partial(self) -> bool:
+        """Tell whether objects were left out when the repository was cloned (`--filter`)."""
+        settings = read_settings(self.paths.common_dir / "config")
+        return "extensions.partialclone" in settings
+
+    def _summaries(self, arguments: Sequence[str]) -> list[CommitSummary]:
+        listing = ["rev-list", "--format=%H%x00%an%x00%at%x00%s", "--no-commit-header"]
+        if self.git.version() < (2, 33):
+            raise GitError("git is too old", hint="install git 2.34 or newer")
+        output = self._run([*listing, *arguments], "reading commits")
+        found = []
+        for line in output.decode("utf-8", "replace").splitlines():
+            sha, author, time, subject = line.split("\0", 3)
+            found.append(
+                CommitSummary(sha=Sha(sha), subject=subject, author=author, time=int(time))
+            )
+        return found
+
+    def _run(self, arguments: Sequence[str], doing: str) -> bytes:
+        return self.git.run(self._place, arguments, doing=doing)
+
+
+def is_sparse(paths: RepositoryPaths, git_dir: Path) -> bool:
+    """Tell whether a sparse checkout is in force in the worktree of a git directory."""
+    shared = read_settings(paths.common_dir / "config")
+    own = read_settings(git_dir / "config.worktree")
+    value = own.get("core.sparsecheckout", shared.get("core.sparsecheckout", "false"))
+    on = value.lower() in ("true", "yes", "on", "1")
+    return on and (git_dir / "info" / "sparse-checkout").exists()

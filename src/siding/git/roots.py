@@ -1,0 +1,47 @@
+"""A worktree's root as a fact: a directory, not a link, and the very one that was recorded."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git.errors import WorkspaceMissing, WorkspaceReplaced
+
+
+class WorktreeRoot(NamedTuple):
+    """A directory and what the file system calls it."""
+
+    path: Path
+    device: int
+    inode: int
+
+
+def recorded_root(path: Path) -> WorktreeRoot:
+    """Return the root as it is now, to be recorded; raises as `check_root` does."""
+    found = _look(path)
+    return WorktreeRoot(path=path, device=found.st_dev, inode=found.st_ino)
+
+
+def check_root(root: WorktreeRoot) -> None:
+    """Raise WorkspaceReplaced when the path no longer leads to the recorded directory."""
+    found = _look(root.path)
+    if (found.st_dev, found.st_ino) != (root.device, root.inode):
+        raise WorkspaceReplaced(
+            f"{str(root.path)!r} is not the directory that was made for this task",
+            hint="somebody put another directory in its place; move it back before going on",
+        )
+
+
+def _look(path: Path) -> os.stat_result:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise WorkspaceMissing(f"{str(path)!r} is not there") from error
+    except (NotADirectoryError, OSError) as error:
+        raise WorkspaceReplaced(
+            f"{str(path)!r} is not a directory of its own: {error.strerror}",
+            hint="a link or a file stands where the workspace was",
+        ) from error
+    try:
+        return os.fstat(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,264 @@
+"""The store of snapshots: a bare git directory of our own, with one git directory per task in it.
+
+::
+
+    snapshots.git/            config, objects, info/attributes: shared by all tasks
+      refs/tasks/<task id>    the task's last snapshot; each has the one before as first parent
+      tasks/<task id>/        the task's git directory
+        commondir, HEAD       what makes it one
+        index                 what the last snapshot holds, with the stat data of the worktree
+        base                  the commit that the task started from
+        excludes, sparse               what seeding found out (`seeding.py`)
+        incoming/             objects of a capture that is under way
+
+What a snapshot needs is in this store or reachable from its base commit in the user's
+repository, which one ref there keeps alive (`pins.py`). The user's other objects are only read,
+through the environment; nothing here depends on them, so that no `git gc` of the user's breaks a
+snapshot, and no ref of ours is seen, pushed or packed by the user's git.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git import durable, objects, refs
+from siding.git.command import Git, Place
+from siding.git.discovery import RepositoryPaths
+from siding.git.errors import SnapshotDamaged, said_by
+from siding.ids import Sha, TaskId
+
+# Outranks every .gitattributes: bytes are stored as they are on disk. `!diff`, not `-diff`:
+# patches are text where the content is.
+_ATTRIBUTES = b"* -text !eol -ident !filter !working-tree-encoding !diff !merge\n"
+
+_CONFIG = """\
+[core]
+\trepositoryformatversion = {version}
+\tbare = true
+\tfilemode = true
+\tsymlinks = true
+\tignorecase = false
+\tprecomposeunicode = false
+\tprotectHFS = false
+\tprotectNTFS = false
+\tautocrlf = false
+\tlogallrefupdates = false
+[gc]
+\tauto = 0
+"""
+_SETTINGS = (
+    "core.autocrlf=false",
+    "core.fileMode=true",
+    "core.symlinks=true",
+    "core.ignoreCase=false",
+    "core.precomposeUnicode=false",
+    "core.protectHFS=false",
+    "core.protectNTFS=false",
+    "core.preloadIndex=true",
+)
+PACKS_BEFORE_TIDYING = 50
+
+
+class TaskDirectory(NamedTuple):
+    """A task's git directory in the store."""
+
+    path: Path
+    ref: str
+
+    @property
+    def index_file(self) -> Path:
+        return self.path / "index"
+
+    @property
+    def incoming(self) -> Path:
+        return self.path / "incoming"
+
+    @property
+    def excludes(self) -> Path:
+        return self.path / "excludes"
+
+    @property
+    def base(self) -> Path:
+        return self.path / "base"
+
+    @property
+    def sparse(self) -> Path:
+        return self.path / "sparse"
+
+
+class SnapshotStore:
+    """One project's snapshots."""
+
+    def __init__(self, git: Git, root: Path, repository: RepositoryPaths) -> None:
+        self.git = git
+        self.root = root
+        self.repository = repository
+        self.objects = root / "objects"
+
+    def create(self) -> None:
+        """Make the store if it is not there whole; safe to repeat."""
+        if (self.root / "config").is_file():
+            return
+        for name in ("objects/pack", "objects/info", "refs/tasks", "info", "tasks"):
+            durable.make_directories(self.root / name)
+        durable.replace_file(self.root / "info" / "attributes", _ATTRIBUTES)
+        durable.replace_file(self.root / "HEAD", b"ref: refs/heads/none\n")
+        sha256 = self.repository.object_format == "sha256"
+        config = _CONFIG.format(version=1 if sha256 else 0)
+        if sha256:
+            config += "[extensions]\n\tobjectformat = sha256\n"
+        durable.replace_file(self.root / "config", config.encode("ascii"))  # last: now it is whole
+
+    def task(self, task_id: TaskId) -> TaskDirectory:
+        """Return where a task is kept, whether it is there or not."""
+        name = refs.check_ref_part(task_id)
+        return TaskDirectory(path=self.root / "tasks" / name, ref=f"refs/tasks/{name}")
+
+    def tasks(self) -> list[TaskId]:
+        """Return the tasks that have a snapshot."""
+        names = (entry.name for entry in os.scandir(self.root / "refs" / "tasks"))
+        return sorted(TaskId(name) for name in names if not name.endswith(".lock"))
+
+    def tip(self, task_id: TaskId) -> Sha | None:
+        """Return the task's last snapshot."""
+        return refs.read_ref(self.root, self.task(task_id).ref)
+
+    def base(self, task_id: TaskId) -> Sha:
+        """Return the commit that the task's snapshots are relative to."""
+        data = durable.read_small(self.task(task_id).base, 200)
+        sha = refs.as_sha(data.strip()) if data else None
+        if sha is None:
+            raise SnapshotDamaged(f"the base commit of task {task_id!r} is not recorded")
+        return sha
+
+    def place(self, task: TaskDirectory | None = None, **more: object) -> Place:
+        """Return how git reads this store and, through it, the user's objects."""
+        given = Place(
+            git_dir=task.path if task else self.root,
+            alternates=(self.repository.objects,),
+            settings=_SETTINGS,
+        )
+        return given._replace(**more)  # type: ignore[arg-type]
+
+    def read_commit(self, sha: Sha) -> objects.Commit:
+        """Return a commit of this store or of the user's; no process when it is loose here."""
+        body = objects.read_loose(self.objects, sha, "commit")
+        if body is None:
+            body = self.git.run(
+                self.place(), ["cat-file", "commit", sha], doing=f"reading commit {sha}"
+            )
+        return objects.parse_commit(body)
+
+    def present(self, shas: Sequence[str]) -> set[str]:
+        """Return those of the objects that this store itself holds."""
+        asked = "".join(f"{sha}\n" for sha in shas).encode("ascii")
+        output = self.git.run(
+            self.place(alternates=()),
+            ["cat-file", "--batch-check=%(objectname)"],
+            doing="looking for objects in the snapshot store",
+            stdin=asked,
+        )
+        lines = output.decode("ascii").splitlines()
+        return {line for line in lines if not line.endswith(" missing")}
+
+    def remove_task(self, task_id: TaskId) -> None:
+        """Forget a task's snapshots. Their objects go when the store is collected."""
+        task = self.task(task_id)
+        refs.delete_ref(self.root, task.ref)
+        remove_tree(task.path)
+
+    def size(self) -> int:
+        """Return the bytes that the store takes on disk."""
+        total = 0
+        waiting = [os.fspath(self.root)]
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+        return total
+
+    def packs(self) -> int:
+        """Return how many packs the store has; each capture that finds a change adds one."""
+        return sum(1 for _ in (self.objects / "pack").glob("*.pack"))
+
+    def tidy(self) -> bool:
+        """Join the small packs if many have gathered; returns whether it did."""
+        if self.packs() < PACKS_BEFORE_TIDYING:
+            return False
+        self._join_packs(factor=2)
+        return True
+
+    def repack(self) -> None:
+        """Put all objects into one pack."""
+        self._join_packs(factor=1 << 20)
+
+    def _join_packs(self, factor: int) -> None:
+        """Join packs until each is `factor` times as large as all smaller ones; durable.
+
+        Nothing is dropped, whether a ref leads to it or not, so that captures may go on beside
+        it. No history is walked: the refs here lead into the user's, which may be long.
+        """
+        self.git.run(
+            self.place(alternates=(), settings=(*_SETTINGS, "repack.writeBitmaps=false")),
+            ["repack", "-d", f"--geometric={factor}", "-q"],
+            doing="joining the packs of the snapshot store",
+        )
+        durable.sync_directory(self.objects / "pack")
+
+    def verify(self, task_id: TaskId, *, contents: bool = False) -> int:
+        """Check that a task's snapshots are whole; returns how many there are.
+
+        Every object must be there, and what is not part of the base must be in this store.
+        ``contents`` also hashes everything that the store holds. Raises SnapshotDamaged.
+        """
+        tip, base = self.tip(task_id), self.base(task_id)
+        if tip is None:
+            raise SnapshotDamaged(f"task {task_id!r} has no snapshot")
+        counting = ["rev-list", "--count", "--first-parent", tip, "--not", base]
+        listing = ["rev-list", "--objects", "--no-object-names", tip, "--not", base]
+        counted = self.git.start(self.place(), counting)
+        listed = self.git.attempt(self.place(), listing)
+        total = counted.finish()
+        if total.returncode or listed.returncode:
+            said = "; ".join(said_by(total.stderr + listed.stderr))
+            raise SnapshotDamaged(f"the snapshots of task {task_id!r} are not whole: {said}")
+        needed = listed.stdout.decode("ascii").split()
+        absent = set(needed) - self.present(needed)
+        if absent:
+            raise SnapshotDamaged(
+                f"{len(absent)} objects of task {task_id!r} are missing from the snapshot store, "
+                f"among them {min(absent)}"
+            )
+        if contents:
+            self._check_contents()
+        return int(total.stdout)
+
+    def _check_contents(self) -> None:
+        packs = sorted((self.objects / "pack").glob("*.idx"))
+        if packs:
+            done = self.git.attempt(self.place(), ["verify-pack", *map(str, packs)])
+            if done.returncode:
+                raise SnapshotDamaged("; ".join(said_by(done.stderr)) or "a pack is damaged")
+        for path in sorted(self.objects.glob("[0-9a-f][0-9a-f]/*")):
+            sha = path.parent.name + path.name
+            if refs.as_sha(sha.encode()) and not objects.is_whole(
+                self.objects, sha, self.repository.object_format
+            ):
+                raise SnapshotDamaged(f"object {sha} is damaged")
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory of our own with all in it; links are unlinked, never followed."""
+    import shutil
+
+    for _ in range(3):
+        shutil.rmtree(path, ignore_errors=True)
+        if not os.path.lexists(path):
+            return
+        time.sleep(0.01)
+    shutil.rmtree(path)

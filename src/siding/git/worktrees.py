@@ -1,0 +1,331 @@
+"""Linked worktrees of the user's repository: made, listed, moved aside, brought back.
+
+git killed half way through `worktree add` leaves a branch, a lock, and a half-made directory on
+which `git fsck` fails. So the caller writes down what is to be made (path, branch, base) before
+calling `add_worktree`, and after a crash `undo_add` takes back exactly that. Nothing here deletes
+files: directories are renamed to where the caller says. `git worktree remove` is never used: it
+deletes ignored files without a word.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git import durable, refs
+from siding.git.command import Place, output_of
+from siding.git.discovery import read_git_file
+from siding.git.errors import BranchExists, BranchInUse, CommandFailed, GitError
+from siding.git.refs import Head
+from siding.git.repository import Repository
+from siding.git.settings import UserSettings
+from siding.ids import Sha
+
+_ATTEMPTS = 5
+_PAUSE_S = 0.05
+
+
+class AddedWorktree(NamedTuple):
+    """A worktree that was made and filled. ``git_dir`` is its directory in the repository.
+
+    ``pristine``: the bytes on disk are the blobs' bytes for all the configuration says (only
+    attributes in the commit could still have changed them). ``notes`` are for people.
+    """
+
+    path: Path
+    git_dir: Path
+    pristine: bool
+    notes: tuple[str, ...]
+
+
+class WorktreeInfo(NamedTuple):
+    """A worktree as the repository knows it. ``git_dir`` is the common one for the main worktree;
+    ``path`` is None when the repository does not say where it is (half-made)."""
+
+    path: Path | None
+    git_dir: Path
+    main: bool
+    head: Head | None
+    locked: str | None
+
+
+def add_worktree(
+    repository: Repository,
+    path: Path,
+    branch: str,
+    base: Sha,
+    *,
+    user: UserSettings,
+    workers: int = 2,
+    keep_fds: Sequence[int] = (),
+) -> AddedWorktree:
+    """Make a branch at `base` and a worktree of it at `path`, which must not be there.
+
+    The caller serialises calls for one repository (git's own races fail most of them otherwise)
+    and has written down what it asks for. Raises BranchExists, or GitError when the path is
+    taken. After any failure `undo_add` takes back what was made.
+    """
+    refs.check_ref_part(branch)
+    if os.path.lexists(path):
+        raise GitError(f"{str(path)!r} is there already", hint="choose another place")
+    _register(repository, path, branch, base, keep_fds)
+    git_dir = git_dir_of(path)
+    if git_dir is None:
+        raise GitError(f"git made no worktree at {str(path)!r}")
+    notes = _fill(repository, path, git_dir, user=user, workers=workers, keep_fds=keep_fds)
+    return AddedWorktree(path=path, git_dir=git_dir, pristine=not user.converts, notes=notes)
+
+
+def git_dir_of(path: Path) -> Path | None:
+    """Return the git directory that a worktree's `.git` file names; None when there is none.
+
+    The file lies where the agent writes: compare with what was recorded before trusting it.
+    """
+    target = read_git_file(path / ".git")
+    return None if target is None else Path(os.path.realpath(target))
+
+
+def worktrees(repository: Repository) -> list[WorktreeInfo]:
+    """Return all worktrees the repository knows of, the main one first. Starts no process."""
+    paths = repository.paths
+    found = [
+        WorktreeInfo(
+            path=paths.main_worktree,
+            git_dir=paths.common_dir,
+            main=True,
+            head=refs.read_head(paths.common_dir, paths.common_dir),
+            locked=None,
+        )
+    ]
+    linked = paths.common_dir / "worktrees"
+    names = sorted(os.listdir(linked)) if linked.is_dir() else []  # noqa: PTH208 - names wanted
+    for name in names:
+        git_dir = linked / name
+        pointer = durable.read_small(git_dir / "gitdir", 8192)
+        locked = durable.read_small(git_dir / "locked", 8192)
+        place = os.fsdecode(pointer.strip(b"\r\n")) if pointer else ""
+        found.append(
+            WorktreeInfo(
+                path=Path(place).parent if place else None,
+                git_dir=git_dir,
+                main=False,
+                head=refs.read_head(git_dir, paths.common_dir),
+                locked=None if locked is None else locked.decode("utf-8", "replace").strip(),
+            )
+        )
+    return found
+
+
+def undo_add(
+    repository: Repository, path: Path, branch: str, base: Sha, *, aside: Path
+) -> list[str]:
+    """Take back an `add_worktree` that did not come to its end; returns what was done.
+
+    The directory and its registration are renamed into `aside` (made if needed), never deleted:
+    whatever was written there is still there. The branch is deleted if it still points at
+    `base`. Safe to repeat. The caller serialises per repository.
+    """
+    done: list[str] = []
+    for git_dir in _registrations(repository, path):
+        _move(git_dir, _free(aside / "git-dir"))
+        done.append(f"took the registration {git_dir.name!r} aside")
+    if os.path.lexists(path):
+        _move(path, _free(aside / "workspace"))
+        done.append(f"took {str(path)!r} aside")
+    lock = repository.paths.common_dir / f"refs/heads/{branch}.lock"
+    lock.unlink(missing_ok=True)  # the branch is ours by name, and the caller holds the lock
+    if repository.branch(branch) == base and repository.delete_branch(branch, base):
+        done.append(f"deleted branch {branch!r}")
+    return done
+
+
+def detach_worktree(repository: Repository, path: Path, git_dir: Path, aside: Path) -> Path:
+    """Take a worktree's registration (index, HEAD, logs, submodules' stores) out of the
+    repository, to `aside`/git-dir, which is returned. The branch is free afterwards.
+
+    The caller moves the directory itself. Nothing is deleted or pruned; `attach_worktree` is the
+    reverse.
+    """
+    if git_dir.parent != repository.paths.common_dir / "worktrees":
+        raise GitError(f"{str(git_dir)!r} is not the git directory of a linked worktree")
+    if (named := _named_path(git_dir)) is not None and named != path:
+        raise GitError(
+            f"{str(git_dir)!r} belongs to {str(named)!r}, not to {str(path)!r}",
+            hint="run `siding doctor`",
+        )
+    target = aside / "git-dir"
+    _move(git_dir, target)
+    return target
+
+
+def attach_worktree(repository: Repository, path: Path, stored: Path) -> Path:
+    """Put a registration back for the worktree that is at `path` again; returns its new place.
+
+    Raises BranchInUse when its branch has been checked out elsewhere meanwhile.
+    """
+    head = refs.read_head(stored, repository.paths.common_dir)
+    branch = head.branch if head else None
+    for other in worktrees(repository):
+        if branch and other.head and other.head.branch == branch and other.path:
+            raise BranchInUse(
+                f"branch {branch!r} is checked out at {str(other.path)!r}",
+                hint="switch that checkout to another branch first",
+            )
+    linked = repository.paths.common_dir / "worktrees"
+    linked.mkdir(exist_ok=True)
+    target = _free(linked / path.name.replace(" ", "-"))
+    _move(stored, target)
+    repair_links(path, target, repository.paths.common_dir)
+    return target
+
+
+def repair_links(path: Path, git_dir: Path, common_dir: Path) -> None:
+    """Make a worktree and its git directory point at each other where they are now, after the
+    repository, the home or the worktree was moved."""
+    durable.replace_file(git_dir / "gitdir", os.fsencode(path / ".git") + b"\n", mode=0o644)
+    if (git_dir / "commondir").is_file():
+        relative = os.path.relpath(common_dir, git_dir)
+        durable.replace_file(git_dir / "commondir", os.fsencode(relative) + b"\n", mode=0o644)
+    pointer = path / ".git"
+    if pointer.is_dir() and not pointer.is_symlink():
+        raise GitError(
+            f"{str(pointer)!r} is a directory: somebody made a repository of the workspace",
+            hint="move it away, then run `siding doctor` again",
+        )
+    durable.replace_file(pointer, b"gitdir: " + os.fsencode(git_dir) + b"\n", mode=0o644)
+
+
+def _register(
+    repository: Repository, path: Path, branch: str, base: Sha, keep_fds: Sequence[int]
+) -> None:
+    """Let git make the branch, its directory and the `.git` file, with no files yet."""
+    arguments = ["worktree", "add", "-q", "--no-checkout", "--no-track", "-b", branch, "--"]
+    place = Place(git_dir=repository.paths.common_dir)
+    for attempt in range(_ATTEMPTS):
+        if repository.branch(branch) is not None:
+            raise BranchExists(
+                f"there is a branch {branch!r} already", hint="choose another name for the task"
+            )
+        done = repository.git.attempt(place, [*arguments, str(path), base], keep_fds=keep_fds)
+        if done.returncode == 0:
+            return
+        if attempt == _ATTEMPTS - 1 or not _unmake(repository, path, branch, base):
+            output_of(done, doing="making the worktree")
+        time.sleep(_PAUSE_S * (attempt + 1))  # another git of the user's was in the way
+
+
+def _unmake(repository: Repository, path: Path, branch: str, base: Sha) -> bool:
+    """Clear what a failed registration left, if it is empty; returns whether all is clear."""
+    for git_dir in _registrations(repository, path):
+        shutil.rmtree(git_dir, ignore_errors=True)  # it never had a worktree with files
+    try:
+        (path / ".git").unlink(missing_ok=True)
+        path.rmdir()
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return False
+    if repository.branch(branch) == base:
+        repository.delete_branch(branch, base)
+    return not os.path.lexists(path)
+
+
+def _fill(
+    repository: Repository,
+    path: Path,
+    git_dir: Path,
+    *,
+    user: UserSettings,
+    workers: int,
+    keep_fds: Sequence[int],
+) -> tuple[str, ...]:
+    """Check the files out, several at a time."""
+    place = Place(
+        git_dir=git_dir,
+        common_dir=repository.paths.common_dir,
+        work_tree=path,
+        locks=True,
+        settings=(
+            *user.settings,
+            f"checkout.workers={max(2, workers)}",
+            "checkout.thresholdForParallelism=100",
+            "index.version=2",
+            "index.sparse=false",
+            # What a checkout writes can be had again from the commit.
+            "core.fsync=none",
+            "core.fsyncObjectFiles=false",
+        ),
+    )
+    env = _filter_environment(repository) if user.filters else {}
+    done = repository.git.attempt(
+        place, ["read-tree", "-m", "-u", "HEAD"], keep_fds=keep_fds, env=env
+    )
+    if done.returncode:
+        hint = None
+        if repository.is_partial():
+            hint = "this is a partial clone: `git checkout` the base once, so that its files come"
+        failed = CommandFailed("checking the files out", done.argv, done.returncode, done.stderr)
+        failed.hint = hint
+        raise failed
+    notes = [
+        f"filter {name!r} is not installed: its files are left as they are in the repository"
+        for name in sorted(user.missing_filters)
+    ]
+    return tuple(notes)
+
+
+def _filter_environment(repository: Repository) -> dict[str, str]:
+    """Let the user's own filters find what they need to fetch content (Git LFS does)."""
+    wanted = ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "http_proxy", "https_proxy", "no_proxy")
+    return {k: repository.git.environ[k] for k in wanted if k in repository.git.environ}
+
+
+def _registrations(repository: Repository, path: Path) -> list[Path]:
+    """Return the git directories in the repository that were made for a worktree at `path`."""
+    return [
+        info.git_dir
+        for info in worktrees(repository)[1:]
+        if info.path == path or (info.path is None and _made_for(info.git_dir.name, path.name))
+    ]
+
+
+def _made_for(name: str, wanted: str) -> bool:
+    """git names the directory after the worktree, with a number where that name is taken."""
+    return name == wanted or (name.startswith(wanted) and name[len(wanted) :].isdigit())
+
+
+def _named_path(git_dir: Path) -> Path | None:
+    pointer = durable.read_small(git_dir / "gitdir", 8192)
+    return Path(os.fsdecode(pointer.strip(b"\r\n"))).parent if pointer else None
+
+
+def _free(path: Path) -> Path:
+    """Return the path, or the first of path1, path2, ... that is not taken."""
+    candidate, number = path, 0
+    while os.path.lexists(candidate):
+        number += 1
+        candidate = path.with_name(f"{path.name}{number}")
+    return candidate
+
+
+def _move(source: Path, target: Path) -> None:
+    """Rename durably; across file systems copy all, flush, and only then remove the source."""
+    durable.make_directories(target.parent)
+    try:
+        source.rename(target)
+    except OSError as error:
+        import errno
+
+        if error.errno != errno.EXDEV:
+            raise
+        partial = target.with_name(target.name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(source, partial, symlinks=True)
+        durable.sync_tree(partial)
+        partial.rename(target)
+        durable.sync_directory(target.parent)
+        shutil.rmtree(source)
+    durable.sync_directory(target.parent)
+    durable.sync_directory(source.parent)
