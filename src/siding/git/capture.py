@@ -80,7 +80,7 @@ def capture(store: SnapshotStore, request: Request) -> Capture:
     the state could not be read or stored; the last snapshot then still stands.
     """
     check_root(request.root)
-    work = _Work(store, request)
+    work = Work(store, request)
     work.sweep()
     try:
         return work.capture()
@@ -102,14 +102,19 @@ def capture(store: SnapshotStore, request: Request) -> Capture:
         raise
 
 
-class _Work:
-    """One capture under way."""
+class Work:
+    """One capture, or one look without a record, under way.
 
-    def __init__(self, store: SnapshotStore, request: Request) -> None:
+    `task` stands in for the task's own directory in the store: a look works on a copy of it.
+    """
+
+    def __init__(
+        self, store: SnapshotStore, request: Request, *, task: TaskDirectory | None = None
+    ) -> None:
         self.store = store
         self.git = store.git
         self.request = request
-        self.task: TaskDirectory = store.task(request.task_id)
+        self.task: TaskDirectory = task or store.task(request.task_id)
         tip = store.tip(request.task_id)
         if tip is None:
             raise SnapshotFailed(
@@ -195,6 +200,27 @@ class _Work:
                 coverage=coverage,
             )
         return self._commit(tree, changes, moved, coverage)
+
+    def present_tree(self) -> Sha:
+        """Return the tree of what is there now; nothing is stored outside this work's directory."""
+        if not self.task.index_file.exists():
+            self.start_over()
+        entries, _scan = self._look()
+        made = self._settle(entries)
+        if not (made.staged or made.changes_index):
+            return self.last.tree
+        self._update(made)
+        return self._write_tree()
+
+    def changed_count(self) -> int:
+        """Return how many paths are not as the last snapshot has them; nothing is written."""
+        done = self.git.attempt(self._place(locks=False), _STATUS)
+        if done.returncode:
+            raise CommandFailed("looking for changes", done.argv, done.returncode, done.stderr)
+        data = durable.read_small(self.task.index_file, 2 << 30) or b""
+        gitlinks = read_gitlinks(data, self.store.repository.hash_size // 2)
+        made = self._plan(list(parse(done.stdout)), gitlinks)
+        return len(made.update) + len(made.drop)
 
     def _look(self) -> tuple[list[Entry], Scan]:
         """Ask git what changed, and meanwhile look for what git does not show."""

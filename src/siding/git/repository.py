@@ -19,7 +19,7 @@ _GITLINK = re.compile(rb"160000 commit ([0-9a-f]+)\t([^\0]+)\0")
 
 
 class CommitSummary(NamedTuple):
-    """``time`` is the author's, in seconds since 1970; ``offset`` as git has it (``+0200``)."""
+    """What to show of a commit. ``time`` is the author's, in seconds since 1970."""
 
     sha: Sha
     subject: str
@@ -96,8 +96,7 @@ class Repository:
 
     def summary(self, sha: Sha) -> CommitSummary:
         """Return what to show of a commit."""
-        found = self._summaries(["-1", "--no-walk", sha])
-        return found[0]
+        return self._summaries(["-1", "--no-walk", sha])[0]
 
     def commits_between(self, old: Sha, new: Sha, *, limit: int = 1000) -> list[CommitSummary]:
         """Return the commits that `new` has and `old` has not, newest first."""
@@ -133,8 +132,13 @@ class Repository:
         self.git.attempt(self._place, arguments)
         return self.branch(name) is None
 
-    def status(self, user: UserSettings, worktree: Path, git_dir: Path) -> WorkingStatus:
-        """Return what a checkout of the user's has uncommitted, as `git status` would say it."""
+    def status(
+        self, user: UserSettings, worktree: Path, git_dir: Path, *, every_file: bool = False
+    ) -> WorkingStatus:
+        """Return what a checkout of the user's has uncommitted, as `git status` would say it.
+
+        ``every_file`` lists the files of untracked directories one by one.
+        """
         place = Place(
             git_dir=git_dir,
             common_dir=self.paths.common_dir,
@@ -142,7 +146,8 @@ class Repository:
             settings=user.settings,
         )
         arguments = [*ARGUMENTS, "--ignored=traditional", "--ignore-submodules=dirty"]
-        arguments[arguments.index("--untracked-files=all")] = "--untracked-files=normal"
+        if not every_file:
+            arguments[arguments.index("--untracked-files=all")] = "--untracked-files=normal"
         output = self.git.run(place, arguments, doing="looking at your checkout")
         lists: dict[str, list[bytes]] = {name: [] for name in WorkingStatus._fields}
         for entry in parse(output):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.git import durable, refs
-from siding.git.command import Place, output_of
+from siding.git.command import EMAIL, IDENTITY, Place, output_of
 from siding.git.discovery import read_git_file
 from siding.git.errors import BranchExists, BranchInUse, CommandFailed, GitError
 from siding.git.refs import Head
@@ -71,11 +71,21 @@ def add_worktree(
     if os.path.lexists(path):
         raise GitError(f"{str(path)!r} is there already", hint="choose another place")
     _register(repository, path, branch, base, keep_fds)
-    git_dir = git_dir_of(path)
+    git_dir = admin_dir(repository, path)
     if git_dir is None:
         raise GitError(f"git made no worktree at {str(path)!r}")
     notes = _fill(repository, path, git_dir, user=user, workers=workers, keep_fds=keep_fds)
     return AddedWorktree(path=path, git_dir=git_dir, pristine=not user.converts, notes=notes)
+
+
+def admin_dir(repository: Repository, path: Path) -> Path | None:
+    """Return the git directory of the worktree at `path`, as the repository has it.
+
+    The worktree's own `.git` file is not asked: it lies where the agent writes.
+    """
+    return next(
+        (i.git_dir for i in worktrees(repository)[1:] if i.path and _same(i.path, path)), None
+    )
 
 
 def git_dir_of(path: Path) -> Path | None:
@@ -124,8 +134,8 @@ def undo_add(
     """Take back an `add_worktree` that did not come to its end; returns what was done.
 
     The directory and its registration are renamed into `aside` (made if needed), never deleted:
-    whatever was written there is still there. The branch is deleted if it still points at
-    `base`. Safe to repeat. The caller serialises per repository.
+    whatever was written there is still there. The branch is deleted if `add_worktree` made it
+    and it has not moved since. Safe to repeat. The caller serialises per repository.
     """
     done: list[str] = []
     for git_dir in _registrations(repository, path):
@@ -134,9 +144,7 @@ def undo_add(
     if os.path.lexists(path):
         _move(path, _free(aside / "workspace"))
         done.append(f"took {str(path)!r} aside")
-    lock = repository.paths.common_dir / f"refs/heads/{branch}.lock"
-    lock.unlink(missing_ok=True)  # the branch is ours by name, and the caller holds the lock
-    if repository.branch(branch) == base and repository.delete_branch(branch, base):
+    if _delete_own_branch(repository, branch, base):
         done.append(f"deleted branch {branch!r}")
     return done
 
@@ -145,17 +153,20 @@ def detach_worktree(repository: Repository, path: Path, git_dir: Path, aside: Pa
     """Take a worktree's registration (index, HEAD, logs, submodules' stores) out of the
     repository, to `aside`/git-dir, which is returned. The branch is free afterwards.
 
-    The caller moves the directory itself. Nothing is deleted or pruned; `attach_worktree` is the
+    The caller moves the worktree itself. Nothing is deleted or pruned; `attach_worktree` is the
     reverse.
     """
     if git_dir.parent != repository.paths.common_dir / "worktrees":
         raise GitError(f"{str(git_dir)!r} is not the git directory of a linked worktree")
-    if (named := _named_path(git_dir)) is not None and named != path:
+    named = next((i.path for i in worktrees(repository)[1:] if i.git_dir == git_dir), None)
+    if named is not None and not _same(named, path):
         raise GitError(
             f"{str(git_dir)!r} belongs to {str(named)!r}, not to {str(path)!r}",
             hint="run `siding doctor`",
         )
     target = aside / "git-dir"
+    if os.path.lexists(target):
+        raise GitError(f"{str(target)!r} is in the way")
     _move(git_dir, target)
     return target
 
@@ -166,16 +177,8 @@ def attach_worktree(repository: Repository, path: Path, stored: Path) -> Path:
     Raises BranchInUse when its branch has been checked out elsewhere meanwhile.
     """
     head = refs.read_head(stored, repository.paths.common_dir)
-    branch = head.branch if head else None
-    for other in worktrees(repository):
-        if branch and other.head and other.head.branch == branch and other.path:
-            raise BranchInUse(
-                f"branch {branch!r} is checked out at {str(other.path)!r}",
-                hint="switch that checkout to another branch first",
-            )
-    linked = repository.paths.common_dir / "worktrees"
-    linked.mkdir(exist_ok=True)
-    target = _free(linked / path.name.replace(" ", "-"))
+    _refuse_branch_in_use(repository, head.branch if head else None)
+    target = _place_for_registration(repository, path)
     _move(stored, target)
     repair_links(path, target, repository.paths.common_dir)
     return target
@@ -184,17 +187,37 @@ def attach_worktree(repository: Repository, path: Path, stored: Path) -> Path:
 def repair_links(path: Path, git_dir: Path, common_dir: Path) -> None:
     """Make a worktree and its git directory point at each other where they are now, after the
     repository, the home or the worktree was moved."""
-    durable.replace_file(git_dir / "gitdir", os.fsencode(path / ".git") + b"\n", mode=0o644)
-    if (git_dir / "commondir").is_file():
-        relative = os.path.relpath(common_dir, git_dir)
-        durable.replace_file(git_dir / "commondir", os.fsencode(relative) + b"\n", mode=0o644)
     pointer = path / ".git"
     if pointer.is_dir() and not pointer.is_symlink():
         raise GitError(
             f"{str(pointer)!r} is a directory: somebody made a repository of the workspace",
             hint="move it away, then run `siding doctor` again",
         )
+    common = os.path.relpath(common_dir, git_dir)
+    durable.replace_file(git_dir / "commondir", os.fsencode(common) + b"\n", mode=0o644)
+    durable.replace_file(git_dir / "gitdir", os.fsencode(pointer) + b"\n", mode=0o644)
     durable.replace_file(pointer, b"gitdir: " + os.fsencode(git_dir) + b"\n", mode=0o644)
+
+
+def _delete_own_branch(repository: Repository, branch: str, base: Sha) -> bool:
+    """Delete a branch that `add_worktree` made and nobody has moved since.
+
+    Its log tells: every entry was written under our name, and says the base. A branch of the
+    same name that the user made is another one, even if it points at the same commit.
+    """
+    present = repository.branch(branch)
+    if present is not None and present != base:
+        return False
+    # A git that was killed leaves its lock; the name is ours, and the caller holds the lock.
+    (repository.paths.common_dir / f"refs/heads/{branch}.lock").unlink(missing_ok=True)
+    log = repository.git.attempt(
+        Place(git_dir=repository.paths.common_dir),
+        ["log", "-g", "-n20", "--format=%gn <%ge> %H", f"refs/heads/{branch}", "--"],
+    )
+    entries = set(log.stdout.decode("utf-8", "replace").splitlines())
+    if entries != {f"{IDENTITY} <{EMAIL}> {base}"}:
+        return False
+    return repository.delete_branch(branch, base)
 
 
 def _register(
@@ -202,7 +225,9 @@ def _register(
 ) -> None:
     """Let git make the branch, its directory and the `.git` file, with no files yet."""
     arguments = ["worktree", "add", "-q", "--no-checkout", "--no-track", "-b", branch, "--"]
-    place = Place(git_dir=repository.paths.common_dir)
+    # The branch's log, which tells it from one of the user's, is wanted in a bare one as well.
+    settings = ("core.logAllRefUpdates=always",)
+    place = Place(git_dir=repository.paths.common_dir, settings=settings)
     for attempt in range(_ATTEMPTS):
         if repository.branch(branch) is not None:
             raise BranchExists(
@@ -227,8 +252,7 @@ def _unmake(repository: Repository, path: Path, branch: str, base: Sha) -> bool:
         pass
     except OSError:
         return False
-    if repository.branch(branch) == base:
-        repository.delete_branch(branch, base)
+    _delete_own_branch(repository, branch, base)
     return not os.path.lexists(path)
 
 
@@ -287,8 +311,14 @@ def _registrations(repository: Repository, path: Path) -> list[Path]:
     return [
         info.git_dir
         for info in worktrees(repository)[1:]
-        if info.path == path or (info.path is None and _made_for(info.git_dir.name, path.name))
+        if (info.path and _same(info.path, path))
+        or (info.path is None and _made_for(info.git_dir.name, path.name))
     ]
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Tell whether two names lead to one place: git writes down a path with its links resolved."""
+    return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
 def _made_for(name: str, wanted: str) -> bool:
@@ -296,9 +326,21 @@ def _made_for(name: str, wanted: str) -> bool:
     return name == wanted or (name.startswith(wanted) and name[len(wanted) :].isdigit())
 
 
-def _named_path(git_dir: Path) -> Path | None:
-    pointer = durable.read_small(git_dir / "gitdir", 8192)
-    return Path(os.fsdecode(pointer.strip(b"\r\n"))).parent if pointer else None
+def _refuse_branch_in_use(repository: Repository, branch: str | None) -> None:
+    for other in worktrees(repository):
+        if branch and other.head and other.head.branch == branch and other.path:
+            raise BranchInUse(
+                f"branch {branch!r} is checked out at {str(other.path)!r}",
+                hint="switch that checkout to another branch first",
+            )
+
+
+def _place_for_registration(repository: Repository, path: Path) -> Path:
+    """Return a free git directory for a worktree, named after it as git does."""
+    linked = repository.paths.common_dir / "worktrees"
+    linked.mkdir(exist_ok=True)
+    name = "".join(c if c.isalnum() or c in "-_." else "-" for c in path.name)
+    return _free(linked / (name.strip(".") or "worktree"))
 
 
 def _free(path: Path) -> Path:

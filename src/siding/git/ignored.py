@@ -1,0 +1,28 @@
+"""Ignored files of a checkout that a list of patterns asks for."""
+
+from pathlib import Path
+
+from siding.git.command import Place, output_of
+from siding.git.repository import Repository
+from siding.git.settings import UserSettings
+
+
+def ignored_matching(
+    repository: Repository, user: UserSettings, worktree: Path, git_dir: Path, patterns: Path
+) -> list[bytes]:
+    """Return the files that git ignores and that `patterns` (gitignore syntax) matches, sorted."""
+    place = Place(
+        git_dir=git_dir,
+        common_dir=repository.paths.common_dir,
+        work_tree=worktree,
+        settings=user.settings,
+    )
+    listing = ["ls-files", "--others", "--ignored", "-z", f"--exclude-from={patterns}"]
+    doing = "looking for ignored files to take along"
+    named = repository.git.run(place, listing, doing=doing)
+    if not named:
+        return []
+    done = repository.git.attempt(place, ["check-ignore", "-z", "--stdin"], stdin=named)
+    if done.returncode not in (0, 1):  # 1: git ignores none of them
+        output_of(done, doing=doing)
+    return sorted(done.stdout.split(b"\0")[:-1])

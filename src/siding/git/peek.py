@@ -1,0 +1,70 @@
+"""The state of a worktree without recording it: for a look that must not leave a trace.
+
+Works beside a capture or a running agent: it takes no lock and writes only into a directory of its
+own, which it removes.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git.capture import Request, Work
+from siding.git.command import Place
+from siding.git.errors import SnapshotFailed
+from siding.git.roots import check_root
+from siding.git.store import SnapshotStore, TaskDirectory, remove_tree
+from siding.ids import Sha
+
+_COPIED = ("commondir", "HEAD", "base", "excludes", "gitlinks", "sparse", "index")
+
+
+class Peek(NamedTuple):
+    """A tree that is nobody's snapshot; `store` reads it, as long as the peek lasts."""
+
+    tree: Sha
+    store: "PeekStore"
+
+
+class PeekStore(SnapshotStore):
+    """The snapshot store with the objects of one peek beside its own."""
+
+    def __init__(self, store: SnapshotStore, incoming: Path) -> None:
+        super().__init__(store.git, store.root, store.repository)
+        self._incoming = incoming
+
+    def place(self, task: TaskDirectory | None = None, **more: object) -> Place:
+        place = super().place(task, **more)
+        return place._replace(alternates=(*place.alternates, self._incoming))
+
+
+@contextmanager
+def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Peek]:
+    """Yield the worktree's present tree. `unique` names the scratch directory.
+
+    Raises as `capture` does.
+    """
+    check_root(request.root)
+    task = store.task(request.task_id)
+    scratch = TaskDirectory(path=store.root / "peeks" / unique, ref=task.ref)
+    scratch.path.mkdir(parents=True, mode=0o700)
+    try:
+        for name in _COPIED:
+            try:
+                shutil.copy2(task.path / name, scratch.path / name)
+            except FileNotFoundError:
+                continue  # the first capture makes it
+        work = Work(store, request, task=scratch)
+        tree = work.present_tree()
+        yield Peek(tree=tree, store=PeekStore(store, scratch.incoming))
+    except FileNotFoundError as error:
+        raise SnapshotFailed(f"the workspace could not be looked at: {error}") from error
+    finally:
+        remove_tree(scratch.path)
+
+
+def changed_count(store: SnapshotStore, request: Request) -> int:
+    """Return how many paths differ from the last snapshot; one git process, nothing written."""
+    check_root(request.root)
+    return Work(store, request).changed_count()
