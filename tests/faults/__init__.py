@@ -1,0 +1,1 @@
+"""Fault injection for commands that keep files: see `harness` for the gates."""

@@ -1,0 +1,260 @@
+"""The gates: one readable call each.
+
+    def test_add_survives_kill() -> None:
+        sweep(setup, python(ADD), check, modes=("kill", "torn"), budget=40)
+
+`setup(case)` fills a directory once. The victim runs in a private copy of it under a fault and
+makes its promises as flushed lines on stdout. `check(case, promises)` asserts that they are kept,
+that nothing older is lost and that new work succeeds; it runs twice in every case. A gate that ran
+no case, or whose undisturbed run fails, is broken: that is a failure too.
+
+Modes of `sweep`, each at the n-th call, over the whole process tree, that changes the case:
+  kill          SIGKILL of the tree before the call
+  torn          half of a write is stored, then SIGKILL; also torn:first and torn:last (byte)
+  short         half of a write is stored and said so; must not be noticed
+  err:<ERRNO>   the call fails once; no traceback, and no success if a flush failed
+  full          this and every later call that needs room fails with ENOSPC
+  sigterm, sigint, sighup   the signal reaches the first process at the call
+  stop          the tree is frozen at the call while the `rival` command runs, then goes on
+  nested        kill, then the `recover` command is killed at each of its own calls
+
+The other gates: `powercut.powercut`, `hammer.hammer`, `damage.survives_damage`.
+
+SIDING_FAULTS=full runs every case instead of `budget` samples; SIDING_FAULTS_SEED moves the
+samples; SIDING_FAULTS_KEEP=<dir> keeps the directory of each failure.
+"""
+
+import errno
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from .arena import (
+    SEED,
+    Arena,
+    Check,
+    Command,
+    GateBroken,
+    Report,
+    Setup,
+    in_workers,
+    sample,
+    settle,
+)
+from .syscalls import Effect
+from .trial import SIGNALS, TIMEOUT_S, Fault, Point, Trial
+
+KILLS = ("kill", "torn", "torn:last")
+ERRORS = ("err:EIO", "err:ENOSPC", "err:EDQUOT", "err:EMFILE", "err:EACCES")
+_WANTS_ROOM = frozenset({"ENOSPC", "EDQUOT"})
+_ON_NAMES = frozenset({"EACCES", "EPERM", "EROFS"})
+_ON_OPEN = frozenset({"EMFILE", "ENFILE"})
+_RECOVERY_KILLS = 4  # calls of the recovery tried for each kill of the victim
+
+
+class Plan(NamedTuple):
+    """The arguments of one sweep."""
+
+    setup: Setup
+    victim: Command
+    check: Check
+    modes: tuple[str, ...]
+    budget: int
+    seed: int
+    within: tuple[str, ...]
+    rival: Command | None
+    recover: Command | None
+    best_effort: Callable[[str], bool]
+    reads: bool
+
+
+def sweep(
+    setup: Setup,
+    victim: Command,
+    check: Check,
+    *,
+    modes: Sequence[str] = KILLS,
+    budget: int = 60,
+    seed: int = SEED,
+    within: Sequence[str] = (".",),
+    rival: Command | None = None,
+    recover: Command | None = None,
+    best_effort: Callable[[str], bool] = lambda _call: False,
+    reads: bool = False,
+) -> Report:
+    """Runs the victim under faults, `budget` cases shared by the modes; raises GateFailed.
+
+    `within`: the parts of the case directory whose calls count. `best_effort(call text)`: flushes
+    that may fail without the command failing. `reads`: opens and reads count too (for err).
+    """
+    _require_known(modes, rival, recover)
+    plan = Plan(
+        setup=setup,
+        victim=victim,
+        check=check,
+        modes=tuple(modes),
+        budget=budget,
+        seed=seed,
+        within=tuple(within),
+        rival=rival,
+        recover=recover,
+        best_effort=best_effort,
+        reads=reads,
+    )
+    shares = in_workers(lambda arena, number, count: _Sweep(arena, plan).share(number, count))
+    return settle(f"sweep {','.join(modes)}", shares)
+
+
+def changes(setup: Setup, command: Command, *, within: Sequence[str] = (".",)) -> list[str]:
+    """The calls by which an undisturbed command changes or locks files of the case, as text."""
+
+    def work(arena: Arena, _number: int, _count: int) -> list[str]:
+        arena.prepare(setup)
+        trial = Trial(arena, within).run(command)
+        if trial.ending.status != 0:
+            raise GateBroken(f"undisturbed: {trial.ending}: {arena.complaints()[-800:]}")
+        return [point.text for point in trial.points]
+
+    return in_workers(work, workers=1)[0]
+
+
+class _Sweep:
+    """One worker's share of a sweep."""
+
+    def __init__(self, arena: Arena, plan: Plan) -> None:
+        self.arena, self.plan = arena, plan
+        self.failures: list[str] = []
+        self.cases = self.missed = 0
+        self.control_promises = 0
+
+    def share(self, number: int, count: int) -> Report:
+        self.arena.prepare(self.plan.setup)
+        points = self._control()
+        for index, mode in enumerate(self.plan.modes):
+            faults = [Fault(mode=mode, call=p.number) for p in points if _applies(mode, p)]
+            budget = max(1, self.plan.budget // len(self.plan.modes))
+            if mode == "nested":
+                budget = max(1, budget // (1 + _RECOVERY_KILLS))
+            for fault in sample(faults, budget, self.plan.seed + index)[number::count]:
+                if mode == "nested":
+                    self._nested(fault)
+                else:
+                    self._case(fault)
+        return Report(
+            cases=self.cases, calls=len(points), failures=tuple(self.failures), missed=self.missed
+        )
+
+    def _control(self) -> list[Point]:
+        """The run without a fault: it must end well and pass its own check."""
+        self.arena.fresh()
+        trial = self._trial().run(self.plan.victim)
+        promises = self.arena.promises()
+        self.control_promises = len(promises)
+        if trial.ending.timed_out or trial.ending.status != 0:
+            raise GateBroken(f"undisturbed: {trial.ending}: {self.arena.complaints()[-800:]}")
+        wrong = self.arena.verdict(self.plan.check, promises)
+        if wrong:
+            raise GateBroken(f"undisturbed: {wrong}")
+        return trial.points
+
+    def _case(self, fault: Fault) -> None:
+        self.arena.fresh()
+        trial = self._trial().run(self.plan.victim, fault, self.plan.rival)
+        self.cases += 1
+        self.missed += trial.hit is None
+        promises = self.arena.promises()
+        wrong = self._misbehaved(trial, fault, promises)
+        wrong = wrong or self.arena.verdict(self.plan.check, promises)
+        if wrong:
+            self._fail(str(fault), trial.hit, wrong)
+
+    def _misbehaved(self, trial: Trial, fault: Fault, promises: list[str]) -> str | None:
+        """What no command may do under a fault, whatever its check says."""
+        kind = fault.mode.partition(":")[0]
+        complaints, hit = self.arena.complaints(), trial.hit
+        well = trial.ending.status == 0
+        flush = (
+            hit is not None and hit.effect is Effect.SYNC and not self.plan.best_effort(hit.text)
+        )
+        wrong: str | None = None
+        if trial.ending.timed_out or trial.rival_hung:
+            wrong = f"{'the rival' if trial.rival_hung else 'it'} hung for {TIMEOUT_S:.0f} s"
+        elif kind in ("kill", "torn"):
+            pass
+        elif "Traceback (most recent call last)" in complaints:
+            wrong = f"a traceback instead of a message:\n{complaints[-1200:]}"
+        elif kind == "short" and not well:
+            wrong = f"a short write was not continued: {trial.ending}: {complaints[-800:]}"
+        elif kind == "err" and well and flush:
+            wrong = "success after a failed flush"
+        elif kind != "stop" and well and len(promises) < self.control_promises:
+            wrong = f"exit 0 with {len(promises)} of {self.control_promises} promises: {promises}"
+        return wrong
+
+    def _nested(self, fault: Fault) -> None:
+        """Kills the victim, then from its ruins the recovery, at some of its calls."""
+        assert self.plan.recover is not None
+        ruins = self.arena.base / "ruins"
+        self.arena.fresh()
+        first = self._trial().run(self.plan.victim, Fault(mode="kill", call=fault.call))
+        promises = self.arena.promises()
+        self.arena.save(ruins)
+        self.missed += first.hit is None
+        for call in sample(
+            range(1, self._recovery(first, promises, fault) + 1), _RECOVERY_KILLS, fault.call
+        ):
+            self.arena.fresh(ruins)
+            second = self._trial().run(self.plan.recover, Fault(mode="kill", call=call))
+            self.cases += 1
+            wrong = self.arena.verdict(self.plan.check, promises)
+            if wrong:
+                place = second.hit.text if second.hit else "its end"
+                self._fail(f"{fault}+{call}", first.hit, f"recovery killed at {place}: {wrong}")
+
+    def _recovery(self, first: Trial, promises: list[str], fault: Fault) -> int:
+        """Recovery left alone must succeed; returns how many calls it makes."""
+        assert self.plan.recover is not None
+        self.arena.fresh(self.arena.base / "ruins")
+        trial = self._trial().run(self.plan.recover)
+        self.cases += 1
+        if trial.ending.status != 0 or trial.ending.timed_out:
+            wrong: str | None = f"recovery: {trial.ending}: {self.arena.complaints()[-800:]}"
+        else:
+            wrong = self.arena.verdict(self.plan.check, promises)
+        if wrong:
+            self._fail(str(fault), first.hit, wrong)
+        return len(trial.points)
+
+    def _trial(self) -> Trial:
+        return Trial(self.arena, self.plan.within, reads=self.plan.reads)
+
+    def _fail(self, name: str, hit: Point | None, wrong: str) -> None:
+        place = hit.text if hit else "a call that was not made this time"
+        self.failures.append(f"  {name} at {place}\n    " + wrong.replace("\n", "\n    "))
+        self.arena.keep(name)
+
+
+def _applies(mode: str, point: Point) -> bool:
+    kind, _, detail = mode.partition(":")
+    if kind in ("torn", "short"):
+        return point.effect is Effect.WRITE and point.length > 1
+    if kind == "full" or detail in _WANTS_ROOM:
+        return point.needs_space
+    if detail in _ON_OPEN:
+        return point.effect is Effect.OPEN
+    if detail in _ON_NAMES:
+        return point.effect in (Effect.OPEN, Effect.NAME, Effect.REMOVE, Effect.META)
+    return kind == "err" or point.effect is not Effect.READ
+
+
+def _require_known(modes: Sequence[str], rival: Command | None, recover: Command | None) -> None:
+    plain = {"kill", "torn", "torn:first", "torn:last", "short", "full", *SIGNALS}
+    for mode in modes:
+        kind, _, detail = mode.partition(":")
+        known = (
+            mode in plain
+            or (kind == "err" and hasattr(errno, detail))
+            or (mode == "stop" and rival is not None)
+            or (mode == "nested" and recover is not None)
+        )
+        if not known:
+            raise GateBroken(f"unknown mode {mode!r}, or its rival/recover command is missing")

@@ -1,0 +1,174 @@
+"""One traced run of a command, disturbed at most at one call."""
+
+import errno
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from .arena import Arena, Command, resolve
+from .syscalls import Effect
+from .tracer import KILL, RUN, Action, Call, Ending, Tracer, Verb
+
+SIGNALS = {"sigterm": signal.SIGTERM, "sigint": signal.SIGINT, "sighup": signal.SIGHUP}
+TIMEOUT_S = 20.0
+_RIVAL_WAIT_S = 0.3  # a rival that polls for a lock is not seen waiting: go on after this
+
+
+class Point(NamedTuple):
+    """One counted call."""
+
+    number: int
+    text: str
+    effect: Effect
+    length: int
+    needs_space: bool
+
+
+class Fault(NamedTuple):
+    mode: str
+    call: int
+
+    def __str__(self) -> str:
+        return f"{self.mode}@{self.call}"
+
+
+class Trial:
+    """Counts the calls of one run (`points`), strikes at the one its fault names (`hit`)."""
+
+    def __init__(self, arena: Arena, within: Sequence[str], *, reads: bool = False) -> None:
+        self.arena, self.reads = arena, reads
+        self.points: list[Point] = []
+        self.hit: Point | None = None
+        self.ending = Ending(status=0, timed_out=False)
+        self.rival_hung = False
+        self._fault: Fault | None = None
+        self._full = False
+        self._tearing = False
+        self._tracer = Tracer(
+            [os.path.normpath(arena.case / part) for part in within],
+            self._on_call,
+            lambda _call: KILL if self._tearing else RUN,
+            reads=reads,
+        )
+        self._rival: _Rival | None = None
+
+    def run(
+        self, command: Command, fault: Fault | None = None, rival: Command | None = None
+    ) -> "Trial":
+        self._fault = fault
+        if rival is not None:
+            self._rival = _Rival(self.arena, rival, self._tracer)
+        argv, env, cwd = resolve(command, self.arena.case)
+        append = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        stdout, stderr = (os.open(path, append) for path in (self.arena.stdout, self.arena.stderr))
+        try:
+            self.ending = self._tracer.run(
+                argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr, timeout_s=TIMEOUT_S
+            )
+        finally:
+            os.close(stdout)
+            os.close(stderr)
+            if self._rival is not None:
+                self.rival_hung = not self._rival.ended()
+        return self
+
+    def _on_call(self, call: Call) -> Action:
+        if not (call.changes or self.reads):
+            return RUN
+        point = Point(
+            number=len(self.points) + 1,
+            text=call.describe(str(self.arena.case)),
+            effect=call.effect,
+            length=call.length,
+            needs_space=call.needs_space,
+        )
+        self.points.append(point)
+        if self._full:
+            return _failing(errno.ENOSPC) if call.needs_space else RUN
+        if self._fault is None or point.number != self._fault.call:
+            return RUN
+        self.hit = point
+        return self._strike(self._fault.mode, point)
+
+    def _strike(self, mode: str, point: Point) -> Action:
+        kind, _, detail = mode.partition(":")
+        if kind == "kill":
+            return KILL
+        if kind == "err":
+            return _failing(getattr(errno, detail))
+        if kind == "full":
+            self._full = True
+            return _failing(errno.ENOSPC) if point.needs_space else RUN
+        if kind in ("torn", "short"):
+            if point.effect is not Effect.WRITE or point.length < 2:
+                return RUN  # the calls differ from the undisturbed run
+            self._tearing = kind == "torn"
+            kept = {"first": 1, "last": point.length - 1}.get(detail, point.length // 2)
+            return Action(verb=Verb.CUT, value=kept)
+        if kind == "stop":
+            assert self._rival is not None
+            self._rival.start()
+        else:
+            self._tracer.signal_main(SIGNALS[kind])
+        return RUN
+
+
+class _Rival:
+    """An untraced command that runs while the traced tree stands still."""
+
+    def __init__(self, arena: Arena, command: Command, tracer: Tracer) -> None:
+        self.arena, self.command, self.tracer = arena, command, tracer
+        self.pid = 0
+
+    def start(self) -> None:
+        """Starts it and waits until it ended or stands before a lock of the frozen victim."""
+        argv, env, cwd = resolve(self.command, self.arena.case)
+        append = os.O_WRONLY | os.O_APPEND
+        self.pid = os.posix_spawnp(
+            "env",
+            ["env", "-C", cwd, *argv],
+            env,
+            setsid=True,
+            setsigmask=[],
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 1, str(self.arena.stdout), append, 0),
+                (os.POSIX_SPAWN_OPEN, 2, str(self.arena.stderr), append, 0),
+            ],
+        )
+        deadline = time.monotonic() + _RIVAL_WAIT_S
+        while time.monotonic() < deadline and not self._gone() and not _waits_for_lock(self.pid):
+            time.sleep(0.002)
+
+    def ended(self) -> bool:
+        """Waits for its end; False (and it is killed) when it hangs. True if it never started."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while self.pid and not self._gone():
+            if time.monotonic() > deadline:
+                with suppress(ProcessLookupError):
+                    os.killpg(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                return False
+            time.sleep(0.002)
+        return True
+
+    def _gone(self) -> bool:
+        if self.pid in self.tracer.strangers:
+            return True
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid:
+            self.tracer.strangers[pid] = status
+        return bool(pid)
+
+
+def _waits_for_lock(pid: int) -> bool:
+    """Whether the kernel lists the process among those blocked on a file lock."""
+    with suppress(OSError), open("/proc/locks", encoding="ascii") as locks:
+        return any("->" in line and str(pid) in line.split() for line in locks)
+    return False
+
+
+def _failing(code: int) -> Action:
+    return Action(verb=Verb.FAIL, value=code)
