@@ -195,5 +195,5 @@ def _entry(line: Line) -> Entry:
 
 def _looks_torn(raw: bytes, error: NotJson) -> bool:
     """Whether the line is the beginning of an object whose end is missing."""
-    body = raw.rstrip(b"\0\r\t ")  # a power cut may fill up with NULs
+    body = raw.rstrip(b"\r\t ")  # not of NULs: a power cut may have put them in the end's place
     return body.startswith(b"{") and (not body.endswith(b"}") or error.is_cut_off)

@@ -137,6 +137,44 @@ def test_the_tail_is_the_end_of_the_entries_whatever_the_file_holds(
         ]
 
 
+@pytest.mark.parametrize(
+    "torn",
+    [
+        b"{",
+        b'{"a": {"b": 1}',
+        b'{"a": "text with a }',
+        b'{"a": "\xc3',
+        b'{"a": "\\',
+        b'{"a": tr',
+        b'{"a": 1' + bytes(500),
+        b'{"a": {}' + bytes(500),
+        b'{"a": 1}' + bytes(500),
+    ],
+)
+def test_a_line_without_its_end_is_called_torn_after_it_was_closed_too(
+    tmp_path: Path, torn: bytes
+) -> None:
+    journal = Journal(tmp_path / "j.jsonl")
+    journal.path.write_bytes(torn)
+    before = journal.last()
+    journal.append({"n": 1})
+    after = journal.tail(2)[0]
+    assert before
+    assert before.problem == TORN
+    assert after.problem == TORN
+    assert after.raw == torn
+
+
+@pytest.mark.parametrize(
+    "raw", [b"nonsense", b"[]", b"null", b'{"a": 1,}', b'{"a": 1,}\r', b"{}{}"]
+)
+def test_a_line_that_is_something_else_says_what(tmp_path: Path, raw: bytes) -> None:
+    journal = Journal(tmp_path / "j.jsonl")
+    journal.path.write_bytes(raw + b"\n")
+    (damage,) = journal.damage()
+    assert damage.problem.startswith("it is not")
+
+
 def chained(seen: list[bytes | None], previous: bytes | None) -> dict[str, Any]:
     seen.append(previous)
     return {"prev": sha256(previous).hexdigest() if previous is not None else None}

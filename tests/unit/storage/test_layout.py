@@ -74,6 +74,7 @@ def test_a_checked_name_is_one_step_down(name: str) -> None:
         (b"/home/me/\xff\xfe", "__"),
         (b"/", "root"),
         (b"/home/me/" + b"n" * 255, "n" * 200),
+        (b"/home/me/n" + "ß".encode() * 120, "n" + "ß" * 99),
     ],
 )
 def test_a_project_directory_is_named_after_the_repository_and_its_path(

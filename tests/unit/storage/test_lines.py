@@ -104,3 +104,15 @@ def test_megabytes_of_empty_lines_before_the_end_are_passed_over(tmp_path: Path)
         assert [line.raw for line in lines_forwards(fd)] == [b'{"a":1}']
     finally:
         os.close(fd)
+
+
+@given(CONTENT)
+def test_reads_may_be_short(data: bytes) -> None:
+    real = os.pread
+    with pytest.MonkeyPatch.context() as patch, file_of(data) as fd:
+        expected = list(lines_forwards(fd))
+        patch.setattr(os, "pread", lambda fd, size, at: real(fd, min(size, 3), at))
+        assert list(lines_forwards(fd)) == expected
+        assert [line.raw for line in lines_backwards(fd, len(data))][::-1] == [
+            line.raw for line in expected
+        ]
