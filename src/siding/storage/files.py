@@ -282,7 +282,7 @@ def remove_stale_temporaries(directory: Path) -> list[Path]:
     nothing here: another container).
     """
     try:
-        names = sorted(os.listdir(directory))  # noqa: PTH208 - iterdir() is lazy about its errors
+        names = sorted(os.listdir(directory))
     except FileNotFoundError:
         return []
     ours = [directory / name for name in names if name.startswith(TEMPORARY_PREFIX)]
