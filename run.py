@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Set up and go: ``python3 run.py demo`` or ``python3 run.py test``.
+
+Needs Python 3.11 or newer, pip and git. Everything is installed into ``.venv`` beside this file.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+VENV = HERE / ".venv"
+PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "siding-setup.sha256"
+
+CHECKS: "list[tuple[str, list[str]]]" = [
+    ("lint", ["-m", "ruff", "check", "."]),
+    ("format", ["-m", "ruff", "format", "--check", "."]),
+    ("types", ["-m", "mypy"]),
+    ("imports", ["-c", "from importlinter.cli import lint_imports_command as c; c()"]),
+    ("tests", ["-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]),
+]
+
+
+def main(words: "list[str]") -> int:
+    """Run one of the two commands; return its exit status."""
+    if sys.version_info < (3, 11):
+        return _fail("Siding needs Python 3.11 or newer; this is " + sys.version.split()[0])
+    if words[:1] == ["demo"] and len(words) == 1:
+        _set_up(development=False)
+        return _python([str(HERE / "examples" / "demo.py")])
+    if words[:1] == ["test"]:
+        _set_up(development=True)
+        return _test(words[1:])
+    if words[:1] == ["bench"]:
+        _set_up(development=True)
+        return _python(["-m", "benchmarks", *words[1:]])
+    print(__doc__)
+    print("  python3 run.py demo    make a sample repository, work on it, show what happened")
+    print("  python3 run.py test    lint, types, import contract, tests   [pytest arguments]")
+    print("  python3 run.py bench   the benchmarks, as ratios             [--help]")
+    return 2
+
+
+def _test(pytest_arguments: "list[str]") -> int:
+    for name, command in CHECKS:
+        more = pytest_arguments if name == "tests" else []
+        print(f"== {name}", flush=True)
+        status = _python([*command, *more])
+        if status != 0:
+            return _fail(f"{name} failed")
+    return 0
+
+
+def _set_up(*, development: bool) -> None:
+    """Make ``.venv`` hold the package and, for development, its tools; nothing if it does."""
+    wanted = _wanted(development)
+    if PYTHON.exists() and STAMP.exists() and STAMP.read_text() in wanted:
+        return
+    print("setting up .venv (once) ...", flush=True)
+    # Without ensurepip, which Debian's Python lacks; the pip that runs us installs into it.
+    venv.create(VENV, with_pip=False, symlinks=True)
+    requirements = [f"-e{HERE}", *(_development_requirements() if development else [])]
+    pip = [sys.executable, "-m", "pip", "--python", str(PYTHON), "--disable-pip-version-check"]
+    result = subprocess.run([*pip, "install", "--quiet", *requirements], check=False)
+    if result.returncode != 0:
+        sys.exit(_fail("pip could not install the requirements; its message is above"))
+    STAMP.write_text(wanted[0])
+
+
+def _wanted(development: bool) -> "list[str]":
+    """Return the stamps that satisfy this set-up, the one to write first."""
+    what = hashlib.sha256((HERE / "pyproject.toml").read_bytes() + str(HERE).encode()).hexdigest()
+    return [what + " dev"] if development else [what, what + " dev"]
+
+
+def _development_requirements() -> "list[str]":
+    import tomllib
+
+    groups = tomllib.loads((HERE / "pyproject.toml").read_text())["dependency-groups"]
+    return [str(requirement) for requirement in groups["dev"]]
+
+
+def _python(arguments: "list[str]") -> int:
+    env = {**os.environ, "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
+    return subprocess.run([str(PYTHON), *arguments], cwd=HERE, env=env, check=False).returncode
+
+
+def _fail(message: str) -> int:
+    print("run.py: " + message, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

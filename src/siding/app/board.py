@@ -1,0 +1,140 @@
+"""The rows of ``task list``, at a cost that follows what changed since the last look.
+
+A row needs the task's document and its newest ledger line. Both are remembered in
+``cache/board.json`` with the size, time and inode of the files they came from; a row whose files
+are still the same is not read again. The cache can be deleted at any time.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.project import Project
+from siding.errors import SidingError
+from siding.ids import TaskId
+from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.files import make_dirs
+from siding.storage.layout import TaskLayout
+from siding.tasks.states import TaskState
+
+CACHE_VERSION = 1
+
+
+class TaskRow(NamedTuple):
+    """One task as a list shows it."""
+
+    id: str
+    name: str
+    status: str
+    active: bool
+    running: bool  # a step is in progress, or was cut off and is not recorded yet
+    owner: str
+    tags: tuple[str, ...]
+    blocked_by: tuple[str, ...]
+    branch: str
+    workspace: str  # state of its workspace
+    created_at: str
+    updated_at: str
+    steps: int
+    last_command: str
+    last_status: str
+
+
+def rows(project: Project, *, include_closed: bool) -> list[TaskRow]:
+    """Return the tasks, oldest first."""
+    known = _cached(project)
+    fresh: dict[str, Any] = {}
+    for task_id in project.tasks.ids():
+        layout = project.task_layout(task_id)
+        signature = _signature(layout)
+        entry = known.get(task_id)
+        if not isinstance(entry, dict) or entry.get("signature") != signature:
+            entry = _entry(project, task_id, signature)
+        if entry is not None:
+            fresh[task_id] = entry
+    if fresh != known:
+        _remember(project, fresh)
+    active = project.active_task_id()
+    states = {each.task_id: each.status.value for each in project.registry.all()}
+    found = [
+        _row(task_id, entry["row"], active=active, workspace=states.get(TaskId(task_id), "absent"),
+             running=project.task_layout(TaskId(task_id)).running_json.exists())
+        for task_id, entry in fresh.items()
+        if include_closed or entry["row"]["status"] != TaskState.CLOSED.value
+    ]  # fmt: skip
+    return sorted(found, key=lambda row: (row.created_at, row.id))
+
+
+def _row(
+    task_id: str, row: Mapping[str, Any], *, active: str | None, workspace: str, running: bool
+) -> TaskRow:
+    return TaskRow(
+        id=task_id,
+        active=task_id == active,
+        workspace=workspace,
+        running=running,
+        **{**row, "tags": tuple(row["tags"]), "blocked_by": tuple(row["blocked_by"])},
+    )
+
+
+def _entry(project: Project, task_id: TaskId, signature: list[int]) -> dict[str, Any] | None:
+    """Return what to remember of a task, or None when its document cannot be read."""
+    try:
+        task = project.tasks.load(task_id)
+    except SidingError:
+        return None
+    last = project.ledger(task_id).last()
+    return {
+        "signature": signature,
+        "row": {
+            "name": task.name,
+            "status": task.status.value,
+            "owner": task.owner,
+            "tags": list(task.tags),
+            "blocked_by": list(task.blocked_by),
+            "branch": task.branch,
+            "created_at": task.created_at,
+            "updated_at": task.updated_at,
+            "steps": last.number if last else 0,
+            "last_command": last.title[:200] if last else "",
+            "last_status": last.status if last else "",
+        },
+    }
+
+
+def _signature(layout: TaskLayout) -> list[int]:
+    return [*_stamp(layout.task_json), *_stamp(layout.ledger_jsonl)]
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _cache_path(project: Project) -> Path:
+    return project.layout.root / "cache" / "board.json"
+
+
+def _cached(project: Project) -> dict[str, Any]:
+    try:
+        document = read_document_or_none(
+            _cache_path(project), what="board cache", version=CACHE_VERSION
+        )
+    except (SidingError, OSError):
+        return {}
+    entries = (document or {}).get("tasks")
+    return entries if isinstance(entries, dict) else {}
+
+
+def _remember(project: Project, entries: dict[str, Any]) -> None:
+    """Write the cache if we can: reading must work on a full or read-only disk."""
+    path = _cache_path(project)
+    try:
+        make_dirs(path.parent)
+        write_document(path, {"version": CACHE_VERSION, "tasks": entries})
+    except (OSError, SidingError):
+        return

@@ -1,0 +1,18 @@
+"""Record the workspace as it stands, because somebody asked."""
+
+from siding.app.locking import holding_task
+from siding.app.project import Project
+from siding.app.recording import open_recorder
+from siding.app.selection import select
+from siding.ledger.step import Step
+
+
+def checkpoint(project: Project, named: str | None, message: str, *, wait: bool) -> Step:
+    """Record a checkpoint step, also when nothing changed: the message is worth a line."""
+    task = select(project, named)
+    with holding_task(project, task.id, f"checkpoint {message}", wait=wait) as lock:
+        recorder = open_recorder(project, task, lock)
+        recorder.settle_interrupted()
+        step = recorder.checkpoint(message)
+        assert step is not None
+        return step

@@ -1,0 +1,158 @@
+"""End a task: what becomes of its workspace is a recorded choice, and never a loss."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.locking import holding_task
+from siding.app.project import Project
+from siding.app.recording import Recorder, open_recorder
+from siding.app.workspaces import finish_removal, keep, recover_if_cut_off, remove
+from siding.errors import SidingError
+from siding.storage.files import make_dirs, move_aside
+from siding.storage.locks import FileLock
+from siding.tasks.registry import Workspace
+from siding.tasks.states import TaskMove, TaskState, WorkspaceState, move_task
+from siding.tasks.task import Task
+
+__all__ = ["Closed", "Fate", "NotSwitchedOver", "close_task", "finish_removal", "keep_workspace",
+           "remove_workspace"]  # fmt: skip
+
+
+class Fate(StrEnum):
+    """What becomes of the workspace of a closed task."""
+
+    REMOVE = "remove"
+    KEEP = "keep"
+    DELETE = "delete"  # the task's records go to the trash with it
+
+
+class NotSwitchedOver(SidingError):
+    """The workspace holds work that is nowhere else."""
+
+    code = "work_left"
+
+
+class Closed(NamedTuple):
+    """What was done."""
+
+    task: Task
+    workspace: Workspace | None
+    fate: Fate
+    trash: Path | None
+
+
+def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Closed:
+    """Close a task. Raises NotSwitchedOver when its work would leave sight, unless forced.
+
+    A last snapshot is taken first, and what is removed is moved into the trash, whole.
+    """
+    with holding_task(project, task.id, f"closing task {task.name}") as lock:
+        recover_if_cut_off(project, task.id)
+        task = project.tasks.load(task.id)
+        move_task(task.status, TaskMove.CLOSE)
+        workspace = project.registry.of_task(task.id)
+        if workspace is not None and _has_place(workspace):
+            if fate is not Fate.KEEP and not force:
+                _refuse_to_hide_work(project, task, lock)
+            elif Path(workspace.path).is_dir():
+                open_recorder(project, task, lock).settle()
+            if fate is Fate.KEEP:
+                workspace = _kept(project, workspace)
+            else:
+                workspace = remove(project, workspace)
+        closed = _close(project, task)
+        trash = _delete_records(project, closed) if fate is Fate.DELETE else None
+    return Closed(task=closed, workspace=workspace, fate=fate, trash=trash)
+
+
+def keep_workspace(project: Project, task: Task) -> Workspace:
+    """Record that the workspace of a task stays."""
+    with holding_task(project, task.id, f"keeping the workspace of {task.name}"):
+        recover_if_cut_off(project, task.id)
+        return keep(project, _require(project, task))
+
+
+def remove_workspace(
+    project: Project, task: Task, *, force: bool, complete: bool
+) -> tuple[Workspace, Task]:
+    """Move a workspace into the trash; with `complete`, close the task in the same act."""
+    with holding_task(project, task.id, f"removing the workspace of {task.name}") as lock:
+        recover_if_cut_off(project, task.id)
+        workspace = _require(project, task)
+        if not force:
+            _refuse_to_hide_work(project, task, lock)
+        elif Path(workspace.path).is_dir():
+            open_recorder(project, task, lock).settle()
+        if complete:
+            move_task(task.status, TaskMove.CLOSE)
+        gone = remove(project, workspace)
+        if complete:
+            task = _close(project, task)
+    return gone, task
+
+
+def _require(project: Project, task: Task) -> Workspace:
+    workspace = project.registry.of_task(task.id)
+    if workspace is None:
+        raise SidingError(
+            f"task {task.name!r} has no workspace",
+            hint=f"`siding worktree add {task.id}` gives it one",
+        )
+    return workspace
+
+
+def _has_place(workspace: Workspace) -> bool:
+    return workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
+
+
+def _kept(project: Project, workspace: Workspace) -> Workspace:
+    return workspace if workspace.status is WorkspaceState.KEPT else keep(project, workspace)
+
+
+def _refuse_to_hide_work(project: Project, task: Task, lock: FileLock) -> None:
+    workspace = _require(project, task)
+    if not Path(workspace.path).is_dir():
+        return
+    recorder: Recorder = open_recorder(project, task, lock)
+    recorder.settle()
+    changed = recorder.changes_since_base()
+    if changed:
+        raise NotSwitchedOver(
+            f"task {task.name!r} has {changed} changed file{'s' if changed != 1 else ''} that are "
+            "only in its workspace",
+            hint="--keep leaves the workspace in place; --force moves it into the trash, from "
+            "where it can be brought back",
+        )
+
+
+def _close(project: Project, task: Task) -> Task:
+    now = project.app.now()
+    with project.changing(f"closing task {task.id}"):
+        current = project.tasks.load(task.id)
+        closed = current._replace(
+            status=move_task(current.status, TaskMove.CLOSE), closed_at=now, updated_at=now
+        )
+        project.tasks.save(closed)
+        if project.active_task_id() == task.id:
+            project.set_active(None)
+    project.events.emit(
+        "task.completed",
+        task={"id": task.id, "subject": task.name, "status": TaskState.CLOSED.value},
+        worktree={"name": task.worktree},
+    )
+    return closed
+
+
+def _delete_records(project: Project, task: Task) -> Path:
+    """Move the task's records into the trash, beside its workspace."""
+    workspace = project.registry.of_task(task.id)
+    named = workspace.trash if workspace is not None else None
+    trash = project.layout.root / (named or f"trash/{task.id}")
+    make_dirs(trash)
+    records = project.task_layout(task.id).root
+    if os.path.lexists(records):
+        move_aside(records, trash / "task")
+    project.events.emit("task.deleted", task={"id": task.id, "subject": task.name})
+    return trash

@@ -1,0 +1,85 @@
+"""Copy files from the main checkout into a workspace, exactly, sharing their blocks if possible."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+FICLONE = 0x40049409  # linux/fs.h: make one file share the blocks of another
+_NO_REFLINK = {
+    errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EPERM,
+    errno.ETXTBSY,
+}  # fmt: skip
+
+
+def copy_entry(source: bytes, target: bytes) -> bool:
+    """Copy a file or symlink with its mode and times; return False for anything else.
+
+    Directories above `target` are made. What stands at `target` is replaced; a directory there is
+    not (IsADirectoryError).
+    """
+    found = os.lstat(source)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if stat.S_ISLNK(found.st_mode):
+        _unlink(target)
+        os.symlink(os.readlink(source), target)
+        return True
+    if not stat.S_ISREG(found.st_mode):
+        return False
+    _unlink(target)
+    _copy_file(source, target, stat.S_IMODE(found.st_mode))
+    os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
+    return True
+
+
+def can_reflink(source: Path, directory: Path) -> bool:
+    """Return whether files copied from `source` into `directory` share their blocks."""
+    probe = directory / f".siding-reflink-{os.getpid()}"
+    try:
+        with source.open("rb") as reading, probe.open("xb") as writing:
+            return _reflinked(reading.fileno(), writing.fileno())
+    except OSError:
+        return False
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _copy_file(source: bytes, target: bytes, mode: int) -> None:
+    reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        writing = os.open(target, flags, 0o600)
+        try:
+            if not _reflinked(reading, writing):
+                _copy_bytes(reading, writing)
+            os.fchmod(writing, mode)
+        finally:
+            os.close(writing)
+    finally:
+        os.close(reading)
+
+
+def _reflinked(reading: int, writing: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.ioctl(writing, FICLONE, reading)
+    except OSError as error:
+        if error.errno in _NO_REFLINK:
+            return False
+        raise
+    return True
+
+
+def _copy_bytes(reading: int, writing: int) -> None:
+    while block := os.read(reading, 1 << 20):
+        view = memoryview(block)
+        while view:
+            view = view[os.write(writing, view) :]
+
+
+def _unlink(path: bytes) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

@@ -1,0 +1,242 @@
+"""Find what disagrees (records, directories, git's own list, locks) and mend it.
+
+Nothing here deletes work. What is half made and empty is taken back, what was cut off is finished,
+what is lost is said. Each check is a function that yields findings; one that can be mended carries
+the act.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.locking import TaskBusy, holding_git, holding_task
+from siding.app.project import Project
+from siding.app.recording import open_recorder
+from siding.app.workspaces import recover
+from siding.errors import NotFound, SidingError
+from siding.git.reattach import is_attached, reattach
+from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
+from siding.ids import TaskId
+from siding.ledger.running import read_running
+from siding.storage.locks import FileLock
+from siding.tasks.registry import Workspace
+from siding.tasks.states import WorkspaceMove, WorkspaceState, move_workspace
+
+
+class Finding(NamedTuple):
+    """Something that disagrees. `mend` returns what it did; None: a person has to decide."""
+
+    what: str
+    advice: str
+    mend: Callable[[], str] | None = None
+
+
+class Mended(NamedTuple):
+    """A finding and what became of it."""
+
+    finding: Finding
+    done: str | None  # None: nothing was done
+    failed: str | None
+
+
+def examine(project: Project) -> Iterator[Finding]:
+    """Yield everything that disagrees; changes nothing."""
+    yield from _cut_off_acts(project)
+    yield from _interrupted_steps(project)
+    yield from _unreadable(project)
+    yield from _missing_workspaces(project)
+    yield from _unknown_directories(project)
+    yield from _git_disagrees(project)
+    yield from _broken_pointer(project)
+
+
+def mend(findings: list[Finding]) -> Iterator[Mended]:
+    """Mend what can be mended, one by one; a failure leaves the others be."""
+    for finding in findings:
+        if finding.mend is None:
+            yield Mended(finding=finding, done=None, failed=None)
+            continue
+        try:
+            yield Mended(finding=finding, done=finding.mend(), failed=None)
+        except (SidingError, OSError) as error:
+            yield Mended(finding=finding, done=None, failed=str(error))
+
+
+def _cut_off_acts(project: Project) -> Iterator[Finding]:
+    for workspace in project.registry.all():
+        if workspace.intent is None or _busy(project, workspace.task_id):
+            continue
+        yield Finding(
+            what=f"{workspace.intent.get('op')} of the workspace of task {workspace.task_id} was "
+            "cut off",
+            advice="it is finished or taken back",
+            mend=lambda workspace=workspace: _recover(project, workspace),  # type: ignore[misc]
+        )
+
+
+def _recover(project: Project, workspace: Workspace) -> str:
+    with holding_task(project, workspace.task_id, "doctor"):
+        current = project.registry.of_task(workspace.task_id)
+        if current is None or current.intent is None:
+            return "somebody else mended it"
+        return recover(project, current)
+
+
+def _interrupted_steps(project: Project) -> Iterator[Finding]:
+    for task_id in project.tasks.ids():
+        try:
+            running = read_running(project.task_layout(task_id).running_json)
+        except SidingError as error:
+            yield Finding(what=error.message, advice="the step in progress cannot be read")
+            continue
+        if running is None or _busy(project, task_id):
+            continue
+        yield Finding(
+            what=f"step {running.number:04d} of task {task_id} was cut off",
+            advice="it is recorded, with the output and changes it left",
+            mend=lambda task_id=task_id: _settle(project, task_id),  # type: ignore[misc]
+        )
+
+
+def _settle(project: Project, task_id: TaskId) -> str:
+    task = project.tasks.load(task_id)
+    with holding_task(project, task_id, "doctor") as lock:
+        steps = open_recorder(project, task, lock).settle()
+    return "recorded " + (
+        ", ".join(f"step {step.id} ({step.status})" for step in steps) or "nothing"
+    )
+
+
+def _unreadable(project: Project) -> Iterator[Finding]:
+    for task_id in project.tasks.ids():
+        try:
+            project.tasks.load(task_id)
+        except NotFound:
+            yield Finding(
+                what=f"tasks/{task_id} holds no task.json",
+                advice="its ledger and artifacts are kept; restore task.json from a backup",
+            )
+            continue
+        except SidingError as error:
+            yield Finding(what=error.message, advice=error.hint or "restore it from a backup")
+            continue
+        for damage in project.ledger(task_id).damage():
+            yield Finding(
+                what=f"tasks/{task_id}/ledger.jsonl:{damage.line}: {damage.reason}",
+                advice="the line is kept as it is; `siding verify` tells what it means",
+            )
+
+
+def _missing_workspaces(project: Project) -> Iterator[Finding]:
+    for workspace in project.registry.all():
+        if workspace.intent is not None or not _should_be_there(workspace):
+            continue
+        if not Path(workspace.path).is_dir():
+            yield Finding(
+                what=f"the workspace of task {workspace.task_id} is gone: {workspace.path!r}",
+                advice="it is marked as removed; every recorded step keeps its snapshot",
+                mend=lambda workspace=workspace: _mark_removed(project, workspace),  # type: ignore[misc]
+            )
+
+
+def _mark_removed(project: Project, workspace: Workspace) -> str:
+    with holding_task(project, workspace.task_id, "doctor"):
+        gone = workspace._replace(
+            status=move_workspace(workspace.status, WorkspaceMove.REMOVE),
+            removed_at=project.app.now(),
+        )
+        with project.changing("doctor"):
+            project.registry.put(gone)
+    return "marked as removed"
+
+
+def _unknown_directories(project: Project) -> Iterator[Finding]:
+    known = {Path(each.path).name for each in project.registry.all()}
+    try:
+        found = sorted(project.layout.workspaces_dir.iterdir())
+    except FileNotFoundError:
+        return
+    for directory in found:
+        if directory.name not in known:
+            yield Finding(
+                what=f"{str(directory)!r} belongs to no workspace in the registry",
+                advice="look at it and move it away if it is nothing; Siding leaves it alone",
+            )
+
+
+def _git_disagrees(project: Project) -> Iterator[Finding]:
+    registry = project.registry.all()
+    for workspace in registry:
+        if workspace.intent is not None or not _should_be_there(workspace):
+            continue
+        path = Path(workspace.path)
+        if path.is_dir() and not is_attached(project.repository, path, Path(workspace.git_dir)):
+            yield Finding(
+                what=f"git does not know the workspace of task {workspace.task_id} any more",
+                advice="git's record of it is made again; no file is touched",
+                mend=lambda workspace=workspace: _attach(project, workspace),  # type: ignore[misc]
+            )
+    ours = {Path(each.git_dir) for each in registry if _live(each)}
+    for info in worktrees(project.repository)[1:]:
+        inside = info.path is not None and info.path.parent == project.layout.workspaces_dir
+        if inside and info.path is not None and info.git_dir not in ours and not info.path.exists():
+            yield Finding(
+                what=f"git lists a worktree of ours that is not there: {info.git_dir.name!r}",
+                advice="its record goes to the trash",
+                mend=lambda info=info: _discard(project, info),  # type: ignore[misc]
+            )
+
+
+def _attach(project: Project, workspace: Workspace) -> str:
+    with (
+        holding_task(project, workspace.task_id, "doctor"),
+        holding_git(project, "doctor"),
+    ):
+        return reattach(
+            project.repository,
+            Path(workspace.path),
+            Path(workspace.git_dir),
+            workspace.branch,
+            workspace.base_commit,
+        )
+
+
+def _discard(project: Project, info: WorktreeInfo) -> str:
+    assert info.path is not None
+    unique = project.app.random_bytes(3).hex()
+    trash = project.layout.trash_dir / f"{info.git_dir.name}-{unique}"
+    with holding_git(project, "doctor"):
+        detach_worktree(project.repository, info.path, info.git_dir, trash)
+    return f"moved to {trash}"
+
+
+def _broken_pointer(project: Project) -> Iterator[Finding]:
+    active = project.active_task_id()
+    if active is None or active in project.tasks.ids():
+        return
+    yield Finding(
+        what=f"the active task {active} is not on the board",
+        advice="no task is active until you choose one",
+        mend=lambda: _clear_active(project),
+    )
+
+
+def _clear_active(project: Project) -> str:
+    with project.changing("doctor"):
+        project.set_active(None)
+    return "no task is active now"
+
+
+def _busy(project: Project, task_id: TaskId) -> bool:
+    return FileLock(project.task_layout(task_id).lock).is_locked()
+
+
+def _should_be_there(workspace: Workspace) -> bool:
+    return workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
+
+
+def _live(workspace: Workspace) -> bool:
+    return _should_be_there(workspace) or workspace.intent is not None
+
+
+__all__ = ["Finding", "Mended", "TaskBusy", "examine", "mend"]

@@ -1,0 +1,52 @@
+"""A project's lifecycle facts for other programs to follow: ``events.jsonl``.
+
+The payload is the s12 one (event, ts, task, worktree, error); ``v`` and ``at`` are added, and
+further facts of an event stand beside them. It is a side channel: no state is read back from it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from siding.clock import Clock, iso
+from siding.storage.journals import Journal
+from siding.storage.layout import ProjectLayout
+
+
+class EventLog:
+    """The events of one project."""
+
+    def __init__(self, layout: ProjectLayout, clock: Clock) -> None:
+        self._journal = Journal(layout.events_jsonl)
+        self._clock = clock
+
+    def emit(
+        self,
+        event: str,
+        *,
+        task: Mapping[str, Any] | None = None,
+        worktree: Mapping[str, Any] | None = None,
+        error: str | None = None,
+        **more: Any,
+    ) -> None:
+        """Append one event. `ts` is in seconds since 1970."""
+        now = self._clock.now()
+        record: dict[str, Any] = {
+            "v": 1,
+            "event": event,
+            "ts": now.timestamp(),
+            "at": iso(now),
+            "task": dict(task or {}),
+            "worktree": dict(worktree or {}),
+        }
+        if error is not None:
+            record["error"] = error
+        self._journal.append({**record, **more})
+
+    def newest(self, count: int) -> list[dict[str, Any]]:
+        """Return the newest `count` events, oldest first; a damaged line says what it is."""
+        return [
+            entry.record
+            if entry.record is not None
+            else {"event": "unreadable", "error": entry.problem, "task": {}, "worktree": {}}
+            for entry in self._journal.tail(count)
+        ]

@@ -1,0 +1,121 @@
+"""Commands a person wants run around the life of a workspace.
+
+Hooks in the project's own ``config.yaml`` are the person's and simply run. Hooks that come with the
+repository (``.siding/config.yaml``) are somebody else's program: they run only after the person has
+allowed exactly these, and any change to them asks again.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.project import Project
+from siding.app.settings import hooks_in
+from siding.process.capture import run_captured
+from siding.storage.documents import read_document_or_none, write_document
+
+TRUST_VERSION = 1
+HOOK_TIMEOUT_S = 1800.0
+KEPT_OUTPUT = 64 * 1024  # bytes of a hook's output that its record keeps, from the end
+
+
+class Hook(NamedTuple):
+    """One command of one moment."""
+
+    moment: str  # post_create, pre_run or post_run
+    command: str
+    source: str  # "project" or "repository"
+
+
+class HookResult(NamedTuple):
+    """How a hook ended."""
+
+    moment: str
+    command: str
+    source: str
+    exit_code: int
+    output: str
+
+
+class RepositoryHooks(NamedTuple):
+    """The hooks that come with the repository, and whether they are allowed."""
+
+    hooks: Mapping[str, tuple[str, ...]]
+    digest: str
+    trusted: bool
+
+
+def repository_hooks(project: Project) -> RepositoryHooks:
+    """Return the repository's own hooks."""
+    hooks = {} if project.paths.bare else hooks_in(project.paths.root / ".siding" / "config.yaml")
+    digest = _digest(hooks)
+    return RepositoryHooks(hooks=hooks, digest=digest, trusted=digest in _trusted(project))
+
+
+def hooks_for(project: Project, moment: str) -> tuple[list[Hook], int]:
+    """Return the hooks to run at `moment`, and how many were left out for want of trust."""
+    ours = getattr(project.settings, moment)
+    assert isinstance(ours, tuple)
+    hooks = [Hook(moment=moment, command=each, source="project") for each in ours]
+    theirs = repository_hooks(project)
+    commands = theirs.hooks.get(moment, ())
+    if not theirs.trusted:
+        return hooks, len(commands)
+    return [*hooks, *(Hook(moment=moment, command=c, source="repository") for c in commands)], 0
+
+
+def run_hook(hook: Hook, *, cwd: Path, env: Mapping[str, str]) -> HookResult:
+    """Run one hook to its end; never raises for what the hook does."""
+    done = run_captured(
+        ["/bin/sh", "-c", hook.command + "\n"], env=env, cwd=cwd, timeout_s=HOOK_TIMEOUT_S
+    )
+    output = (done.stdout + done.stderr)[-KEPT_OUTPUT:].decode("utf-8", "backslashreplace")
+    return HookResult(
+        moment=hook.moment,
+        command=hook.command,
+        source=hook.source,
+        exit_code=done.returncode,
+        output=output,
+    )
+
+
+def trust(project: Project) -> RepositoryHooks:
+    """Allow the repository's hooks exactly as they are now."""
+    found = repository_hooks(project)
+    with project.changing("trusting hooks"):
+        trusted = _trusted(project)
+        trusted[found.digest] = {"at": project.app.now(), "hooks": _plain(found.hooks)}
+        _write(project, trusted)
+    return found._replace(trusted=True)
+
+
+def revoke(project: Project) -> int:
+    """Forget every hook that was allowed; return how many sets there were."""
+    with project.changing("revoking trust"):
+        count = len(_trusted(project))
+        _write(project, {})
+    return count
+
+
+def _plain(hooks: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
+    return {moment: list(commands) for moment, commands in sorted(hooks.items())}
+
+
+def _digest(hooks: Mapping[str, tuple[str, ...]]) -> str:
+    return sha256(json.dumps(_plain(hooks)).encode()).hexdigest()
+
+
+def _path(project: Project) -> Path:
+    return project.layout.root / "trust.json"
+
+
+def _trusted(project: Project) -> dict[str, Any]:
+    document = read_document_or_none(_path(project), what="trusted hooks", version=TRUST_VERSION)
+    trusted = (document or {}).get("trusted")
+    return dict(trusted) if isinstance(trusted, dict) else {}
+
+
+def _write(project: Project, trusted: Mapping[str, Any]) -> None:
+    write_document(_path(project), {"version": TRUST_VERSION, "trusted": dict(trusted)})

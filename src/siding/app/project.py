@@ -1,0 +1,202 @@
+"""Find the project a command is about, and make it on first use."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.events import EventLog
+from siding.app.settings import DEFAULT_TEXT, Settings, read_settings
+from siding.app.wiring import App
+from siding.errors import NotInitialised, SidingError
+from siding.git.command import Git
+from siding.git.discovery import RepositoryPaths, find_repository
+from siding.git.repository import Repository
+from siding.git.settings import UserSettings, load_settings
+from siding.git.store import SnapshotStore
+from siding.ids import TaskId
+from siding.ledger.store import Ledger
+from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.files import create_bytes, make_dirs
+from siding.storage.filesystem import unsupported_reason
+from siding.storage.layout import ProjectLayout, TaskLayout, project_dir_name
+from siding.storage.locks import FileLock, Holder
+from siding.tasks.registry import Registry
+from siding.tasks.store import TaskStore
+
+PROJECT_VERSION = 1
+STATE_VERSION = 1
+HASH_WIDTHS = (4, 8, 16, 64)
+WAIT_FOR_PROJECT_S = 60.0  # the longest a change of the registry should ever take
+
+
+class Checkout(NamedTuple):
+    """A worktree of the person's own, and its git directory."""
+
+    root: Path
+    git_dir: Path
+
+
+class Project:
+    """One repository Siding knows, with the stores of its project directory."""
+
+    def __init__(self, app: App, layout: ProjectLayout, paths: RepositoryPaths) -> None:
+        self.app = app
+        self.layout = layout
+        self.paths = paths
+        self.tasks = TaskStore(layout)
+        self.registry = Registry(layout.worktrees_json)
+        self.events = EventLog(layout, app.clock)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of this project."""
+        return read_settings(self.layout.config_yaml)
+
+    @cached_property
+    def git(self) -> Git:
+        """The git program."""
+        return Git.find(self.app.env)
+
+    @cached_property
+    def repository(self) -> Repository:
+        """The user's repository."""
+        return Repository(self.git, self.paths)
+
+    @cached_property
+    def user_settings(self) -> UserSettings:
+        """What of the person's own git configuration is honoured."""
+        return load_settings(self.git, self.paths)
+
+    @cached_property
+    def snapshots(self) -> SnapshotStore:
+        """The project's own object store."""
+        return SnapshotStore(self.git, self.layout.snapshots_git, self.paths)
+
+    @cached_property
+    def checkout(self) -> Checkout | None:
+        """The checkout the person works in: where they stand, else the main one; None if bare."""
+        here = self.paths.worktree
+        ours = here is not None and here.is_relative_to(self.layout.workspaces_dir.resolve())
+        if here is not None and not ours:
+            return Checkout(root=here, git_dir=self.paths.git_dir)
+        if self.paths.main_worktree is None:
+            return None
+        return Checkout(root=self.paths.main_worktree, git_dir=self.paths.common_dir)
+
+    def task_layout(self, task_id: TaskId) -> TaskLayout:
+        """Return where a task's files are."""
+        return self.layout.task(task_id)
+
+    def ledger(self, task_id: TaskId) -> Ledger:
+        """Return a task's ledger."""
+        return Ledger(self.layout.task(task_id).ledger_jsonl)
+
+    @contextmanager
+    def changing(self, what: str) -> Iterator[None]:
+        """Hold the project's lock: for changes of the board, the registry and the state."""
+        holder = Holder(pid=self.app.pid, since=self.app.now(), what=what)
+        lock = FileLock(self.layout.lock("project"))
+        lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def active_task_id(self) -> TaskId | None:
+        """Return the active task's id."""
+        state = read_document_or_none(
+            self.layout.state_json, what="project state", version=STATE_VERSION
+        )
+        active = (state or {}).get("active_task_id")
+        return TaskId(active) if isinstance(active, str) and active else None
+
+    def set_active(self, task_id: TaskId | None) -> None:
+        """Make `task_id` the active task, or none. The caller holds the project's lock."""
+        before = read_document_or_none(
+            self.layout.state_json, what="project state", version=STATE_VERSION
+        )
+        write_document(
+            self.layout.state_json,
+            {
+                **(before or {}),
+                "version": STATE_VERSION,
+                "active_task_id": task_id or "",
+                "updated_at": self.app.now(),
+            },
+        )
+
+
+def find_project(app: App) -> Project | None:
+    """Return the project of the repository around the working directory, if there is one."""
+    paths = find_repository(app.cwd)
+    layout = _existing(app, paths.root)
+    return None if layout is None else Project(app, layout, paths)
+
+
+def require_project(app: App) -> Project:
+    """Return the project here; raise NotInitialised when this repository is not one."""
+    project = find_project(app)
+    if project is None:
+        raise NotInitialised(
+            "this repository is not a Siding project yet",
+            hint="`siding init` makes it one; so does the first `siding run -- COMMAND`",
+        )
+    return project
+
+
+def ensure_project(app: App) -> tuple[Project, bool]:
+    """Return the project here, made if it was not there, and whether it was made."""
+    paths = find_repository(app.cwd)
+    layout = _existing(app, paths.root)
+    if layout is not None:
+        return Project(app, layout, paths), False
+    return Project(app, _create(app, paths.root), paths), True
+
+
+def _existing(app: App, root: Path) -> ProjectLayout | None:
+    for layout in _candidates(app, root):
+        owner = _owner(layout)
+        if owner == str(root):
+            return layout
+        if owner is None and layout.config_yaml.exists():
+            return layout  # a home of the bar tool, which keeps no path: its hash has to do
+        if owner is None:
+            return None
+    return None
+
+
+def _candidates(app: App, root: Path) -> Iterator[ProjectLayout]:
+    """Yield the directories the project may have: the hash is widened on a collision."""
+    for width in HASH_WIDTHS:
+        yield ProjectLayout(app.home.projects_dir / project_dir_name(root, width))
+
+
+def _owner(layout: ProjectLayout) -> str | None:
+    """Return the repository a project directory belongs to."""
+    document = read_document_or_none(layout.project_json, what="project", version=PROJECT_VERSION)
+    return None if document is None else str(document.get("repo_root"))
+
+
+def _create(app: App, root: Path) -> ProjectLayout:
+    reason = unsupported_reason(app.home.root)
+    if reason is not None:
+        raise SidingError(
+            f"the home {str(app.home.root)!r} is on {reason}, where locks and flushes cannot be "
+            "relied on",
+            hint="point SIDING_HOME at a directory on a local disk",
+        )
+    layout = next(each for each in _candidates(app, root) if _owner(each) in (None, str(root)))
+    for directory in (layout.tasks_dir, layout.workspaces_dir, layout.locks_dir):
+        make_dirs(directory)
+    try:
+        create_bytes(layout.config_yaml, DEFAULT_TEXT.encode())
+    except FileExistsError:
+        pass
+    # Written last: a project directory without it is an unfinished one, and is finished here.
+    write_document(
+        layout.project_json,
+        {"version": PROJECT_VERSION, "repo_root": str(root), "created_at": app.now()},
+    )
+    return layout

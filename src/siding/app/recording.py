@@ -1,0 +1,320 @@
+"""Make steps: snapshot, act, snapshot, write it down. The one way anything enters a ledger.
+
+The order is the promise. Before anything runs, the snapshot and the intent (``running.json``) are
+on disk. After it ended: how it ended, the new snapshot, the patch, the ledger line; only then the
+intent goes away. Whatever is cut off in between is finished by `settle`, which every command that
+works in the task calls first.
+"""
+
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from siding.app.project import Project
+from siding.app.snapshots import TaskSnapshots
+from siding.errors import SidingError
+from siding.git.capture import Capture
+from siding.git.patches import DiffStat
+from siding.git.paths import quote_path
+from siding.ids import step_id
+from siding.ledger.running import Running, clear_running, read_running, write_running
+from siding.ledger.step import Step, StepKind, StepStatus
+from siding.process.output_files import recover_output, settle_output
+from siding.process.tree import end_token
+from siding.storage.files import fsync_dir, make_dirs, remove_file
+from siding.storage.locks import FileLock
+from siding.tasks.registry import Workspace
+from siding.tasks.states import WorkspaceState
+from siding.tasks.task import Task
+
+OUTSIDE = "changes made outside Siding"
+
+
+class NoWorkspace(SidingError):
+    """The task has no place to work in."""
+
+    code = "no_workspace"
+
+
+class Recorder:
+    """Makes the steps of one task. Its maker holds the task's lock for as long as it lives."""
+
+    def __init__(self, project: Project, task: Task, workspace: Workspace, lock: FileLock) -> None:
+        self.project = project
+        self.task = task
+        self.workspace = workspace
+        self.root = Path(workspace.path)
+        self.layout = project.task_layout(task.id)
+        self.ledger = project.ledger(task.id)
+        self.snapshots = TaskSnapshots(project, workspace, keep_fds=(lock.fd,))
+
+    def capture(self, number: int, kind: str) -> Capture:
+        """Return the workspace as it is now, as a snapshot on disk."""
+        return self.snapshots.capture(step=step_id(number) if number else "base", kind=kind)
+
+    def settle(self, message: str = OUTSIDE) -> list[Step]:
+        """Bring the ledger up to date with what is there; return the steps that took.
+
+        First the step that was cut off, if there is one, with the output and changes it left; then
+        whatever else changed since the last step, so that each step begins where the one before
+        it ended.
+        """
+        made = self.settle_interrupted()
+        step = self.checkpoint(message, origin="outside", only_if_changed=True)
+        return made if step is None else [*made, step]
+
+    def settle_interrupted(self) -> list[Step]:
+        """Record the step that was cut off, if there is one."""
+        running = read_running(self.layout.running_json)
+        return [] if running is None else [self._finish_interrupted(running)]
+
+    def changes_since_base(self) -> int:
+        """Return how many files differ from the base; `settle` has been called."""
+        tip, base = self.snapshots.tip(), self.workspace.base_snapshot
+        if tip is None or not base or tip == base:
+            return 0
+        return self.snapshots.diff_stat(base, tip).files
+
+    def checkpoint(
+        self, message: str, *, origin: str = "asked", only_if_changed: bool = False
+    ) -> Step | None:
+        """Record the workspace as it stands; return None when nothing changed and that matters."""
+        before = self._expected()
+        number = self.next_number()
+        started = self.project.app.now()
+        now = self.capture(number, StepKind.CHECKPOINT.value)
+        if only_if_changed and now.snapshot == before:
+            return None
+        running = Running(
+            number=number,
+            kind=StepKind.CHECKPOINT.value,
+            started_at=started,
+            pid=self.project.app.pid,
+            token="",
+            parent=before or now.snapshot,
+            record={"message": message, "origin": origin},
+        )
+        return self._write_down(running, now, {"status": StepStatus.COMPLETED.value})
+
+    def next_number(self) -> int:
+        """Return the number of the next step; damaged lines count, so no id is used twice."""
+        last = self.ledger.last()
+        return _highest_artifact(self.layout.artifacts_dir, last.number if last else 0) + 1
+
+    def begin(self, kind: StepKind, *, token: str, record: Mapping[str, Any]) -> Running:
+        """Write down that a step begins, durably; `settle` has been called."""
+        running = Running(
+            number=self.next_number(),
+            kind=kind.value,
+            started_at=self.project.app.now(),
+            pid=self.project.app.pid,
+            token=token,
+            parent=self._expected(),
+            record=dict(record),
+        )
+        make_dirs(self.layout.artifacts_dir)
+        write_running(self.layout.running_json, running)
+        return running
+
+    def ended(self, running: Running, fields: Mapping[str, Any]) -> Running:
+        """Write down how the act ended, before the work of recording it starts."""
+        told = running._replace(
+            record={**running.record, "ended_at": self.project.app.now(), **fields}
+        )
+        write_running(self.layout.running_json, told)
+        return told
+
+    def finish(self, running: Running, fields: Mapping[str, Any]) -> Step:
+        """Record the step `running`, which ended, with what it left in the workspace."""
+        after = self.capture(running.number, running.kind)
+        return self._write_down(running, after, fields)
+
+    def abandon(self, running: Running) -> None:
+        """Forget a step that did nothing at all."""
+        del running
+        clear_running(self.layout.running_json)
+
+    def _expected(self) -> str | None:
+        """Return the snapshot the workspace should be at: the last step's, or the base's."""
+        last = self.ledger.last()
+        if last is not None and last.snapshot is not None:
+            return last.snapshot
+        return self.workspace.base_snapshot or None
+
+    def _finish_interrupted(self, running: Running) -> Step:
+        """Record a step whose writer died, with the output and the changes it left."""
+        left = end_token(running.token) if running.token else None
+        record = dict(running.record)
+        output = self.layout.artifact(running.number, "output")
+        if "status" not in record:
+            record["status"] = StepStatus.INTERRUPTED.value
+            if running.kind == StepKind.RUN.value:
+                record.setdefault("exit_code", -1)
+        found = recover_output(output) if running.kind == StepKind.RUN.value else None
+        if found is not None and "output" not in record:
+            record["output"] = {
+                "streams": found.streams.value,
+                "stdout_bytes": found.stdout_bytes,
+                "stderr_bytes": found.stderr_bytes,
+                "sha256": found.sha256,
+                "complete": False,
+            }
+        if left is not None and (left.ended or left.survivors):
+            record["processes"] = {
+                "ended": [each._asdict() for each in left.ended],
+                "survivors": [each._asdict() for each in left.survivors],
+            }
+        record["recovered"] = True
+        step = self.finish(running._replace(record=record), {})
+        if found is not None:
+            settle_output(output, found.stdout_bytes)
+        self.project.events.emit(
+            "step.interrupted",
+            task={"id": self.task.id, "status": self.task.status.value},
+            step={"id": step.id, "status": step.status},
+        )
+        return step
+
+    def _write_down(self, running: Running, after: Capture, fields: Mapping[str, Any]) -> Step:
+        before = running.parent or after.snapshot
+        artifacts, bound = self._artifacts(running.number, before, after.snapshot)
+        stat = (
+            self.snapshots.diff_stat(before, after.snapshot) if before != after.snapshot else None
+        )
+        ended_at = self.project.app.now()
+        record: dict[str, Any] = {
+            "step_id": step_id(running.number),
+            "kind": running.kind,
+            "started_at": running.started_at,
+            "ended_at": ended_at,
+            "diff_stat": diff_stat_record(stat),
+            "artifacts": artifacts,
+            "policy_events": [],
+            "snapshot": after.snapshot,
+            "parent": before,
+            "coverage": after.coverage.as_record(),
+            "session_id": None,
+            "agent": None,
+            "usage": None,
+            **bound,
+            **running.record,
+            **fields,
+        }
+        record.setdefault("duration_ms", _milliseconds(running.started_at, record["ended_at"]))
+        if after.heads:
+            record["commits"] = list(after.heads)
+        step = self.ledger.append(record)
+        clear_running(self.layout.running_json)
+        self.project.events.emit(
+            "step.recorded",
+            task={"id": self.task.id, "status": self.task.status.value},
+            worktree={"name": self.workspace.name, "path": self.workspace.path},
+            step={"id": step.id, "kind": step.kind, "status": step.status},
+        )
+        return step
+
+    def _artifacts(
+        self, number: int, before: str, after: str
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Write the patch; return the artifact names and the hashes that bind them to the line."""
+        names: dict[str, str] = {}
+        bound: dict[str, str] = {}
+        if before != after:
+            make_dirs(self.layout.artifacts_dir)
+            patch = self.layout.artifact(number, "patch")
+            digest = self._write_patch(patch, before, after)
+            if digest is not None:
+                names["patch"] = f"artifacts/{patch.name}"
+                bound["patch_sha256"] = digest
+        output = self.layout.artifact(number, "output")
+        if output.exists():
+            names["output"] = f"artifacts/{output.name}"
+        return names, bound
+
+    def _write_patch(self, path: Path, before: str, after: str) -> str | None:
+        """Write the patch between two snapshots; return its SHA-256, None when it is empty."""
+        temporary = path.with_name(f".{path.name}.tmp")
+        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            self.snapshots.write_patch(before, after, fd)
+            size = os.lseek(fd, 0, os.SEEK_END)
+            if size == 0:
+                remove_file(temporary)
+                return None
+            digest = _digest_of(fd)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        temporary.replace(path)
+        fsync_dir(path.parent)
+        return digest
+
+
+def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
+    """Return the recorder of a task whose lock is held; raise NoWorkspace when it has no place."""
+    workspace = project.registry.of_task(task.id)
+    if workspace is None or workspace.status in (WorkspaceState.ABSENT, WorkspaceState.REMOVED):
+        raise NoWorkspace(
+            f"task {task.name!r} has no workspace",
+            hint=f"`siding worktree add {task.id}` gives it one",
+        )
+    if not Path(workspace.path).is_dir():
+        raise NoWorkspace(
+            f"the workspace of task {task.name!r} is gone: {workspace.path!r}",
+            hint="`siding doctor` says what can be brought back",
+        )
+    if not workspace.base_snapshot:
+        workspace = _take_base_snapshot(project, task, workspace, lock)
+    return Recorder(project, task, workspace, lock)
+
+
+def _take_base_snapshot(
+    project: Project, task: Task, workspace: Workspace, lock: FileLock
+) -> Workspace:
+    """Record the workspace as it was made: its bytes, which conversions may have changed."""
+    base = Recorder(project, task, workspace, lock).capture(0, "base").snapshot
+    with project.changing(f"recording the base of task {task.id}"):
+        workspace = workspace._replace(base_snapshot=base)
+        project.registry.put(workspace)
+    return workspace
+
+
+def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:
+    """Return a diff stat as the ledger holds it."""
+    if stat is None:
+        return {"files": 0, "additions": 0, "deletions": 0}
+    return {
+        "files": stat.files,
+        "additions": stat.additions,
+        "deletions": stat.deletions,
+        "file_list": [quote_path(each.path) for each in stat.per_file],
+    }
+
+
+def _highest_artifact(directory: Path, at_least: int) -> int:
+    """Return the highest step number that an artifact or `at_least` has."""
+    number = at_least
+    while any((directory / f"{number + 1:04d}.{kind}").exists() for kind in ("output", "patch")):
+        number += 1
+    return number
+
+
+def _digest_of(fd: int) -> str:
+    os.lseek(fd, 0, os.SEEK_SET)
+    digest = sha256()
+    while block := os.read(fd, 1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _milliseconds(start: str, end: str) -> int:
+    from datetime import datetime
+
+    try:
+        return int(
+            (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1e3
+        )
+    except ValueError:
+        return 0

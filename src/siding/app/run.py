@@ -1,0 +1,313 @@
+"""Run a command in a task's workspace and record it as a step."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.hooks import HookResult, hooks_for, run_hook
+from siding.app.locking import holding_task
+from siding.app.masking import masked_environment, printable
+from siding.app.project import Project
+from siding.app.recording import Recorder, open_recorder
+from siding.app.selection import select
+from siding.app.start import Started, start_task
+from siding.errors import NoActiveTask, UsageError
+from siding.ledger.running import Running
+from siding.ledger.step import Step, StepKind, StepStatus
+from siding.process.command import Command, Ending, Outcome, Screen, StdinPlan, StreamPlan
+from siding.process.output import OutputFiles
+from siding.process.output_files import settle_output
+from siding.process.record import run_recorded
+from siding.process.stdin import stdin_plan
+from siding.tasks.names import name_after_command
+from siding.tasks.states import TaskState
+from siding.tasks.task import Task
+
+HOOK_FAILED_EXIT = 1
+__all__ = [
+    "Ending", "RunRequest", "RunResult", "StdinPlan", "Terminal", "choose_stdin", "run",
+]  # fmt: skip
+
+KNOWN_AGENTS = frozenset(
+    {"aider", "amp", "claude", "codex", "copilot", "crush", "cursor-agent", "gemini", "goose",
+     "kimi", "llm", "mini", "opencode", "openhands", "qwen"}
+)  # fmt: skip
+
+
+class RunRequest(NamedTuple):
+    """What one ``siding run`` asks for."""
+
+    argv: tuple[str, ...]
+    task: str | None = None
+    timeout_s: float | None = None
+    env: Mapping[str, str] = {}
+    cwd: str | None = None  # relative to the workspace; None: where the caller stands
+    record: bool = True
+    wait: bool = False
+
+
+class Terminal(NamedTuple):
+    """What of the caller's terminal the command gets."""
+
+    stdin: StdinPlan
+    pty: bool
+    out: int  # where the command's output goes as well; file descriptors
+    err: int
+
+
+class RunResult(NamedTuple):
+    """How a run ended."""
+
+    task: Task
+    step: Step | None  # None with ``--no-record``
+    exit_code: int  # what ``siding run`` exits with
+    outcome: Outcome | None  # None when a hook stopped the run
+    settled: tuple[Step, ...]  # steps recorded first: cut off, or made outside Siding
+    hooks: tuple[HookResult, ...]
+    untrusted_hooks: int
+    started_task: bool
+
+
+def run(
+    project: Project,
+    request: RunRequest,
+    terminal: Terminal,
+    *,
+    on_started: Callable[[Started], None] | None = None,
+) -> RunResult:
+    """Run the command; return when it, and with a timeout or Ctrl-C everything it started, ended.
+
+    Write-ahead: the snapshot before, and the intent, are on disk before the process starts. Raises
+    TaskBusy, NoWorkspace, UsageError; what the command does is in the result. `on_started` is told
+    about a task that had to be started first.
+    """
+    task, started = _task_for(project, request)
+    if started is not None and on_started is not None:
+        on_started(started)
+    with holding_task(project, task.id, " ".join(request.argv)[:200], wait=request.wait) as lock:
+        recorder = open_recorder(project, task, lock)
+        cwd = _directory(project, recorder, request.cwd)
+        command = Command(
+            argv=request.argv, cwd=cwd, env=_environment(project, recorder, request.env)
+        )
+        if request.record:
+            result = _recorded(recorder, request, command, terminal)
+        else:
+            result = _unrecorded(recorder, request, command, terminal)
+    return result._replace(task=task, started_task=started is not None)
+
+
+def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:
+    """Return what the command gets as standard input, and whether a pipe was withheld."""
+    choice = stdin_plan(0, explicit=explicit)
+    return choice.plan, choice.ignored_pipe
+
+
+def _task_for(project: Project, request: RunRequest) -> tuple[Task, Started | None]:
+    """Return the task to work in, started and named after the command when there is none."""
+    try:
+        task = select(project, request.task)
+    except NoActiveTask:
+        started = start_task(project, name=name_after_command(list(request.argv)), base=None)
+        return started.task, started
+    if task.status is TaskState.CLOSED:
+        raise UsageError(
+            f"task {task.name!r} is closed", hint="start a new one with `siding task start NAME`"
+        )
+    return task, None
+
+
+def _recorded(
+    recorder: Recorder, request: RunRequest, command: Command, terminal: Terminal
+) -> RunResult:
+    project = recorder.project
+    settled = recorder.settle()
+    token = project.app.random_bytes(16).hex()
+    running = recorder.begin(StepKind.RUN, token=token, record=_intent(recorder, request, command))
+    env = {**command.env, "SIDING_STEP_ID": f"{running.number:04d}", "SIDING_STEP_TOKEN": token}
+    command = command._replace(env=env)
+    hooks, untrusted = _hooks(recorder, "pre_run", command)
+    outcome = None
+    if any(hook.exit_code != 0 for hook in hooks):
+        fields = _stopped_by_hook(hooks)
+    else:
+        _announce(recorder, running)
+        artifact = recorder.layout.artifact(running.number, "output")
+        outcome = _execute(command, request, terminal, token=token, artifact=artifact)
+        running = recorder.ended(running, _ending(outcome, terminal))
+        after, more_untrusted = _hooks(recorder, "post_run", command)
+        hooks, untrusted = [*hooks, *after], untrusted + more_untrusted
+        fields = {}
+    if hooks:
+        fields = {**fields, "hooks": [each._asdict() for each in hooks]}
+    step = recorder.finish(running, fields)
+    if outcome is not None:
+        settle_output(recorder.layout.artifact(running.number, "output"), outcome.stdout_bytes)
+    return RunResult(
+        task=recorder.task,
+        step=step,
+        exit_code=_exit_code(outcome),
+        outcome=outcome,
+        settled=tuple(settled),
+        hooks=tuple(hooks),
+        untrusted_hooks=untrusted,
+        started_task=False,
+    )
+
+
+def _unrecorded(
+    recorder: Recorder, request: RunRequest, command: Command, terminal: Terminal
+) -> RunResult:
+    """Run without a step. What it changes is found, as changes from outside, by the next one."""
+    token = recorder.project.app.random_bytes(16).hex()
+    outcome = _execute(command, request, terminal, token=token, artifact=None)
+    return RunResult(
+        task=recorder.task,
+        step=None,
+        exit_code=outcome.exit_code,
+        outcome=outcome,
+        settled=(),
+        hooks=(),
+        untrusted_hooks=0,
+        started_task=False,
+    )
+
+
+def _execute(
+    command: Command,
+    request: RunRequest,
+    terminal: Terminal,
+    *,
+    token: str,
+    artifact: Path | None,
+) -> Outcome:
+    streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
+    return run_recorded(
+        command,
+        recorder=OutputFiles(artifact, streams=streams),
+        screen=Screen(stdout=terminal.out, stderr=terminal.err),
+        stdin=terminal.stdin,
+        timeout_s=request.timeout_s,
+        token=token,
+    )
+
+
+def _announce(recorder: Recorder, running: Running) -> None:
+    recorder.project.events.emit(
+        "step.started",
+        task={"id": recorder.task.id, "status": recorder.task.status.value},
+        worktree={"name": recorder.workspace.name, "path": recorder.workspace.path},
+        step={"id": f"{running.number:04d}", "kind": running.kind},
+    )
+
+
+def _intent(recorder: Recorder, request: RunRequest, command: Command) -> dict[str, Any]:
+    program = os.path.basename(request.argv[0])
+    record: dict[str, Any] = {
+        "cmd": [printable(word) for word in request.argv],
+        "cwd": os.path.relpath(command.cwd, recorder.root),
+        "env": masked_environment(request.env),
+        "agent": program if program in KNOWN_AGENTS else None,
+    }
+    if request.timeout_s is not None:
+        record["timeout_s"] = request.timeout_s
+    return record
+
+
+def _ending(outcome: Outcome, terminal: Terminal) -> dict[str, Any]:
+    """Return what the ledger holds of how the command ended."""
+    status = {
+        Ending.TIMEOUT: StepStatus.TIMEOUT,
+        Ending.INTERRUPTED: StepStatus.INTERRUPTED,
+    }.get(outcome.ending)
+    if status is None:
+        status = StepStatus.COMPLETED if outcome.exit_code == 0 else StepStatus.FAILED
+    fields: dict[str, Any] = {
+        "status": status.value,
+        "exit_code": outcome.exit_code,
+        "duration_ms": outcome.duration_ms,
+        "ending": outcome.ending.value,
+        "output": {
+            "streams": (StreamPlan.PTY if terminal.pty else StreamPlan.PIPED).value,
+            "stdout_bytes": outcome.stdout_bytes,
+            "stderr_bytes": outcome.stderr_bytes,
+            "sha256": outcome.output_sha256,
+            "complete": outcome.output_complete,
+        },
+    }
+    if outcome.child_exit_code is not None and outcome.child_exit_code != outcome.exit_code:
+        fields["child_exit_code"] = outcome.child_exit_code
+    if outcome.reason:
+        fields["reason"] = outcome.reason
+    if outcome.notes:
+        fields["notes"] = list(outcome.notes)
+    processes = {
+        "ended": [each._asdict() for each in outcome.ended_by_us],
+        "survivors": [each._asdict() for each in outcome.survivors],
+        "left_running": [each._asdict() for each in outcome.left_running],
+    }
+    if any(processes.values()):
+        fields["processes"] = processes
+    return fields
+
+
+def _stopped_by_hook(hooks: list[HookResult]) -> dict[str, Any]:
+    failed = next(hook for hook in hooks if hook.exit_code != 0)
+    return {
+        "status": StepStatus.BLOCKED.value,
+        "exit_code": HOOK_FAILED_EXIT,
+        "reason": f"pre_run hook {failed.command!r} ended with {failed.exit_code}",
+    }
+
+
+def _exit_code(outcome: Outcome | None) -> int:
+    if outcome is None:
+        return HOOK_FAILED_EXIT
+    return outcome.exit_code
+
+
+def _hooks(recorder: Recorder, moment: str, command: Command) -> tuple[list[HookResult], int]:
+    """Run the hooks of a moment, until a ``pre_run`` one fails."""
+    hooks, untrusted = hooks_for(recorder.project, moment)
+    results: list[HookResult] = []
+    for hook in hooks:
+        results.append(run_hook(hook, cwd=recorder.root, env=command.env))
+        if moment == "pre_run" and results[-1].exit_code != 0:
+            break
+    return results, untrusted
+
+
+def _environment(project: Project, recorder: Recorder, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return the caller's environment, plus what tells the command where it is."""
+    inherited = {k: v for k, v in project.app.env.items() if not k.startswith(("GIT_", "SIDING_"))}
+    home = {k: project.app.env[k] for k in ("SIDING_HOME",) if k in project.app.env}
+    return {
+        **inherited,
+        **home,
+        "SIDING_ACTIVE": "true",
+        "SIDING_TASK_ID": recorder.task.id,
+        "SIDING_TASK_NAME": recorder.task.name,
+        "SIDING_WORKSPACE": str(recorder.root),
+        "SIDING_BASE_REF": recorder.task.base_ref,
+        "SIDING_REPO_ROOT": str(project.paths.root),
+        **wanted,
+    }
+
+
+def _directory(project: Project, recorder: Recorder, wanted: str | None) -> Path:
+    """Return where the command runs: the same place in the workspace as the caller stands in."""
+    if wanted is not None:
+        chosen = (recorder.root / wanted).resolve()
+        if not chosen.is_relative_to(recorder.root.resolve()):
+            raise UsageError(f"--cwd {wanted!r} leaves the workspace")
+        if not chosen.is_dir():
+            raise UsageError(f"--cwd {wanted!r} is not a directory of the workspace")
+        return chosen
+    here = project.app.cwd.resolve()
+    for root in (recorder.root.resolve(), project.paths.root.resolve()):
+        if here.is_relative_to(root):
+            same = recorder.root / here.relative_to(root)
+            if same.is_dir():
+                return same
+    return recorder.root

@@ -1,0 +1,180 @@
+"""A project's settings: ``config.yaml``, in the bar tool's shape plus ours.
+
+Reading YAML costs more than most commands, so a file that is still the one we wrote is recognised
+by its bytes and not parsed.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.errors import UsageError
+from siding.storage.files import read_bytes
+
+CONFIG_VERSION = 1
+
+DEFAULT_TEXT = """\
+# Settings of one Siding project. Delete a line to get its default back.
+version: 1
+git:
+  default_base: ""          # start tasks from this branch; empty: where you stand
+  branch_prefix: siding/
+policy:
+  enabled: false
+  path: .siding/policy.yaml
+hooks:                      # shell commands, run in the workspace
+  post_create: []           # after a workspace was made
+  pre_run: []               # before each run; one that fails stops the run
+  post_run: []              # after each run
+snapshot:
+  max_file_size: 100MiB     # larger files are left out of snapshots, and reported
+  ignored: []               # globs of ignored files to record all the same, such as .env
+output:
+  color: true
+  verbose: false
+"""
+
+
+class Settings(NamedTuple):
+    """The settings in force."""
+
+    default_base: str = ""
+    branch_prefix: str = "siding/"
+    post_create: tuple[str, ...] = ()
+    pre_run: tuple[str, ...] = ()
+    post_run: tuple[str, ...] = ()
+    max_file_size: int = 100 * 1024 * 1024  # bytes
+    ignored: tuple[str, ...] = ()
+    color: bool = True
+    verbose: bool = False
+
+
+def read_settings(path: Path) -> Settings:
+    """Return the settings in `path`; defaults when there is no such file.
+
+    Raises UsageError naming the file and the place when it does not parse or a value has the
+    wrong type: a setting that is silently ignored is worse than none.
+    """
+    try:
+        raw = read_bytes(path, limit=1 << 20)
+    except FileNotFoundError:
+        return Settings()
+    if raw == DEFAULT_TEXT.encode():
+        return Settings()
+    return _settings_from(_parse(path, raw), path)
+
+
+def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the hooks of a repository's own ``.siding/config.yaml``; {} when there is none."""
+    try:
+        raw = read_bytes(path, limit=1 << 20)
+    except FileNotFoundError:
+        return {}
+    section = _Section(_parse(path, raw), path, "hooks")
+    hooks = {name: section.commands(name) for name in ("post_create", "pre_run", "post_run")}
+    return {name: commands for name, commands in hooks.items() if commands}
+
+
+def _parse(path: Path, raw: bytes) -> Mapping[str, Any]:
+    import yaml
+
+    try:
+        document = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise UsageError(
+            f"{str(path)!r} is not valid YAML: {' '.join(str(error).split())}",
+            hint="correct the file, or delete it to get the defaults back",
+        ) from None
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise UsageError(f"{str(path)!r} should hold settings, and holds {type(document).__name__}")
+    version = document.get("version", CONFIG_VERSION)
+    if not isinstance(version, int) or version > CONFIG_VERSION:
+        raise UsageError(
+            f"{str(path)!r} has version {version!r}; this Siding knows {CONFIG_VERSION}",
+            hint="use the version of Siding that wrote it, or a newer one",
+        )
+    return document
+
+
+def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
+    default = Settings()
+    git = _Section(document, path, "git")
+    hooks = _Section(document, path, "hooks")
+    snapshot = _Section(document, path, "snapshot")
+    output = _Section(document, path, "output")
+    return Settings(
+        default_base=git.text("default_base", default.default_base),
+        branch_prefix=git.text("branch_prefix", default.branch_prefix),
+        post_create=hooks.commands("post_create"),
+        pre_run=hooks.commands("pre_run"),
+        post_run=hooks.commands("post_run"),
+        max_file_size=snapshot.size("max_file_size", default.max_file_size),
+        ignored=snapshot.commands("ignored"),
+        color=output.flag("color", default.color),
+        verbose=output.flag("verbose", default.verbose),
+    )
+
+
+class _Section:
+    """One section of the file, with typed access that names the place of a mistake."""
+
+    def __init__(self, document: Mapping[str, Any], path: Path, name: str) -> None:
+        self._path, self._name = path, name
+        values = document.get(name)
+        if values is not None and not isinstance(values, dict):
+            raise self._wrong("", "a section", values)
+        self._values: Mapping[str, Any] = values or {}
+
+    def text(self, key: str, default: str) -> str:
+        value = self._values.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            raise self._wrong(key, "text", value)
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self._values.get(key, default)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false", value)
+        return value
+
+    def commands(self, key: str) -> tuple[str, ...]:
+        value = self._values.get(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise self._wrong(key, "a list of texts", value)
+        return tuple(value)
+
+    def size(self, key: str, default: int) -> int:
+        value = self._values.get(key)
+        if value is None:
+            return default
+        size = bytes_in(str(value)) if not isinstance(value, bool) else None
+        if size is None:
+            raise self._wrong(key, "a size such as 100MiB", value)
+        return size
+
+    def _wrong(self, key: str, wanted: str, found: object) -> UsageError:
+        place = f"{self._name}.{key}" if key else self._name
+        return UsageError(f"{place} in {str(self._path)!r} should be {wanted}, and is {found!r}")
+
+
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20,
+          "g": 1 << 30, "gib": 1 << 30, "kb": 10**3, "mb": 10**6, "gb": 10**9}  # fmt: skip
+
+
+def bytes_in(text: str) -> int | None:
+    """Return the bytes in a size such as ``100MiB``, ``5 GB`` or ``4096``; None if it is none."""
+    number = text.strip().lower()
+    unit = ""
+    while number and not (number[-1].isdigit() or number[-1] == "."):
+        unit, number = number[-1] + unit, number[:-1]
+    factor = _UNITS.get(unit.strip())
+    try:
+        return None if factor is None else int(float(number) * factor)
+    except (ValueError, OverflowError):
+        return None

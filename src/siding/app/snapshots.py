@@ -1,0 +1,106 @@
+"""The snapshots of one task, bound to its workspace."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from siding.errors import SidingError
+from siding.git.capture import Capture, Request, capture
+from siding.git.changes import Limits
+from siding.git.lineage import lineage
+from siding.git.patches import DiffStat, diff_stat, write_patch
+from siding.git.peek import changed_count, peek
+from siding.git.roots import WorktreeRoot
+from siding.git.store import SnapshotStore
+from siding.ids import Sha
+from siding.tasks.registry import Workspace
+
+if TYPE_CHECKING:
+    from siding.app.project import Project
+
+
+class TaskSnapshots:
+    """Takes and compares the snapshots of one task.
+
+    `keep_fds` stay open in every git process that writes: one of them holds the task's lock.
+    """
+
+    def __init__(
+        self, project: "Project", workspace: Workspace, *, keep_fds: Sequence[int] = ()
+    ) -> None:
+        self._project = project
+        self._workspace = workspace
+        self._keep_fds = tuple(keep_fds)
+        self._store: SnapshotStore = project.snapshots
+
+    def tip(self) -> Sha | None:
+        """Return the newest snapshot."""
+        return self._store.tip(self._workspace.task_id)
+
+    def capture(self, *, step: str, kind: str) -> Capture:
+        """Record the workspace as it is now; the caller holds the task's lock."""
+        return capture(self._store, self._request(step=step, kind=kind))
+
+    def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
+        """Return what differs between two snapshots, file by file."""
+        return diff_stat(self._store, Sha(before), Sha(after), paths=paths)
+
+    def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
+        """Write the patch between two snapshots into a file descriptor, byte for byte."""
+        write_patch(self._store, Sha(before), Sha(after), fd, paths=paths)
+
+    def changed_count(self) -> int:
+        """Return how many files differ from the newest snapshot; writes nothing."""
+        return changed_count(self._store, self._request(step="", kind="look"))
+
+    @contextmanager
+    def peek(self) -> Iterator[tuple[Sha, "TaskSnapshots"]]:
+        """Yield the workspace's present tree, and the snapshots through which it can be read.
+
+        Takes no lock and leaves nothing behind.
+        """
+        unique = self._project.app.random_bytes(8).hex()
+        with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
+            view = TaskSnapshots(self._project, self._workspace)
+            view._store = found.store
+            yield found.tree, view
+
+    def verify(self, wanted: set[str]) -> list[str]:
+        """Return what is wrong with the snapshots; `wanted` are those the ledger names."""
+        task_id = self._workspace.task_id
+        try:
+            self._store.verify(task_id)
+            there = set(lineage(self._store, task_id))
+        except SidingError as error:
+            return [error.message]
+        return [f"snapshot {sha} of the ledger is missing" for sha in sorted(wanted - there)]
+
+    def _request(self, *, step: str, kind: str) -> Request:
+        settings = self._project.settings
+        root = Path(self._workspace.path)
+        return Request(
+            task_id=self._workspace.task_id,
+            root=WorktreeRoot(
+                path=root, device=self._workspace.device, inode=self._workspace.inode
+            ),
+            git_dir=Path(self._workspace.git_dir) if self._workspace.git_dir else None,
+            step=step,
+            kind=kind,
+            at=int(self._project.app.clock.now().timestamp()),
+            limits=Limits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
+            keep_fds=self._keep_fds,
+        )
+
+
+def patch_lines(
+    snapshots: TaskSnapshots, before: str, after: str, paths: Sequence[bytes]
+) -> Iterator[bytes]:
+    """Yield the lines of a patch, newline included, in bounded memory."""
+    import tempfile
+
+    with tempfile.TemporaryFile(prefix="siding-diff-") as patch:
+        snapshots.write_patch(before, after, patch.fileno(), paths)
+        os.lseek(patch.fileno(), 0, os.SEEK_SET)
+        yield from patch

@@ -1,0 +1,81 @@
+"""Values for shell completion: the words of a command line so far, the last one unfinished."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
+
+from siding.cli.globals import Context, add_globals
+from siding.errors import SidingError
+
+TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
+STEP_OPTIONS = {"--step", "--from", "--to"}
+TASK_ARGUMENT = {
+    "task show", "task switch", "task update", "task close", "verify", "worktree add",
+    "worktree status", "worktree keep", "worktree remove",
+}  # fmt: skip
+STEP_ARGUMENT = {"show"}
+POINTS = ("base", "last", "now")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    words = arguments.words or [""]
+    try:
+        candidates = list(_candidates(words, context))
+    except (SidingError, OSError):
+        return 0  # completion never complains
+    for candidate in candidates:
+        if candidate.startswith(words[-1]):
+            print(candidate)
+    return 0
+
+
+def _candidates(words: list[str], context: Context) -> Iterable[str]:
+    from siding.cli.main import GROUPS, VERBS
+
+    if len(words) == 1:
+        return [*VERBS, *GROUPS, "--version", "--help"]
+    group = GROUPS.get(words[0])
+    if group is not None and len(words) == 2:
+        return list(group[1])
+    verb = f"{words[0]} {words[1]}" if group is not None else words[0]
+    found = group[1].get(words[1]) if group is not None else VERBS.get(words[0])
+    if found is None or "--" in words[:-1]:
+        return []
+    last, before = words[-1], words[-2]
+    if before in TASK_OPTIONS or (verb in TASK_ARGUMENT and not last.startswith("-")):
+        return _tasks(context)
+    if before in STEP_OPTIONS or (verb in STEP_ARGUMENT and not last.startswith("-")):
+        return [*_steps(context), *POINTS]
+    if last.startswith("-"):
+        return _options(found[0])
+    if verb == "completion":
+        return ["bash", "zsh", "fish"]
+    return []
+
+
+def _options(module_name: str) -> list[str]:
+    from importlib import import_module
+
+    parser = ArgumentParser(add_help=True)
+    add_globals(parser)
+    import_module(module_name).add_arguments(parser)
+    return sorted(name for name in parser._option_string_actions if name.startswith("--"))
+
+
+def _tasks(context: Context) -> list[str]:
+    from siding.app.project import require_project
+    from siding.app.tasks import rows
+
+    found = rows(require_project(context.app), include_closed=False)
+    return [word for row in found for word in (row.id, row.name) if " " not in word]
+
+
+def _steps(context: Context) -> list[str]:
+    from siding.app.look import log
+    from siding.app.project import require_project
+
+    _task, steps = log(require_project(context.app), None, limit=50)
+    return [step.id for step in steps]

@@ -1,0 +1,44 @@
+"""Find what disagrees: registry, directories, git's own list, cut-off acts, a moved repository.
+
+What can be mended without losing anything is mended; --check only reports. Work is never deleted.
+Exits with 1 when something is left that a person has to decide.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.doctor import Mended, examine, mend
+from siding.app.moved import find_or_adopt
+from siding.cli.formats import add_format, print_json
+from siding.cli.globals import Context
+from siding.cli.screen import inert
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--check", action="store_true", help="report, and change nothing")
+    add_format(parser, "text", "json")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    screen = context.screen
+    project, notes = find_or_adopt(context.app, adopt=not arguments.check)
+    for note in notes:
+        screen.note(note, "yellow")
+    findings = list(examine(project))
+    results = (
+        [Mended(finding=each, done=None, failed=None) for each in findings]
+        if arguments.check
+        else list(mend(findings))
+    )
+    if arguments.format == "json":
+        print_json(
+            screen,
+            [{"what": f.what, "advice": f.advice, "done": done, "failed": failed}
+             for f, done, failed in results],
+        )  # fmt: skip
+    else:
+        for finding, done, failed in results:
+            screen.print(f"- {inert(finding.what)}")
+            screen.print(f"  {screen.style(inert(failed or done or finding.advice), 'dim')}")
+        if not results:
+            screen.print("everything agrees")
+    return 1 if any(done is None for _finding, done, _failed in results) else 0

@@ -1,0 +1,43 @@
+"""Results for programs: ``--format json`` and ``--output FILE``."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from siding.cli.screen import Screen
+
+
+def add_format(parser: ArgumentParser, *formats: str) -> None:
+    """Declare ``--format``; the first of `formats` is the default."""
+    parser.add_argument(
+        "--format", choices=formats, default=formats[0], help=f"default: {formats[0]}"
+    )
+
+
+def print_json(screen: Screen, value: Any) -> None:
+    """Print `value` as JSON, indented."""
+    screen.print(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """Return `value` as JSON that any reader accepts, whatever bytes file names were made of."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def write_result(screen: Screen, output: str | None, text: str) -> None:
+    """Print `text`, or write it to the file the person named, replacing it."""
+    if output is None:
+        screen.out.write(text)
+        return
+    Path(output).write_bytes(text.encode("utf-8", "surrogateescape"))
+    screen.note(f"written to {output}")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)

@@ -1,0 +1,73 @@
+"""Flags every verb understands, before or after the verb, and what they mean for a command."""
+
+import os
+import sys
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.wiring import App, open_app
+from siding.cli.screen import Screen
+
+COLOURS = ("auto", "always", "never")
+
+
+class Context(NamedTuple):
+    """What a verb gets besides its arguments."""
+
+    app: App
+    screen: Screen
+
+
+def split_globals(words: list[str]) -> tuple[dict[str, object], list[str]]:
+    """Take the flags before the verb; return them and the rest."""
+    flags: dict[str, object] = {}
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        word = rest[0]
+        if word in ("-q", "--quiet"):
+            flags["quiet"] = True
+        elif word in ("-v", "--verbose"):
+            flags["verbose"] = True
+        elif word == "-C" and len(rest) > 1:
+            flags["directory"] = rest.pop(1)
+        elif word.startswith("--color="):
+            flags["color"] = word.partition("=")[2]
+        else:
+            break
+        rest.pop(0)
+    return flags, rest
+
+
+def add_globals(parser: ArgumentParser) -> None:
+    """Declare the flags on a verb's own parser."""
+    group = parser.add_argument_group("common options")
+    # SUPPRESS: a flag given before the verb must not be reset by an absent one after it.
+    group.add_argument(
+        "-q", "--quiet", action="store_true", default=SUPPRESS, help="print results only, no notes"
+    )
+    group.add_argument(
+        "-v", "--verbose", action="store_true", default=SUPPRESS, help="say more about what happens"
+    )
+    group.add_argument(
+        "-C", dest="directory", metavar="DIR", default=SUPPRESS, help="work as if started in DIR"
+    )
+    group.add_argument(
+        "--color", choices=COLOURS, default=SUPPRESS, help="colours (default: auto; see NO_COLOR)"
+    )
+
+
+def context_from(arguments: Namespace) -> Context:
+    """Return the application and the screen a command line asks for."""
+    directory = getattr(arguments, "directory", None)
+    here = Path.cwd() if directory is None else Path.cwd() / directory
+    app = open_app(env=dict(os.environ), cwd=here)
+    screen = Screen(
+        env=os.environ,
+        out=sys.stdout,
+        err=sys.stderr,
+        colour=getattr(arguments, "color", "auto"),
+        quiet=getattr(arguments, "quiet", False),
+        verbose=getattr(arguments, "verbose", False),
+    )
+    return Context(app=app, screen=screen)

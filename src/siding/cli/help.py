@@ -1,0 +1,28 @@
+"""The overview pages: what there is, and how to begin."""
+
+from collections.abc import Mapping
+
+
+def print_overview(
+    verbs: Mapping[str, tuple[str, str]], groups: Mapping[str, tuple[str, Mapping[str, object]]]
+) -> None:
+    """Print the page behind ``siding --help``."""
+    print("Siding runs any coding agent on its own git worktree and records every step.\n")
+    print("usage: siding [-C DIR] [-q] [-v] COMMAND [OPTIONS]\n")
+    print("begin in any git repository:")
+    print("  siding run -- claude -p 'fix the parser'    in a workspace of its own")
+    print("  siding log                                  what was done")
+    print("  siding diff                                 what it changed\n")
+    print("commands:")
+    for verb, (_module, about) in verbs.items():
+        print(f"  {verb:<12} {about}")
+    for group, (about, members) in groups.items():
+        print(f"  {group:<12} {about}: {', '.join(members)}")
+    print("\n`siding COMMAND --help` tells more; `siding --version` prints the version.")
+
+
+def print_group(group: str, about: str, verbs: Mapping[str, tuple[str, str]]) -> None:
+    """Print the page behind ``siding task --help`` and its like."""
+    print(f"usage: siding {group} COMMAND [OPTIONS]\n\n{about}\n\ncommands:")
+    for verb, (_module, line) in verbs.items():
+        print(f"  {verb:<12} {line}")

@@ -1,0 +1,99 @@
+"""Show the steps of a task, oldest first. --limit 0 shows all of them."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.look import InProgress, Step, in_progress, log, step
+from siding.app.project import require_project
+from siding.cli.formats import add_format, json_text, write_result
+from siding.cli.globals import Context
+from siding.cli.pager import paged
+from siding.cli.screen import inert, shorten, terminal_columns
+from siding.cli.words import ago, duration
+from siding.errors import UsageError
+
+HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "EXIT", "CHANGED")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("--step", metavar="N", help="this step only")
+    parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
+    add_format(parser, "table", "json", "markdown")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    if arguments.limit < 0:
+        raise UsageError(f"--limit {arguments.limit} is negative", hint="0 shows every step")
+    project = require_project(context.app)
+    screen = context.screen
+    screen.use_colour(project.settings.color)
+    if arguments.step is not None:
+        task, one = step(project, arguments.task, arguments.step)
+        steps = [one]
+    else:
+        task, steps = log(project, arguments.task, limit=arguments.limit or None)
+    if arguments.format == "json":
+        write_result(
+            screen, arguments.output, json_text([dict(each.record) for each in steps]) + "\n"
+        )
+        return 0
+    if arguments.format == "markdown":
+        write_result(screen, arguments.output, _markdown(task.name, [_cells(s) for s in steps]))
+        return 0
+    progress = in_progress(project, task)
+    if not steps and progress is None:
+        screen.note("no step yet; `siding run -- COMMAND` makes one")
+        return 0
+    rows = [_cells(each) for each in steps] + ([] if progress is None else [_running(progress)])
+    if arguments.output is not None:
+        write_result(screen, arguments.output, "\n".join("\t".join(row) for row in rows) + "\n")
+        return 0
+    with paged(screen):
+        room = max(20, terminal_columns() - 62)
+        screen.table(HEADER, [(*row[:2], shorten(inert(row[2]), room), *row[3:]) for row in rows])
+    return 0
+
+
+def _cells(step: Step) -> tuple[str, ...]:
+    change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
+    return (
+        step.id,
+        step.kind,
+        step.title,
+        ago(step.ended_at),
+        duration(step.duration_ms) if step.duration_ms else "-",
+        _exit(step.status, step.exit_code),
+        change + ("" if step.complete else " (incomplete)"),
+    )
+
+
+def _exit(status: str, exit_code: int | None) -> str:
+    if status in ("interrupted", "timeout", "blocked"):
+        return status
+    return "-" if exit_code is None else str(exit_code)
+
+
+def _running(progress: InProgress) -> tuple[str, ...]:
+    running = progress.running
+    state = "running" if progress.holder is not None else "cut off"
+    command = " ".join(running.record.get("cmd", []))
+    return (
+        f"{running.number:04d}",
+        running.kind,
+        command,
+        ago(running.started_at),
+        "-",
+        state,
+        "-",
+    )
+
+
+def _markdown(name: str, rows: list[tuple[str, ...]]) -> str:
+    lines = [f"# Steps of {inert(name)}", "", "| " + " | ".join(HEADER) + " |"]
+    lines.append("|" + " --- |" * len(HEADER))
+    for row in rows:
+        cells = [inert(cell).replace("|", "\\|") for cell in row]
+        cells[2] = f"`{cells[2].replace('`', chr(39))}`" if cells[2] else ""
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"

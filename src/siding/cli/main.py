@@ -1,0 +1,140 @@
+"""The edge of the command line: find the verb, load only its module, turn failures into exits.
+
+Exit codes: the command's own for ``run``; 1 an expected failure, 2 usage, 3 not initialised,
+4 no active task, 5 policy, 70 a bug in Siding, 130 on Ctrl-C, 141 when the reader went away.
+"""
+
+import sys
+from typing import TYPE_CHECKING
+
+from siding import __version__
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+# verb -> (module, what it does). The order is the order of the help page.
+VERBS: dict[str, tuple[str, str]] = {
+    "run": ("siding.cli.run", "run a command in the task's workspace and record it"),
+    "status": ("siding.cli.status", "where you are: task, workspace, last step"),
+    "log": ("siding.cli.log", "the steps of a task"),
+    "show": ("siding.cli.show", "one step with its output"),
+    "diff": ("siding.cli.diff", "what a task, a step or a range of steps changed"),
+    "checkpoint": ("siding.cli.checkpoint", "record the workspace as it stands"),
+    "verify": ("siding.cli.verify", "prove a task's record whole"),
+    "init": ("siding.cli.init", "make this repository a project (implicit on first use)"),
+    "doctor": ("siding.cli.doctor", "find and mend what disagrees, without deleting work"),
+    "trust": ("siding.cli.trust", "allow hooks that come from the repository"),
+    "completion": ("siding.cli.completion", "print the completion script of a shell"),
+}
+
+GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
+    "task": (
+        "what is to be done",
+        {
+            "start": ("siding.cli.task_start", "make a task and its workspace"),
+            "list": ("siding.cli.task_list", "the tasks of this project"),
+            "show": ("siding.cli.task_show", "one task and its start card"),
+            "switch": ("siding.cli.task_switch", "choose the active task"),
+            "update": ("siding.cli.task_update", "change owner, description, tags, blocked-by"),
+            "close": ("siding.cli.task_close", "finish a task; keep or remove its workspace"),
+        },
+    ),
+    "worktree": (
+        "where it is done",
+        {
+            "add": ("siding.cli.worktree_add", "give a task a workspace"),
+            "list": ("siding.cli.worktree_list", "the workspaces of this project"),
+            "status": ("siding.cli.worktree_status", "what changed in a workspace"),
+            "keep": ("siding.cli.worktree_keep", "record that a workspace stays"),
+            "remove": ("siding.cli.worktree_remove", "move a workspace away, recoverably"),
+            "events": ("siding.cli.worktree_events", "the newest lifecycle events"),
+        },
+    ),
+}
+
+HIDDEN: dict[str, tuple[str, str]] = {
+    "__complete": ("siding.cli.complete", "values for shell completion"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line and return its exit status."""
+    words = sys.argv[1:] if argv is None else argv
+    if words in (["--version"], ["-V"], ["version"]):
+        print(f"siding {__version__}")
+        return 0
+    from siding.cli.edge import guarded  # everything below costs imports; the version does not
+
+    return guarded(lambda: _dispatch(words))
+
+
+def _dispatch(words: list[str]) -> int:
+    from siding.cli.globals import split_globals
+
+    flags, rest = split_globals(words)
+    if not rest or rest[0] in ("-h", "--help", "help"):
+        return _help(rest[1:])
+    verb, *arguments = rest
+    if verb in GROUPS:
+        return _group(verb, arguments, flags)
+    found = VERBS.get(verb) or HIDDEN.get(verb)
+    if found is None:
+        return _unknown("siding", verb, [*VERBS, *GROUPS])
+    return _run_verb(f"siding {verb}", found, arguments, flags)
+
+
+def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
+    about, verbs = GROUPS[group]
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        from siding.cli.help import print_group
+
+        print_group(group, about, verbs)
+        return 0 if arguments else 2
+    verb, *rest = arguments
+    found = verbs.get(verb)
+    if found is None:
+        return _unknown(f"siding {group}", verb, list(verbs))
+    return _run_verb(f"siding {group} {verb}", found, rest, flags)
+
+
+def _run_verb(
+    program: str, found: tuple[str, str], arguments: list[str], flags: dict[str, object]
+) -> int:
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+    from importlib import import_module
+
+    from siding.cli.globals import add_globals, context_from
+
+    module = import_module(found[0])
+    parser = ArgumentParser(
+        prog=program,
+        description=(module.__doc__ or "").strip(),
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_globals(parser)
+    module.add_arguments(parser)
+    parsed: Namespace = parser.parse_args(arguments)
+    for name, value in flags.items():  # given before the verb
+        setattr(parsed, name, value)
+    status = module.run(parsed, context_from(parsed))
+    assert isinstance(status, int)
+    return status
+
+
+def _help(words: list[str]) -> int:
+    if words:
+        return _dispatch([*words[:2], "--help"] if words[0] in GROUPS else [words[0], "--help"])
+    from siding.cli.help import print_overview
+
+    print_overview(VERBS, GROUPS)
+    return 0
+
+
+def _unknown(program: str, verb: str, known: list[str]) -> int:
+    from difflib import get_close_matches
+
+    close = get_close_matches(verb, known, n=1)
+    hint = f"did you mean `{program} {close[0]}`?" if close else f"`{program} --help` lists them"
+    print(f"siding: error: {program} has no command {verb!r}\n  hint: {hint}", file=sys.stderr)
+    return 2

@@ -1,0 +1,185 @@
+"""Run a command in the task's own workspace and record what it did.
+
+Without an active task one is started, named after the command. The command's output goes to the
+screen as it comes; the step keeps it, the files it changed and how it ended. The exit status is
+the command's own (124 after a timeout, 130 after Ctrl-C, 126 and 127 as a shell has them).
+
+  siding run -- claude -p 'fix the parser'
+  siding run --timeout 5m --task parser -- pytest -q
+"""
+
+import sys
+from argparse import REMAINDER, ArgumentParser, Namespace
+
+from siding.app.project import ensure_project
+from siding.app.run import (
+    Ending,
+    RunRequest,
+    RunResult,
+    Terminal,
+    choose_stdin,
+)
+from siding.app.run import (
+    run as run_command,
+)
+from siding.cli.formats import print_json
+from siding.cli.globals import Context
+from siding.cli.started import say_started
+from siding.cli.words import changes, counted, duration, seconds_in
+from siding.errors import UsageError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.usage = f"{parser.prog} [OPTIONS] -- COMMAND [ARGUMENT ...]"
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("--timeout", metavar="TIME", help="end everything after 90, 90s, 5m, 1h30m")
+    parser.add_argument(
+        "-e",
+        "--env",
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="set a variable (repeatable)",
+    )
+    parser.add_argument("--cwd", metavar="DIR", help="run in this directory of the workspace")
+    parser.add_argument("--no-record", action="store_true", help="do not make a step")
+    tty = parser.add_mutually_exclusive_group()
+    tty.add_argument("--tty", action="store_true", default=None, help="give it a terminal")
+    tty.add_argument("--no-tty", dest="tty", action="store_false", help="give it pipes")
+    parser.add_argument(
+        "--stdin",
+        choices=("auto", "pass", "none"),
+        default="auto",
+        help="pass our standard input on (auto: a terminal, a file, or a pipe with data in it)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the step as JSON; its output goes to stderr"
+    )
+    parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
+    parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    request = _request(arguments)
+    screen = context.screen
+    project, made = ensure_project(context.app)
+    screen.use_colour(project.settings.color)
+    if made:
+        screen.note(f"made a project of {project.paths.root}")
+    terminal, withheld = _terminal(arguments)
+    if withheld:
+        screen.note(
+            "nothing came on standard input, so the command gets none; "
+            "--stdin pass hands it on all the same"
+        )
+    sys.stdout.flush()
+    result = run_command(
+        project,
+        request,
+        terminal,
+        on_started=lambda started: say_started(screen, started),
+    )
+    _say(context, result)
+    if arguments.json and result.step is not None:
+        print_json(screen, result.step.record)
+    return result.exit_code
+
+
+def _request(arguments: Namespace) -> RunRequest:
+    command = list(arguments.command)
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if not command or not command[0]:
+        raise UsageError("there is no command to run", hint="siding run -- COMMAND [ARGUMENT ...]")
+    timeout_s = None
+    if arguments.timeout is not None:
+        timeout_s = seconds_in(arguments.timeout)
+        if timeout_s is None:
+            raise UsageError(
+                f"--timeout {arguments.timeout!r} is not a time", hint="90, 90s, 5m or 1h30m"
+            )
+    return RunRequest(
+        argv=tuple(command),
+        task=arguments.task,
+        timeout_s=timeout_s,
+        env=dict(_variable(text) for text in arguments.env),
+        cwd=arguments.cwd,
+        record=not arguments.no_record,
+        wait=arguments.wait,
+    )
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise UsageError(f"--env {text!r} sets nothing", hint="--env NAME=VALUE")
+    return name, value
+
+
+def _terminal(arguments: Namespace) -> tuple[Terminal, bool]:
+    """Return what the command gets of our terminal, and whether a pipe was withheld from it."""
+    pty = arguments.tty
+    if pty is None:
+        pty = sys.stdin.isatty() and sys.stdout.isatty() and not arguments.json
+    explicit = {"auto": None, "pass": True, "none": False}[arguments.stdin]
+    plan, withheld = choose_stdin(explicit)
+    out = 2 if arguments.json else 1
+    return Terminal(stdin=plan, pty=pty, out=out, err=2), withheld
+
+
+def _say(context: Context, result: RunResult) -> None:
+    screen = context.screen
+    for step in result.settled:
+        what = (
+            f"it was cut off; its output and {changes(step.files, step.additions, step.deletions)} "
+            "are kept"
+            if step.status == "interrupted"
+            else f"{step.message}: {changes(step.files, step.additions, step.deletions)}"
+        )
+        screen.note(f"step {step.id} recorded first: {what}", "yellow")
+    for hook in result.hooks:
+        if hook.exit_code != 0:
+            screen.warn(f"{hook.moment} hook {hook.command!r} ended with {hook.exit_code}")
+            screen.note(hook.output.strip())
+    if result.untrusted_hooks:
+        screen.note(
+            f"{counted(result.untrusted_hooks, 'hook')} of the repository did not run; "
+            "`siding trust` shows and allows them"
+        )
+    if result.outcome is not None:
+        _say_outcome(context, result)
+    if result.step is not None:
+        _say_step(context, result)
+
+
+def _say_outcome(context: Context, result: RunResult) -> None:
+    outcome = result.outcome
+    assert outcome is not None
+    screen = context.screen
+    if outcome.ending is Ending.NOT_STARTED:
+        screen.warn(outcome.reason or "the command could not be started")
+    elif outcome.reason:
+        screen.warn(outcome.reason)
+    if outcome.ended_by_us:
+        screen.note(f"ended {counted(len(outcome.ended_by_us), 'process', 'processes')}")
+    for process in outcome.survivors:
+        screen.warn(f"process {process.pid} ({process.name}) could not be ended")
+    for process in outcome.left_running:
+        screen.note(f"left running: process {process.pid} ({process.name})", "yellow")
+
+
+def _say_step(context: Context, result: RunResult) -> None:
+    step = result.step
+    assert step is not None
+    how = {
+        "timeout": "timed out",
+        "interrupted": "interrupted",
+        "blocked": "stopped by a hook",
+    }.get(step.status, f"exit {step.exit_code}")
+    colour = "green" if step.status == "completed" else "red"
+    change = changes(step.files, step.additions, step.deletions)
+    screen = context.screen
+    screen.note(f"step {step.id} · {how} · {change} · {duration(step.duration_ms)}", colour)
+    if not step.complete:
+        screen.note("not everything was captured; `siding show` says what was left out", "yellow")
+    screen.detail(f"task {result.task.id} ({result.task.name}), snapshot {step.snapshot}")

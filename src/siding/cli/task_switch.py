@@ -1,0 +1,17 @@
+"""Choose the active task: the one commands are about when none is named."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.project import require_project
+from siding.app.tasks import switch
+from siding.cli.globals import Context
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("task", help="id or name")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    task = switch(require_project(context.app), arguments.task)
+    context.screen.note(f"active task: {task.id} · {task.name}")
+    return 0

@@ -1,0 +1,91 @@
+"""How times, sizes and counts are said to a person. Pure but for the moment it is told."""
+
+from datetime import UTC, datetime
+
+
+def duration(milliseconds: int) -> str:
+    """Return ``0.4s``, ``12s``, ``3m 05s`` or ``2h 10m``."""
+    seconds = milliseconds / 1000
+    if seconds < 10:
+        return f"{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02d}s"
+    return f"{whole // 3600}h {whole % 3600 // 60:02d}m"
+
+
+def ago(moment: str, now: datetime | None = None) -> str:
+    """Return how long ago an ISO 8601 moment was: ``just now``, ``5m ago``, ``3d ago``."""
+    then = _parsed(moment)
+    if then is None:
+        return "-"
+    seconds = int(((now or datetime.now(UTC)) - then).total_seconds())
+    if seconds < 45:
+        return "just now"
+    for limit, size, unit in ((3600, 60, "m"), (86400, 3600, "h"), (10**10, 86400, "d")):
+        if seconds < limit:
+            return f"{max(1, seconds // size)}{unit} ago"
+    return "-"
+
+
+def local_time(moment: str) -> str:
+    """Return an ISO 8601 moment in local time, to the second."""
+    then = _parsed(moment)
+    return moment if then is None else then.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as ``512 B``, ``1.4 MiB``."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError("unreachable")
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return ``1 file``, ``3 files``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def changes(files: int, additions: int, deletions: int) -> str:
+    """Return ``3 files +10 -2``, or ``no change``."""
+    if files == 0:
+        return "no change"
+    return f"{counted(files, 'file')} +{additions} -{deletions}"
+
+
+def seconds_in(text: str) -> float | None:
+    """Return the seconds in ``90``, ``90s``, ``5m``, ``1h30m``; None when it is no duration."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+    total, number, seen = 0.0, "", False
+    for character in text.strip().lower():
+        if character.isdigit() or character == ".":
+            number += character
+        elif character in units and number not in ("", "."):
+            try:
+                total += float(number) * units[character]
+            except ValueError:
+                return None
+            number, seen = "", True
+        else:
+            return None
+    if number:
+        if seen:
+            return None
+        try:
+            total = float(number)
+        except ValueError:
+            return None
+    return total if total > 0 else None
+
+
+def _parsed(moment: str) -> datetime | None:
+    try:
+        then = datetime.fromisoformat(moment)
+    except ValueError:
+        return None
+    return then if then.tzinfo else then.replace(tzinfo=UTC)

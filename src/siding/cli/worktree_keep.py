@@ -1,0 +1,19 @@
+"""Record that a workspace stays, as a choice somebody made."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.close import keep_workspace
+from siding.app.project import require_project
+from siding.app.selection import select
+from siding.cli.globals import Context
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    kept = keep_workspace(project, select(project, arguments.task))
+    context.screen.note(f"kept {kept.path}")
+    return 0

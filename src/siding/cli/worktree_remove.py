@@ -1,0 +1,29 @@
+"""Move a workspace into the trash, whole: ignored files, nested repositories, staged changes.
+
+With --complete the task is closed in the same act. Work that is nowhere else needs --force.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.close import remove_workspace
+from siding.app.project import require_project
+from siding.app.selection import select
+from siding.cli.globals import Context
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("--complete", action="store_true", help="close the task as well")
+    parser.add_argument("--force", action="store_true", help="even if it holds unapplied work")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    task = select(project, arguments.task)
+    gone, task = remove_workspace(project, task, force=arguments.force, complete=arguments.complete)
+    context.screen.note(f"removed the workspace of task {task.id} · {task.name}")
+    if gone.trash is not None:
+        context.screen.note(f"  it is in {project.layout.root / gone.trash}")
+    if arguments.complete:
+        context.screen.note("  and closed the task")
+    return 0

@@ -1,0 +1,86 @@
+"""A task's ledger: ``ledger.jsonl``, one line a step, only ever appended to."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.ledger.chain import Break, breaks, link
+from siding.ledger.step import STEP_VERSION, Step, step_from
+from siding.storage.journals import Entry, Journal
+
+
+class Damage(NamedTuple):
+    """A line that is not a step. `line` is 1-based, or None when it was read from the end."""
+
+    line: int | None
+    reason: str
+
+
+class Ledger:
+    """The steps of one task. Reading takes no lock; appending is serialised by the journal."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journal = Journal(path)
+
+    def append(self, record: Mapping[str, Any]) -> Step:
+        """Append one step, chained to the line before it, flushed to disk on return."""
+        written, _raw = self._journal.append_built(
+            lambda before: {"v": STEP_VERSION, **record, "prev": link(before)}
+        )
+        return step_from(written)
+
+    def steps(self) -> Iterator[Step]:
+        """Yield every readable step, oldest first."""
+        for entry in self._journal.entries():
+            step = _step_of(entry)
+            if step is not None:
+                yield step
+
+    def tail(self, count: int) -> list[Step]:
+        """Return the newest `count` steps, oldest first, at a cost that follows `count`."""
+        wanted = count
+        while True:
+            entries = self._journal.tail(wanted)
+            steps = [step for entry in entries if (step := _step_of(entry)) is not None]
+            if len(steps) >= count or len(entries) < wanted:
+                return steps[-count:]
+            wanted *= 2  # damaged lines stood in the way
+
+    def last(self) -> Step | None:
+        """Return the newest step."""
+        newest = self.tail(1)
+        return newest[0] if newest else None
+
+    def find(self, number: int) -> Step | None:
+        """Return step `number`; the cost follows its distance from the end."""
+        newest = self.last()
+        if newest is None or number > newest.number or number < 1:
+            return None
+        for step in reversed(self.tail(newest.number - number + 1)):
+            if step.number == number:
+                return step
+        return next((step for step in self.steps() if step.number == number), None)
+
+    def damage(self) -> list[Damage]:
+        """Return every line that is not a step, with what is wrong with it."""
+        found: list[Damage] = []
+        for entry in self._journal.entries():
+            if entry.problem is not None:
+                found.append(Damage(line=entry.number, reason=entry.problem))
+            elif _step_of(entry) is None:
+                found.append(Damage(line=entry.number, reason="not a step"))
+        return found
+
+    def breaks(self) -> list[Break]:
+        """Return every place where the hash chain does not hold."""
+        return breaks((entry.raw, entry.record) for entry in self._journal.entries())
+
+
+def _step_of(entry: Entry) -> Step | None:
+    if entry.record is None:
+        return None
+    try:
+        return step_from(entry.record)
+    except ValueError:
+        return None

@@ -1,0 +1,50 @@
+"""From what a person types to what git and the file system accept. Pure."""
+
+MAX_NAME_LENGTH = 200
+MAX_SLUG_LENGTH = 48
+
+
+def problem_with_name(name: str) -> str | None:
+    """Return why `name` cannot name a task, or None when it can.
+
+    Any script and any punctuation is fine; the slug takes care of git.
+    """
+    if not name.strip():
+        return "it is empty"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"it is longer than {MAX_NAME_LENGTH} characters"
+    if any(not character.isprintable() for character in name):
+        return "it contains control characters"
+    if name.startswith("-"):
+        return "it starts with '-' and would be taken for an option"
+    return None
+
+
+def slug(name: str) -> str:
+    """Return `name` as a piece of a branch name: lower case, ``[a-z0-9-]``, never empty."""
+    letters = [
+        character if character.isascii() and character.isalnum() else "-"
+        for character in name.lower()
+    ]
+    words = "".join(letters).split("-")
+    joined = "-".join(word for word in words if word)
+    return joined[:MAX_SLUG_LENGTH].rstrip("-") or "task"
+
+
+def branch_name(prefix: str, name: str, task_id: str) -> str:
+    """Return the task's branch, such as ``siding/fix-the-parser-k3v9x2ab``."""
+    return f"{prefix}{slug(name)}-{task_id}"
+
+
+def name_after_command(argv: list[str]) -> str:
+    """Return a name for a task that was started by running a command.
+
+    ``["/usr/bin/claude", "-p", "fix the parser"]`` -> ``claude: fix the parser``.
+    """
+    program = argv[0].rstrip("/").rsplit("/", 1)[-1] or "task"
+    words = [word for word in argv[1:] if not word.startswith("-") and word.isprintable()]
+    # The longest argument is the prompt, where there is one.
+    subject = max(words, key=len, default="") if words else ""
+    name = f"{program}: {subject}" if " " in subject.strip() else program
+    clean = "".join(character for character in name if character.isprintable()).strip(" -")
+    return (clean[:60].rstrip() if clean else "") or "task"

@@ -1,0 +1,64 @@
+"""Tasks on disk: ``tasks/<id>/task.json``, one document each.
+
+Changes are read-change-write under the project's lock, which the caller holds; reading needs none.
+"""
+
+from collections.abc import Iterator
+from os import scandir
+
+from siding.errors import NotFound
+from siding.ids import TaskId
+from siding.storage.documents import DamagedFile, read_document, write_document
+from siding.storage.errors import UnreadableFile
+from siding.storage.files import make_dirs
+from siding.storage.layout import ProjectLayout
+from siding.tasks.task import TASK_VERSION, Task, document_of, task_from
+
+
+class TaskStore:
+    """All tasks of one project."""
+
+    def __init__(self, layout: ProjectLayout) -> None:
+        self._layout = layout
+
+    def ids(self) -> list[TaskId]:
+        """Return the ids of all tasks, in no particular order."""
+        try:
+            with scandir(self._layout.tasks_dir) as entries:
+                return [TaskId(entry.name) for entry in entries if _holds_task(entry.name)]
+        except FileNotFoundError:
+            return []
+
+    def load(self, task_id: TaskId) -> Task:
+        """Return the task; raise NotFound when there is none, DamagedFile when it is unreadable."""
+        path = self._layout.task(task_id).task_json
+        try:
+            document = read_document(
+                path, what="task", version=TASK_VERSION, required=("id", "name", "status")
+            )
+        except FileNotFoundError:
+            raise NotFound(
+                f"there is no task {task_id!r}", hint="`siding task list --all` shows every task"
+            ) from None
+        try:
+            return task_from(document)
+        except (TypeError, ValueError) as error:
+            raise DamagedFile(path, str(error)) from error
+
+    def readable(self) -> Iterator[Task]:
+        """Yield every task that can be read; the others are `siding doctor`'s to report."""
+        for task_id in self.ids():
+            try:
+                yield self.load(task_id)
+            except (NotFound, UnreadableFile):
+                continue
+
+    def save(self, task: Task) -> None:
+        """Make `task` the stored one, durably."""
+        path = self._layout.task(task.id).task_json
+        make_dirs(path.parent)
+        write_document(path, document_of(task))
+
+
+def _holds_task(name: str) -> bool:
+    return not name.startswith(".")

@@ -1,0 +1,24 @@
+"""What every test may use. Nothing here touches the machine's own home or configuration."""
+
+from pathlib import Path
+
+import pytest
+from sandbox import Sandbox
+
+
+# No example database: the suite must run on a read-only checkout, and in parallel.
+settings.register_profile("siding", database=None, deadline=None)
+settings.load_profile("siding")
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    """A repository with one commit in a home of its own."""
+    return Sandbox(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _no_home_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A test that forgets to choose a home must not find the person's own."""
+    monkeypatch.setenv("SIDING_HOME", str(tmp_path / "no-home-was-chosen"))
+    monkeypatch.setenv("HOME", str(tmp_path))

@@ -1,0 +1,108 @@
+"""A place of its own for a test: a home, an environment without the machine in it, a repository."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+SIDING = [sys.executable, "-m", "siding"]
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """Return an environment in which nothing of the machine shows; its home is in `directory`."""
+    home = directory / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    tools = Path(sys.executable).parent
+    return {
+        "PATH": os.pathsep.join([str(tools), os.environ.get("PATH", os.defpath)]),
+        "HOME": str(home),
+        "SIDING_HOME": str(directory / "siding"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "Ada",
+        "GIT_AUTHOR_EMAIL": "ada@example.org",
+        "GIT_COMMITTER_NAME": "Ada",
+        "GIT_COMMITTER_EMAIL": "ada@example.org",
+        "TERM": "xterm-256color",
+        "TZ": "UTC",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+class Sandbox:
+    """A repository with one commit, and the commands to work on it."""
+
+    def __init__(self, directory: Path, *, files: Mapping[str, str] | None = None) -> None:
+        self.directory = directory
+        self.env = environment(directory)
+        self.repo = directory / "repo"
+        self.repo.mkdir(parents=True)
+        self.git("init", "-q", "-b", "main")
+        for name, text in (files or {"hello.txt": "hello\n", "src/a.py": "a = 1\n"}).items():
+            path = self.repo / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "first")
+
+    def git(self, *arguments: str, cwd: Path | None = None) -> str:
+        """Run git as the user; return what it printed."""
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=cwd or self.repo,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, (arguments, done.stderr)
+        return done.stdout.decode("utf-8", "surrogateescape").strip()
+
+    def siding(
+        self,
+        *arguments: str,
+        cwd: Path | None = None,
+        status: int | None = 0,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float = 60,
+    ) -> "subprocess.CompletedProcess[bytes]":
+        """Run Siding; `status` None accepts any exit status."""
+        done = subprocess.run(
+            [*SIDING, *arguments],
+            cwd=cwd or self.repo,
+            env={**self.env, **(env or {})},
+            capture_output=True,
+            check=False,
+            timeout=timeout,
+            **({"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}),  # type: ignore[call-overload]
+        )
+        if status is not None:
+            assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
+        return done
+
+    def json(self, *arguments: str, **more: Any) -> Any:
+        """Run Siding and return the JSON it printed."""
+        import json
+
+        return json.loads(self.siding(*arguments, **more).stdout)
+
+    @property
+    def project(self) -> Path:
+        """The project's directory in the home."""
+        (found,) = (self.directory / "siding" / "projects").iterdir()
+        return found
+
+    def workspace(self, task: str | None = None) -> Path:
+        """Return the workspace of a task, the active one by default."""
+        arguments = ("task", "show", *([] if task is None else [task]), "--format", "json")
+        return Path(self.json(*arguments)["workspace"]["path"])
+
+    def steps(self, task: str | None = None) -> list[dict[str, Any]]:
+        """Return the ledger of a task, every line of it."""
+        named = [] if task is None else ["-t", task]
+        found = self.json("log", "--limit", "0", "--format", "json", *named)
+        assert isinstance(found, list)
+        return found

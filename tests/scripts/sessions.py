@@ -1,0 +1,93 @@
+"""CLI sessions as readable scripts: commands and what they print, side by side.
+
+    # A comment, or the story so far.
+    $ siding log
+    STEP  KIND [..]
+    ...
+    0002  run [..]
+    ? 0
+
+``$`` starts a shell command, run by bash in the session's directory. The lines after it are what it
+prints, on both streams; ``[..]`` stands for anything within a line, a line ``...`` for any number
+of lines. ``? N`` is the exit status where it is not 0.
+"""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from sandbox import environment
+
+PRELUDE = "export PS1= LC_ALL=C.UTF-8; set -o pipefail\n"
+
+
+class Exchange(NamedTuple):
+    """One command of a session and what it should print."""
+
+    line: int
+    command: str
+    expected: tuple[str, ...]
+    status: int
+
+
+def exchanges(text: str) -> Iterator[Exchange]:
+    """Yield the commands of a session."""
+    command: str | None = None
+    start, status = 0, 0
+    expected: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("$ "):
+            if command is not None:
+                yield Exchange(start, command, tuple(expected), status)
+            command, start, status, expected = line[2:], number, 0, []
+        elif line.startswith("> ") and command is not None and not expected:
+            command += "\n" + line[2:]
+        elif line.startswith("? "):
+            status = int(line[2:])
+        elif command is not None and not line.startswith("# "):
+            expected.append(line)
+    if command is not None:
+        yield Exchange(start, command, tuple(expected), status)
+
+
+def play(text: str, directory: Path) -> Iterator[tuple[Exchange, str, int]]:
+    """Run a session's commands one after the other; yield each with its output and status."""
+    env = environment(directory)
+    place = directory / "work"
+    place.mkdir()
+    remembered = directory / "cwd"
+    for exchange in exchanges(text):
+        # The shell's directory lives on from command to command.
+        script = (
+            f"{PRELUDE}cd '{place}' || exit 99\n{exchange.command}\n"
+            f"status=$?\npwd >'{remembered}'\nexit $status\n"
+        )
+        done = subprocess.run(
+            ["bash", "-c", script],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=False,
+        )
+        place = Path(remembered.read_text(encoding="utf-8").strip())
+        yield exchange, done.stdout.decode("utf-8", "replace"), done.returncode
+
+
+def matches(expected: tuple[str, ...], output: str) -> bool:
+    """Return whether `output` is what the script says."""
+    wanted = [line.rstrip() for line in expected]
+    while wanted and not wanted[-1]:
+        wanted.pop()
+    pattern = ""
+    for line in wanted:
+        if line == "...":
+            pattern += r"(?:[^\n]*\n)*?"
+        else:
+            parts = [re.escape(part) for part in line.split("[..]")]
+            pattern += r"[^\n]*".join(parts) + r"[ \t]*\n"
+    text = output if output.endswith("\n") or not output else output + "\n"
+    return re.fullmatch(pattern + r"\n*", text) is not None

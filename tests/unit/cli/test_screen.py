@@ -1,0 +1,67 @@
+"""What a person sees is inert, aligned, and coloured only when wanted."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from siding.cli.screen import Screen, inert, shorten
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@given(st.text())
+def test_inert_text_has_no_controls(text: str) -> None:
+    shown = inert(text)
+    assert not any(ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 for c in shown)
+    assert not any(c in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" for c in shown)
+    shown.encode("utf-8")
+
+
+@given(st.text(alphabet=st.characters(blacklist_categories=("C",)), max_size=40))
+def test_plain_text_stays(text: str) -> None:
+    assert inert(text) == text
+
+
+def test_escapes_are_spelled_out() -> None:
+    assert inert("a\x1b[31mb") == "a\\x1b[31mb"
+    assert inert("a\nb\tc") == "a\\nb\\tc"
+    assert inert("a\nb\tc\x07", lines=True) == "a\nb\tc\\x07"
+    assert inert("\udcff") == "\\xff"
+
+
+@given(st.text(max_size=60), st.integers(2, 30))
+def test_shortened_text_fits(text: str, columns: int) -> None:
+    assert len(shorten(text, columns)) <= columns
+
+
+@pytest.mark.parametrize(
+    ("env", "wish", "coloured"),
+    [
+        ({}, "auto", True),
+        ({"NO_COLOR": "1"}, "auto", False),
+        ({"NO_COLOR": "1"}, "always", True),
+        ({"NO_COLOR": ""}, "auto", True),
+        ({"TERM": "dumb"}, "auto", False),
+        ({}, "never", False),
+    ],
+)
+def test_colours(env: dict[str, str], wish: str, coloured: bool) -> None:
+    screen = Screen(env=env, out=Terminal(), err=Terminal(), colour=wish)
+    assert ("\x1b[" in screen.style("x", "red")) is coloured
+
+
+def test_a_pipe_gets_no_colours() -> None:
+    screen = Screen(env={}, out=io.StringIO(), err=io.StringIO())
+    assert screen.style("x", "red") == "x"
+
+
+def test_tables_align_wide_characters() -> None:
+    out = io.StringIO()
+    Screen(env={}, out=out, err=out).table(("A", "B"), [("日本", "x"), ("a", "y")])
+    lines = out.getvalue().splitlines()
+    assert lines == ["A     B", "日本  x", "a     y"]
