@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from sandbox import Sandbox
+from hypothesis import settings
 
+from sandbox import Sandbox
 
 # No example database: the suite must run on a read-only checkout, and in parallel.
 settings.register_profile("siding", database=None, deadline=None)
