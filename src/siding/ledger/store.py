@@ -57,10 +57,11 @@ class Ledger:
         newest = self.last()
         if newest is None or number > newest.number or number < 1:
             return None
-        for step in reversed(self.tail(newest.number - number + 1)):
-            if step.number == number:
-                return step
-        return next((step for step in self.steps() if step.number == number), None)
+        near = self.tail(newest.number - number + 1)
+        found = [step for step in near if step.number == number] or [
+            step for step in self.steps() if step.number == number
+        ]
+        return found[-1] if found else None
 
     def damage(self) -> list[Damage]:
         """Return every line that is not a step, with what is wrong with it."""
