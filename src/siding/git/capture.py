@@ -182,7 +182,7 @@ class Work:
             self.start_over()
         entries, scan = self._look()
         made = self._settle(entries)
-        moved = heads_since(self.store, self.request.git_dir, self.last)
+        moved = heads_since(self.store, self.request.task_id, self.request.git_dir, self.last)
         tree = self.last.tree
         if made.staged or made.changes_index:
             self._update(made)
@@ -382,10 +382,10 @@ class Work:
         moved: MovedHeads,
         coverage: Coverage,
     ) -> Capture:
-        kept, notes = keep_commits(
-            self.store, self.task, self.tip, moved, keep_fds=self.request.keep_fds
-        )
         request = self.request
+        kept, notes = keep_commits(
+            self.store, request.task_id, self.tip, moved, keep_fds=self.request.keep_fds
+        )
         message = (
             f"{request.kind} {request.step}\n\nTask: {request.task_id}\nStep: {request.step}\n"
             f"Kind: {request.kind}{moved.trailers()}"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from siding.git.command import Git, Place
 from siding.git.objects import Commit
 from siding.git.refs import Head, HeadState, as_sha, read_head
-from siding.git.store import SnapshotStore, TaskDirectory
+from siding.git.store import SnapshotStore
 from siding.ids import Sha, TaskId
 
 _KEPT_AT_ONCE = 50
@@ -38,7 +38,9 @@ class MovedHeads(NamedTuple):
         return (f"\nHead: {self.head}" if self.head else "") + f"\nReflog: {self.reflog}"
 
 
-def heads_since(store: SnapshotStore, git_dir: Path | None, last: Commit) -> MovedHeads:
+def heads_since(
+    store: SnapshotStore, task_id: TaskId, git_dir: Path | None, last: Commit
+) -> MovedHeads:
     """Return what HEAD of the worktree did since the snapshot whose commit is `last`."""
     said = dict(_TRAILER.findall(last.message))
     before, seen = said.get("Head"), int(said.get("Reflog", "0"))
@@ -47,10 +49,21 @@ def heads_since(store: SnapshotStore, git_dir: Path | None, last: Commit) -> Mov
     head = head_of(store.git, git_dir, store.repository.common_dir)
     passed, reflog = _reflog_since(git_dir / "logs" / "HEAD", seen)
     candidates = [head.sha, *reversed(passed)] if head.sha else list(reversed(passed))
-    # A first parent may be the base itself: the first snapshot of a task has it as its parent.
-    known = {before, *(last.parents if before is None else ())}
-    heads = [sha for sha in dict.fromkeys(candidates) if sha not in known]
-    return MovedHeads(head=head.sha, heads=tuple(heads[:_KEPT_AT_ONCE]), reflog=reflog)
+    known = {before, store.base(task_id)}
+    heads = [sha for sha in dict.fromkeys(candidates) if sha not in known][:_KEPT_AT_ONCE]
+    return MovedHeads(head=head.sha, heads=_not_kept(store, task_id, heads), reflog=reflog)
+
+
+def _not_kept(store: SnapshotStore, task_id: TaskId, heads: Sequence[Sha]) -> tuple[Sha, ...]:
+    """Return those of the commits that no snapshot has kept yet."""
+    if not heads:
+        return ()
+    known = [store.base(task_id), store.tip(task_id) or ""]
+    done = store.git.attempt(store.place(), ["rev-list", *heads, "--not", *known])
+    if done.returncode:  # one of them is gone: what can be kept shows when it is tried
+        return tuple(heads)
+    new = set(done.stdout.decode("ascii").split())
+    return tuple(sha for sha in heads if sha in new)
 
 
 def head_of(git: Git, git_dir: Path, common_dir: Path) -> Head:
@@ -70,7 +83,7 @@ def head_of(git: Git, git_dir: Path, common_dir: Path) -> Head:
 
 def keep_commits(
     store: SnapshotStore,
-    task: TaskDirectory,
+    task_id: TaskId,
     tip: Sha,
     moved: MovedHeads,
     *,
@@ -83,12 +96,12 @@ def keep_commits(
     heads = moved.heads
     if not heads:
         return (), ()
-    exclude = f"^{store.base(_task_id(task))}\n^{tip}\n"
+    exclude = f"^{store.base(task_id)}\n^{tip}\n"
     for attempt in (heads, (moved.head,) if moved.head in heads else ()):
         if not attempt:
             continue
         done = store.git.attempt(
-            store.place(task),
+            store.place(),
             ["pack-objects", "-q", "--revs", "--non-empty", str(store.objects / "pack" / "pack")],
             stdin=("".join(f"{sha}\n" for sha in attempt) + exclude).encode("ascii"),
             keep_fds=keep_fds,
@@ -99,10 +112,6 @@ def keep_commits(
             note = (f"{lost} commits that HEAD went through are gone already",) if lost else ()
             return kept, note
     return (), ("the commits that HEAD went through could not be copied",)
-
-
-def _task_id(task: TaskDirectory) -> TaskId:
-    return TaskId(task.path.name)
 
 
 def _reflog_since(path: Path, seen: int) -> tuple[list[Sha], int]:

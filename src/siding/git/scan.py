@@ -60,7 +60,7 @@ def unreadable(path: bytes) -> Reason | None:
     before = identity(path)
     try:
         if before is not None and stat.S_ISREG(before[3]):
-            with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a name of bytes
+            with open(path, "rb", buffering=0) as file:
                 while file.read(1 << 20):
                     pass
         elif before is None or not stat.S_ISLNK(before[3]):

@@ -110,7 +110,7 @@ def worktrees(repository: Repository) -> list[WorktreeInfo]:
         )
     ]
     linked = paths.common_dir / "worktrees"
-    names = sorted(os.listdir(linked)) if linked.is_dir() else []  # noqa: PTH208 - names wanted
+    names = sorted(os.listdir(linked)) if linked.is_dir() else []
     for name in names:
         git_dir = linked / name
         pointer = durable.read_small(git_dir / "gitdir", 8192)

@@ -1,0 +1,22 @@
+"""Worlds for the tests of the git package."""
+
+from pathlib import Path
+
+import pytest
+
+from .world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A repository with a few files in one commit, and no task yet."""
+    made = World(tmp_path / "world")
+    made.commit({"a.txt": "one\n", "src/b.txt": "two\n", "src/deep/c.txt": "three\n"})
+    return made
+
+
+@pytest.fixture
+def task(world: World) -> World:
+    """The same, with a task whose worktree is there and whose snapshots have begun."""
+    world.start()
+    return world
