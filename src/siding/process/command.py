@@ -1,0 +1,96 @@
+"""What to run, how it is connected, and how it ended. Values only."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+TOKEN_VARIABLE = "SIDING_STEP_TOKEN"  # marks every process of a step in its environment
+
+
+class Command(NamedTuple):
+    """The user's command. ``env`` is the whole environment it gets (plus the step's token)."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: dict[str, str]
+
+
+class StreamPlan(StrEnum):
+    """How the command's output reaches us."""
+
+    PIPED = "piped"  # stdout and stderr apart, through pipes
+    PTY = "pty"  # one stream, through a terminal of its own
+
+
+class StdinPlan(StrEnum):
+    """What the command reads."""
+
+    TERMINAL = "terminal"  # the caller's terminal
+    INHERIT = "inherit"  # the caller's input, a file or a pipe with data
+    NULL = "null"  # nothing
+
+
+class Ending(StrEnum):
+    """How a run came to its end."""
+
+    EXITED = "exited"
+    SIGNALLED = "signalled"  # by somebody else's signal, or its own
+    TIMEOUT = "timeout"
+    INTERRUPTED = "interrupted"
+    NOT_STARTED = "not_started"
+
+
+class WindowSize(NamedTuple):
+    """A terminal's size in characters."""
+
+    rows: int
+    columns: int
+
+
+class Screen(NamedTuple):
+    """The caller's side: file descriptors to show output on and to read input from.
+
+    ``None`` shows nothing. ``size`` is the window size a PTY gets when neither ``stdin`` nor
+    ``stdout`` is a terminal.
+    """
+
+    stdin: int = 0
+    stdout: int | None = 1
+    stderr: int | None = 2
+    size: WindowSize = WindowSize(rows=24, columns=80)
+
+
+class ProcessInfo(NamedTuple):
+    """One process. ``started`` (clock ticks since boot on Linux) tells it from a later one with
+    the same pid."""
+
+    pid: int
+    name: str
+    started: int
+
+
+class Outcome(NamedTuple):
+    """How a recorded run ended.
+
+    ``exit_code`` is what a shell would have: the command's own, 128 + signal, 126/127 when it
+    could not be started, 124 after a timeout, 130 after Ctrl-C, 128 + signal when Siding itself
+    was told to stop. ``child_exit_code`` is the command's own in every case (None when it never
+    ran, or could not be ended). ``reason`` says why it ended as it did when that is not plain;
+    ``notes`` are sentences about the recording (it stopped on a full disk, ...).
+    ``output_complete`` is False when the artifact lacks bytes that the command wrote.
+    ``output_sha256`` is that of the whole artifact in its joined form ("" without an artifact).
+    """
+
+    exit_code: int
+    ending: Ending
+    child_exit_code: int | None
+    duration_ms: int
+    ended_by_us: tuple[ProcessInfo, ...]
+    survivors: tuple[ProcessInfo, ...]
+    left_running: tuple[ProcessInfo, ...]
+    stdout_bytes: int
+    stderr_bytes: int
+    output_sha256: str
+    output_complete: bool
+    reason: str | None
+    notes: tuple[str, ...]

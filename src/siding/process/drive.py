@@ -1,0 +1,206 @@
+"""The loop that watches over one command: its output, its end, signals to us, the clock.
+
+    running --(it ends)--------------------------> draining --> over
+       |                                              ^
+       +--(timeout, signal to us)--> ending ----------+
+
+Running: bytes move; the first SIGINT is handed to the command's group.
+Ending: an `Ender` ends everything in rounds; bytes still move; the screen may lose some.
+Draining: what is still in the pipes is read. A daemon may hold them open for ever, so this stops
+when nothing came for a moment, or after some seconds in any case.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from functools import partial
+
+from siding.process.pump import Channel, TerminalInput
+from siding.process.signals import ENDING, SignalInbox
+from siding.process.spawn import Child
+from siding.process.tree import Ended, Ender, Tree
+
+QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
+DRAIN_S = 5.0  # and after this long in any case
+_ROUND_S = 0.02
+_UNSIGNALLED_LOOK_S = 0.05  # where no SIGCHLD reaches us
+
+
+class Drive:
+    """Watches over a started command. `run` returns when everything is over; then the other
+    attributes tell what happened."""
+
+    def __init__(
+        self,
+        child: Child,
+        tree: Tree,
+        inbox: SignalInbox,
+        channels: list[Channel],
+        *,
+        timeout_s: float | None,
+        grace_s: float,
+        typed: TerminalInput | None = None,
+        resized: Callable[[], None] | None = None,
+    ) -> None:
+        self.status: int | None = None  # the command's exit status, negative for a signal
+        self.timed_out = False
+        self.interrupted_by: int | None = None
+        self.held_open = False  # somebody kept a pipe open when the command was over
+        self.ended_at = 0.0
+        self._child = child
+        self._tree = tree
+        self._inbox = inbox
+        self._channels = channels
+        self._typed = typed
+        self._resized = resized
+        self._grace_s = grace_s
+        self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        self._ender: Ender | None = None
+        self._ending = False
+        self._last_byte = 0.0
+
+    def run(self) -> None:
+        """Go on until the command ended, its output is read and the screen has shown it."""
+        while not self._over():
+            self._move_bytes()
+            self._take_signals()
+            self._look_at_child()
+            self._look_at_clock()
+        for channel in self._channels:
+            channel.close()
+
+    def result(self) -> Ended:
+        """Return whom we ended and whom we could not."""
+        return Ended(ended=(), survivors=()) if self._ender is None else self._ender.result()
+
+    @property
+    def ending_was_forced(self) -> bool:
+        return self._ender is not None
+
+    def _over(self) -> bool:
+        moving = any(channel.open or channel.blocked for channel in self._channels)
+        return self._draining and not moving
+
+    @property
+    def _draining(self) -> bool:
+        return not self._ending and (self.status is not None or self._ender is not None)
+
+    def _move_bytes(self) -> None:
+        wanted: list[tuple[int, int, Callable[[], object]]] = []
+        for channel in self._channels:
+            if channel.blocked:
+                wanted.append((channel.screen.fileno(), select.POLLOUT, channel.screen.flush))
+            elif channel.open:
+                wanted.append((channel.fd, select.POLLIN, partial(self._pump, channel)))
+        if self._typed is not None and self.status is None:
+            if self._typed.pending:
+                wanted.append((self._typed.master, select.POLLOUT, self._typed.send))
+            elif self._typed.open:
+                wanted.append((self._typed.fd, select.POLLIN, self._typed.read))
+        for fd, event in self._poll(wanted):
+            for wanted_fd, mask, act in wanted:
+                if fd == wanted_fd and event & (mask | select.POLLHUP | select.POLLERR):
+                    act()
+
+    def _poll(self, wanted: list[tuple[int, int, Callable[[], object]]]) -> list[tuple[int, int]]:
+        poller = select.poll()
+        poller.register(self._inbox, select.POLLIN)
+        masks: dict[int, int] = {}
+        for fd, mask, _act in wanted:
+            masks[fd] = masks.get(fd, 0) | mask
+        for fd, mask in masks.items():
+            poller.register(fd, mask)
+        pause = self._pause()
+        return poller.poll(None if pause is None else max(0.0, pause * 1000))
+
+    def _pump(self, channel: Channel) -> None:
+        if channel.open and channel.pump():
+            self._last_byte = time.monotonic()
+
+    def _pause(self) -> float | None:
+        if self._ending:
+            return _ROUND_S
+        if self._draining:
+            return QUIET_S / 5
+        left = None if self._deadline is None else self._deadline - time.monotonic()
+        if self._inbox.active:
+            return left
+        return _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
+
+    def _take_signals(self) -> None:
+        for number in self._inbox.take():
+            if number == signal.SIGCHLD:
+                self._look_at_child()  # before its orphans: only the first of the dead is seen
+                self._tree.reap()
+            elif number == signal.SIGWINCH and self._resized is not None:
+                self._resized()
+            elif number == signal.SIGINT or number in ENDING:
+                self._stop(number)
+
+    def _stop(self, number: int) -> None:
+        if self._draining:
+            self._leave()
+        elif self._ender is not None:
+            self._ender.at_once()
+        else:
+            first = self.interrupted_by is None
+            self.interrupted_by = self.interrupted_by or number
+            if number == signal.SIGINT and first:
+                self._forward_interrupt()
+            else:
+                self._end_everything()
+
+    def _forward_interrupt(self) -> None:
+        group = self._child.pid
+        try:
+            if self._typed is not None:
+                group = os.tcgetpgrp(self._typed.master)
+            if group > 0:
+                os.killpg(group, signal.SIGINT)
+        except OSError:
+            pass  # it just ended, or is another user's; the next signal ends everything
+
+    def _end_everything(self) -> None:
+        self._ender = Ender(self._tree, grace_s=self._grace_s)
+        self._ending = True
+        for channel in self._channels:
+            channel.screen.hurry()
+
+    def _leave(self) -> None:
+        """The command is over and the caller does not want to wait for its output's end."""
+        for channel in self._channels:
+            channel.screen.hurry()
+        self.ended_at = time.monotonic() - DRAIN_S
+
+    def _look_at_child(self) -> None:
+        if self.status is None:
+            self.status = self._child.poll()
+            if self.status is not None:
+                self.ended_at = self._last_byte = time.monotonic()
+                if self._typed is not None and self.status == -signal.SIGINT:
+                    self.interrupted_by = self.interrupted_by or signal.SIGINT
+                if self.interrupted_by is not None and self._ender is None:
+                    self._end_everything()
+        if self._ending:
+            assert self._ender is not None
+            if self._ender.advance():
+                self._ending = False
+                self.ended_at = self._last_byte = time.monotonic()
+
+    def _look_at_clock(self) -> None:
+        now = time.monotonic()
+        if self._draining:
+            self._give_up_held_pipes(now)
+        elif self._ender is None and self._deadline is not None and now >= self._deadline:
+            self.timed_out = True
+            self._end_everything()
+
+    def _give_up_held_pipes(self, now: float) -> None:
+        if any(channel.blocked for channel in self._channels):
+            self._last_byte = now  # it is the screen we wait for
+        elif now - self._last_byte >= QUIET_S or now - self.ended_at >= DRAIN_S:
+            for channel in self._channels:
+                self.held_open = self.held_open or channel.open
+                channel.close()

@@ -1,0 +1,86 @@
+"""Finding the program the way a shell would, with the shell's exit codes when there is none."""
+
+import errno
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+class Program(NamedTuple):
+    """An absolute path that can be given to exec."""
+
+    path: str
+
+
+class NotStartable(NamedTuple):
+    """``exit_code`` is 126 (there, but not runnable) or 127 (not there)."""
+
+    exit_code: int
+    reason: str
+
+
+def find_program(name: str, env: Mapping[str, str], cwd: Path) -> Program | NotStartable:
+    """Look ``name`` up: as a path when it holds a slash, else along the PATH of ``env``.
+
+    Relative paths, also those inside PATH, start at ``cwd``.
+    """
+    if not cwd.is_dir():
+        return NotStartable(NOT_EXECUTABLE, f"the working directory {str(cwd)!r} is not there")
+    if "\0" in name or not name:
+        return NotStartable(NOT_FOUND, f"{name!r}: command not found")
+    if "/" in name:
+        path = os.path.join(cwd, name)
+        problem = _problem(path)
+        return Program(path) if problem is None else _explain(name, problem)
+    blocked: int | None = None
+    for folder in (env.get("PATH") or _DEFAULT_PATH).split(os.pathsep):
+        path = os.path.join(cwd, folder, name)
+        problem = _problem(path)
+        if problem is None:
+            return Program(path)
+        if problem == errno.EACCES:
+            blocked = problem
+    if blocked is not None:
+        return _explain(name, blocked)
+    return NotStartable(NOT_FOUND, f"{name!r}: command not found")
+
+
+def explain_exec_error(name: str, error: OSError) -> NotStartable:
+    """Say what a failed exec means for a program that was found."""
+    if error.errno == errno.ENOENT:
+        return NotStartable(NOT_FOUND, f"{name!r}: its interpreter is not there")
+    return NotStartable(NOT_EXECUTABLE, f"{name!r}: {error.strerror}")
+
+
+def is_plain_script(path: str) -> bool:
+    """Whether a file exec refused (no ``#!``) is text a shell would read as a script itself."""
+    try:
+        with open(path, "rb") as file:
+            first_line, _newline, _rest = file.read(256).partition(b"\n")
+    except OSError:
+        return False
+    return b"\0" not in first_line
+
+
+def _problem(path: str) -> int | None:
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError) as error:
+        return error.errno if isinstance(error, OSError) else errno.ENOENT
+    if stat.S_ISDIR(mode):
+        return errno.EISDIR
+    if not stat.S_ISREG(mode) or not os.access(path, os.X_OK):
+        return errno.EACCES
+    return None
+
+
+def _explain(name: str, problem: int) -> NotStartable:
+    if problem in {errno.ENOENT, errno.ENOTDIR}:
+        return NotStartable(NOT_FOUND, f"{name!r}: {os.strerror(problem)}")
+    return NotStartable(NOT_EXECUTABLE, f"{name!r}: {os.strerror(problem)}")

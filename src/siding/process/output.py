@@ -1,0 +1,221 @@
+"""The artifact a run's output is kept in, while it is written.
+
+Form of a piped run, `NNNN.output` (the bar tool's format):
+
+    === STDOUT ===\\n <stdout> \\n=== STDERR ===\\n <stderr> \\n
+
+and of a run in a terminal: `=== PTY ===\\n` and the one stream.
+
+Rules:
+- While a piped run goes on, stdout is appended to `NNNN.output` and stderr to `NNNN.stderr`, as
+  they come; nothing is held back, so a `kill -9` of the recorder loses nothing it had read.
+- Joining first renames `NNNN.stderr` to `NNNN.stderr@<N>`, N being the count of stdout's bytes.
+  The rename is the fact that says where stdout ends; whatever lies behind that point can be
+  written again from the start, any number of times. Once the joined file is on disk the renamed
+  one is emptied, and stays as a marker until `settle_output` is called: that is after the step's
+  ledger line carries the counts.
+- A stream whose writing failed (full disk) is recorded no further: no holes.
+- The SHA-256 is that of the joined form, also while joining is still to be done.
+
+What finds a cut-off run's output again, and readers, are in `output_files`.
+"""
+
+import errno
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.process.command import StreamPlan
+from siding.process.digest import StreamDigest
+from siding.process.output_files import (
+    PTY_HEADER,
+    STDOUT_HEADER,
+    finish_join,
+    fsync_folder,
+    mark_boundary,
+    stderr_path,
+)
+
+WRITE_BACK_BYTES = 32 << 20  # start writing to the disk this often, so that fsync ends soon
+
+
+class Recorded(NamedTuple):
+    """What an artifact holds.
+
+    ``joined`` is False when there was no room to join: everything is on disk all the same, and
+    `recover_output` joins it later. ``notes`` say what is not as it should be.
+    """
+
+    stdout_bytes: int
+    stderr_bytes: int
+    sha256: str
+    joined: bool
+    notes: tuple[str, ...]
+
+
+class OutputFiles:
+    """Writes one run's output: `open`, `write_stdout` and `write_stderr` at will, `finish`.
+
+    With ``path`` None nothing is kept and bytes are only counted. ``max_bytes`` limits what is
+    kept of both streams together; the command goes on beyond it. Writing never raises OSError:
+    recording of that stream stops and `notes` says why.
+    """
+
+    def __init__(
+        self, path: Path | None, *, streams: StreamPlan, max_bytes: int | None = None
+    ) -> None:
+        self.path = path
+        self.streams = streams
+        self.notes: list[str] = []
+        self._header = STDOUT_HEADER if streams is StreamPlan.PIPED else PTY_HEADER
+        self._max_bytes = max_bytes
+        self._digest = StreamDigest()
+        self._stdout: _Appender | None = None
+        self._stderr: _Appender | None = None
+        self._uncounted = [0, 0]
+
+    def open(self) -> None:
+        """Create the files. Raises OSError: a run that cannot be recorded must not start."""
+        if self.path is None:
+            return
+        try:
+            if self.streams is StreamPlan.PIPED:
+                # First: a stdout header with nothing beside it means a joined artifact.
+                self._stderr = _Appender(stderr_path(self.path), "stderr")
+            self._stdout = _Appender(self.path, "stdout")
+            self._stdout.append(memoryview(self._header))
+            if self._stdout.failure is not None:
+                raise self._stdout.failure
+        except OSError:
+            self._abandon()
+            raise
+        self._digest.add(self._header)
+
+    def buffer(self) -> bytearray:
+        """Lend a buffer for `write_stdout`; waits while all are still being digested."""
+        return self._digest.lend()
+
+    def write_stdout(self, buffer: bytearray, size: int) -> None:
+        """Keep the first ``size`` bytes of a buffer got from `buffer`, and take it back."""
+        if self._stdout is None:
+            self._uncounted[0] += size
+            self._digest.take(buffer, 0)
+        else:
+            self._digest.take(buffer, self._keep(self._stdout, memoryview(buffer)[:size]))
+
+    def write_stderr(self, data: memoryview) -> None:
+        """Keep ``data``; the caller may reuse the memory at once."""
+        if self._stderr is None:
+            self._uncounted[1] += len(data)
+        else:
+            self._keep(self._stderr, data)
+
+    def finish(self) -> Recorded:
+        """Put the artifact into its final form and on disk (fsync of file and folder)."""
+        digest = self._digest.result()
+        if self.path is None or self._stdout is None:
+            stdout_bytes, stderr_bytes = self._uncounted
+            return Recorded(
+                stdout_bytes=stdout_bytes,
+                stderr_bytes=stderr_bytes,
+                sha256="",
+                joined=True,
+                notes=(),
+            )
+        stdout_bytes = self._stdout.size - len(self._header)
+        stderr_bytes = 0 if self._stderr is None else self._stderr.size
+        problem: OSError | None = None
+        try:
+            if self._stderr is None:
+                fsync_folder(self.path)
+            else:
+                marker = mark_boundary(self.path, stdout_bytes)
+                problem = finish_join(
+                    self._stdout.fd, self._stderr.fd, stdout_bytes=stdout_bytes, digest=digest
+                )
+            os.fsync(self._stdout.fd)
+            if self._stderr is not None and problem is None:
+                os.truncate(marker, 0)
+        except OSError as error:
+            problem = error
+        finally:
+            self._close()
+        if problem is not None:
+            self.notes.append(f"the output is not in its final form: {problem.strerror}")
+        return Recorded(
+            stdout_bytes=stdout_bytes,
+            stderr_bytes=stderr_bytes,
+            sha256=digest.hexdigest(),
+            joined=problem is None,
+            notes=tuple(self.notes),
+        )
+
+    def _keep(self, file: "_Appender", data: memoryview) -> int:
+        """Append what may be kept of ``data``; return how many bytes that was."""
+        if file.stopped:
+            return 0
+        wanted = data[: self._room(len(data))]
+        kept = file.append(wanted)
+        if kept == len(wanted) < len(data):
+            file.failure = OSError(errno.EFBIG, f"the limit is {self._max_bytes} bytes")
+        if file.failure is not None:
+            self.notes.append(
+                f"recording of {file.name} stopped after {file.size} bytes: {file.failure.strerror}"
+            )
+        return kept
+
+    def _room(self, wanted: int) -> int:
+        if self._max_bytes is None or self._stdout is None:
+            return wanted
+        held = self._stdout.size - len(self._header)
+        held += 0 if self._stderr is None else self._stderr.size
+        return min(wanted, max(0, self._max_bytes - held))
+
+    def _abandon(self) -> None:
+        for file in (self._stdout, self._stderr):
+            if file is not None:
+                file.path.unlink(missing_ok=True)
+        self._close()
+
+    def _close(self) -> None:
+        for file in (self._stdout, self._stderr):
+            if file is not None:
+                os.close(file.fd)
+        self._stdout = self._stderr = None
+
+
+class _Appender:
+    """A new file that is only appended to, and not at all after the first failure."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self.fd = os.open(path, flags, 0o600)
+        self.path = path
+        self.name = name
+        self.size = 0
+        self.failure: OSError | None = None
+        self._started = 0  # up to here the kernel was told to start writing to the disk
+
+    @property
+    def stopped(self) -> bool:
+        return self.failure is not None
+
+    def append(self, data: memoryview) -> int:
+        """Write what can be written of ``data``; return how much that was. Never raises."""
+        done = 0
+        try:
+            while done < len(data):
+                done += os.write(self.fd, data[done:])
+        except OSError as error:
+            self.failure = error
+        self.size += done
+        if self.size - self._started >= WRITE_BACK_BYTES:
+            self._start_write_back()
+        return done
+
+    def _start_write_back(self) -> None:
+        # Linux starts writing dirty pages of the range and does not wait; elsewhere a hint.
+        if hasattr(os, "posix_fadvise"):
+            length = self.size - self._started
+            os.posix_fadvise(self.fd, self._started, length, os.POSIX_FADV_DONTNEED)
+        self._started = self.size

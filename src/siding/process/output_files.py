@@ -1,0 +1,341 @@
+"""Where a run's output lies on disk: names, joining, recovery after a cut, and reading.
+
+`output` writes the files and explains the form; everything here works on what it left.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from siding.process.command import StreamPlan
+
+STDOUT_HEADER = b"=== STDOUT ===\n"
+STDERR_HEADER = b"\n=== STDERR ===\n"
+FOOTER = b"\n"
+PTY_HEADER = b"=== PTY ===\n"
+_CHUNK = 1 << 20
+
+
+class Digest(Protocol):
+    """The part of a hashlib object used here."""
+
+    def update(self, data: bytes | memoryview, /) -> None: ...
+    def hexdigest(self) -> str: ...
+
+
+class Recovered(NamedTuple):
+    """What a cut-off run's artifact holds, now in its final form and on disk."""
+
+    streams: StreamPlan
+    stdout_bytes: int
+    stderr_bytes: int
+    sha256: str
+
+
+class Span(NamedTuple):
+    """One stream inside a file, read in windows; never the whole of it in memory."""
+
+    path: Path
+    offset: int
+    size: int
+
+    def read(self, start: int, size: int) -> bytes:
+        """Return up to ``size`` bytes from ``start`` on; fewer at the end of the span.
+
+        Raises OSError.
+        """
+        start = max(0, start)
+        wanted = max(0, min(size, self.size - start))
+        if wanted == 0:
+            return b""
+        fd = _open_regular(self.path, os.O_RDONLY)
+        try:
+            return os.pread(fd, wanted, self.offset + start)
+        finally:
+            os.close(fd)
+
+    def tail(self, size: int) -> bytes:
+        """Return the last ``size`` bytes."""
+        return self.read(self.size - size, size)
+
+    def chunks(self, size: int = 1 << 16) -> Iterator[bytes]:
+        """Yield the span from its start, ``size`` bytes at a time."""
+        fd = _open_regular(self.path, os.O_RDONLY)
+        try:
+            done = 0
+            while data := os.pread(fd, min(size, self.size - done), self.offset + done):
+                yield data
+                done += len(data)
+        finally:
+            os.close(fd)
+
+
+class Output(NamedTuple):
+    """The streams of one artifact. A PTY run has everything in ``stdout``."""
+
+    streams: StreamPlan
+    stdout: Span
+    stderr: Span
+
+
+def stderr_path(path: Path) -> Path:
+    """Return where stderr is kept while the run of artifact ``path`` goes on."""
+    return path.with_name(path.stem + ".stderr")
+
+
+def marker_path(path: Path, stdout_bytes: int) -> Path:
+    """Return the name stderr's file gets when joining begins."""
+    return path.with_name(f"{path.stem}.stderr@{stdout_bytes}")
+
+
+def mark_boundary(path: Path, stdout_bytes: int) -> Path:
+    """Write down, durably, where stdout ends: the first act of joining. Returns the marker."""
+    marker = marker_path(path, stdout_bytes)
+    stderr_path(path).rename(marker)
+    fsync_folder(path)
+    return marker
+
+
+def finish_join(output: int, stderr: int, *, stdout_bytes: int, digest: Digest) -> OSError | None:
+    """Write everything that follows stdout; may be repeated from the start at any time.
+
+    ``digest`` gets all of it, also when writing fails: the failure is returned, not raised.
+    Copying inside the kernel (copy_file_range) was measured and gains nothing, because the bytes
+    have to be read for the digest anyway.
+    """
+    position = len(STDOUT_HEADER) + stdout_bytes
+    failure: OSError | None = None
+
+    def put(data: bytes | memoryview) -> None:
+        nonlocal position, failure
+        digest.update(data)
+        view = memoryview(data)
+        while view and failure is None:
+            try:
+                done = os.pwrite(output, view, position)
+            except OSError as error:
+                failure = error
+                return
+            view = view[done:]
+            position += done
+
+    put(STDERR_HEADER)
+    for data in _file_chunks(stderr, 0):
+        put(data)
+    put(FOOTER)
+    return failure
+
+
+def settle_output(path: Path, stdout_bytes: int) -> None:
+    """Forget the marker that says where stdout ends, once the ledger says so. Idempotent."""
+    marker_path(path, stdout_bytes).unlink(missing_ok=True)
+
+
+def recover_output(path: Path) -> Recovered | None:
+    """Bring what a cut-off run left into its final form; None when it left nothing.
+
+    Idempotent and safe to kill at any point: running it again goes on from there and gives the
+    same answer. The marker stays, as after a normal end; `settle_output` removes it. Raises
+    OSError, also when there is no room to join (what is there stays as it is).
+    """
+    marker = _find_marker(path)
+    raw_stderr = stderr_path(path)
+    if marker is None and not raw_stderr.exists() and not path.exists():
+        return None
+    fd = _open_regular(path, os.O_RDWR | os.O_CREAT)
+    try:
+        streams = _mend_header(fd, piped=marker is not None or raw_stderr.exists())
+        if streams is StreamPlan.PTY:
+            recovered = _digest_pty(fd)
+        elif marker is None and not raw_stderr.exists():
+            recovered = _digest_joined(path, fd)
+        else:
+            if marker is None:
+                stdout_bytes = os.fstat(fd).st_size - len(STDOUT_HEADER)
+                marker = mark_boundary(path, stdout_bytes)
+            recovered = _join_marked(fd, marker)
+        os.fsync(fd)
+        if marker is not None:
+            os.truncate(marker, 0)
+        fsync_folder(path)
+        return recovered
+    finally:
+        os.close(fd)
+
+
+def read_output(
+    path: Path, stdout_bytes: int | None = None, stderr_bytes: int | None = None
+) -> Output:
+    """Return the streams of an artifact, to be read in windows.
+
+    The counts are those of the step; without them (a home written by the bar tool) the first
+    stderr header found ends stdout. An artifact that was never joined is read from its two
+    files. Raises OSError; FileNotFoundError when there is none.
+    """
+    fd = _open_regular(path, os.O_RDONLY)
+    try:
+        size = os.fstat(fd).st_size
+        if os.pread(fd, len(PTY_HEADER), 0) == PTY_HEADER:
+            start = len(PTY_HEADER)
+            whole = Span(path=path, offset=start, size=size - start)
+            return Output(StreamPlan.PTY, whole, Span(path=path, offset=size, size=0))
+        return _read_piped(path, fd, size, stdout_bytes, stderr_bytes)
+    finally:
+        os.close(fd)
+
+
+def fsync_folder(path: Path) -> None:
+    """Make the names in ``path``'s folder durable."""
+    fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _read_piped(
+    path: Path, fd: int, size: int, stdout_bytes: int | None, stderr_bytes: int | None
+) -> Output:
+    start = len(STDOUT_HEADER)
+    apart = stderr_path(path)
+    marker = None if apart.exists() else _find_marker(path, stdout_bytes)
+    if apart.exists():
+        stdout_bytes, stderr_bytes = max(0, size - start), apart.stat().st_size
+    elif marker is not None:
+        stdout_bytes = _marked_bytes(marker)
+        if _is_joined(size, stdout_bytes, marker.stat().st_size):
+            stderr_bytes = None
+        else:
+            apart, stderr_bytes = marker, marker.stat().st_size
+    if stdout_bytes is None:
+        stdout_bytes = _search_boundary(fd, size)
+    behind = start + stdout_bytes + len(STDERR_HEADER)
+    stdout = Span(path=path, offset=start, size=min(stdout_bytes, max(0, size - start)))
+    if stderr_bytes is not None and apart.exists():
+        return Output(StreamPlan.PIPED, stdout, Span(path=apart, offset=0, size=stderr_bytes))
+    if stderr_bytes is None:
+        stderr_bytes = size - behind - len(FOOTER)
+    stderr_bytes = max(0, min(stderr_bytes, size - behind))
+    return Output(StreamPlan.PIPED, stdout, Span(path=path, offset=behind, size=stderr_bytes))
+
+
+def _mend_header(fd: int, *, piped: bool) -> StreamPlan:
+    """Complete a header that was cut off; say which kind of artifact this is."""
+    head = os.pread(fd, len(STDOUT_HEADER), 0)
+    if not piped and not head.startswith(STDOUT_HEADER):
+        if len(head) < len(PTY_HEADER):
+            os.pwrite(fd, PTY_HEADER, 0)
+        return StreamPlan.PTY
+    if len(head) < len(STDOUT_HEADER):
+        os.pwrite(fd, STDOUT_HEADER, 0)
+    return StreamPlan.PIPED
+
+
+def _join_marked(fd: int, marker: Path) -> Recovered:
+    stdout_bytes = _marked_bytes(marker)
+    size = os.fstat(fd).st_size
+    if _is_joined(size, stdout_bytes, marker.stat().st_size):
+        return _digest_split(fd, size, stdout_bytes)
+    digest = _digest_file(fd, limit=len(STDOUT_HEADER) + stdout_bytes)
+    stderr = _open_regular(marker, os.O_RDONLY)
+    try:
+        failure = finish_join(fd, stderr, stdout_bytes=stdout_bytes, digest=digest)
+        stderr_bytes = os.fstat(stderr).st_size
+    finally:
+        os.close(stderr)
+    if failure is not None:
+        raise failure
+    return Recovered(StreamPlan.PIPED, stdout_bytes, stderr_bytes, digest.hexdigest())
+
+
+def _digest_pty(fd: int) -> Recovered:
+    size = os.fstat(fd).st_size - len(PTY_HEADER)
+    return Recovered(StreamPlan.PTY, size, 0, _digest_file(fd).hexdigest())
+
+
+def _digest_joined(path: Path, fd: int) -> Recovered:
+    """An artifact without a marker: already settled, or written by the bar tool."""
+    size = os.fstat(fd).st_size
+    output = _read_piped(path, fd, size, None, None)
+    return _digest_split(fd, size, output.stdout.size)
+
+
+def _digest_split(fd: int, size: int, stdout_bytes: int) -> Recovered:
+    rest = len(STDOUT_HEADER) + len(STDERR_HEADER) + len(FOOTER)
+    stderr_bytes = max(0, size - rest - stdout_bytes)
+    return Recovered(StreamPlan.PIPED, stdout_bytes, stderr_bytes, _digest_file(fd).hexdigest())
+
+
+def _is_joined(size: int, stdout_bytes: int, stderr_bytes: int) -> bool:
+    """Whether an artifact of ``size`` holds all of its marker's content; a part of a join is
+    always shorter than the whole."""
+    around = len(STDOUT_HEADER) + len(STDERR_HEADER) + len(FOOTER)
+    return size >= around + stdout_bytes + stderr_bytes
+
+
+def _find_marker(path: Path, stdout_bytes: int | None = None) -> Path | None:
+    if stdout_bytes is not None:  # spares listing a folder of many artifacts
+        marker = marker_path(path, stdout_bytes)
+        return marker if marker.exists() else None
+    prefix = f"{path.stem}.stderr@"
+    try:
+        names = os.listdir(path.parent)
+    except FileNotFoundError:
+        return None
+    for name in names:
+        if name.startswith(prefix) and name.removeprefix(prefix).isdecimal():
+            return path.with_name(name)
+    return None
+
+
+def _marked_bytes(marker: Path) -> int:
+    return int(marker.name.rpartition("@")[2])
+
+
+def _search_boundary(fd: int, size: int) -> int:
+    """Return the count of bytes before the first stderr header, or all there are."""
+    offset = len(STDOUT_HEADER)
+    carry = b""
+    for data in _file_chunks(fd, offset):
+        window = carry + bytes(data)
+        found = window.find(STDERR_HEADER)
+        if found >= 0:
+            return offset + found - len(STDOUT_HEADER)
+        carry = window[-len(STDERR_HEADER) + 1 :]
+        offset += len(window) - len(carry)
+    return max(0, size - len(STDOUT_HEADER))
+
+
+def _digest_file(fd: int, *, limit: int | None = None) -> Digest:
+    import hashlib  # here, because readers of artifacts need none and it costs 2 ms
+
+    digest = hashlib.sha256()
+    left = limit
+    for data in _file_chunks(fd, 0):
+        part = data if left is None else data[:left]
+        digest.update(part)
+        if left is not None:
+            left -= len(part)
+            if left == 0:
+                break
+    return digest
+
+
+def _file_chunks(fd: int, offset: int) -> Iterator[memoryview]:
+    """Yield a file's bytes from ``offset`` on; each window is valid until the next is asked."""
+    buffer = bytearray(_CHUNK)
+    view = memoryview(buffer)
+    while size := os.preadv(fd, [buffer], offset):
+        yield view[:size]
+        offset += size
+
+
+def _open_regular(path: Path, flags: int) -> int:
+    """Open a regular file, and nothing else: a fifo or device put in its place must not hang."""
+    fd = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(None, "not a regular file", str(path))
+    return fd

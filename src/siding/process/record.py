@@ -1,0 +1,303 @@
+"""Running the user's command: shown and recorded at once, and nothing left behind unseen.
+
+When Siding itself is killed with SIGKILL, nothing is ended at that moment. The command goes on
+until it writes to a pipe nobody reads; the artifact holds everything that had been read
+(`output_files.recover_output` brings it into its final form), and `tree.end_token` ends what
+still lives.
+"""
+
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from siding.process import lookup, terminal
+from siding.process.command import (
+    TOKEN_VARIABLE,
+    Command,
+    Ending,
+    Outcome,
+    ProcessInfo,
+    Screen,
+    StdinPlan,
+    StreamPlan,
+    WindowSize,
+)
+from siding.process.drive import Drive
+from siding.process.output import OutputFiles, Recorded
+from siding.process.pump import Channel, TerminalInput
+from siding.process.screen import ScreenWriter
+from siding.process.signals import SignalInbox
+from siding.process.spawn import Child, spawn_in_terminal, spawn_piped
+from siding.process.tree import TERM_GRACE_S, Ended, Tree, end_all, info
+
+if sys.platform == "linux":
+    from siding.process.procfs import adopting_orphans
+else:
+    from siding.process.ps import adopting_orphans
+
+TIMEOUT_EXIT_CODE = 124  # as timeout(1) has it
+_DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
+_SETTLE_S = 0.05  # for what ends together with the command, before it counts as left running
+
+
+def run_recorded(
+    command: Command,
+    *,
+    recorder: OutputFiles,
+    screen: Screen,
+    stdin: StdinPlan,
+    timeout_s: float | None,
+    token: str,
+    on_started: Callable[[int], None] | None = None,
+    grace_s: float = TERM_GRACE_S,
+) -> Outcome:
+    """Run a command to its end and record what it writes; ``recorder.streams`` says how.
+
+    Input: ``stdin`` decides. In a PTY the command's input is always its terminal: the caller's
+    keys with ``TERMINAL``, the caller's file or pipe with an end-of-file behind it with
+    ``INHERIT``, an end-of-file alone with ``NULL``.
+
+    Output: what is read goes into the artifact, then onto the screen. A slow screen slows the
+    command down; a screen that is gone, or a disk that is full, does not stop it. Once the
+    command has ended, a process it left behind that holds a pipe open is not waited for.
+
+    Ending: Ctrl-C (SIGINT to us) is passed to the command's group once. A second one, SIGTERM,
+    SIGHUP or SIGQUIT to us, or the timeout, ends everything the command started: SIGTERM,
+    ``grace_s`` seconds, SIGKILL, and not more than five seconds to see it gone. After an
+    interruption whatever outlives the command is ended too; after a normal end it is left, and
+    listed. In a PTY the caller's Ctrl-C, Ctrl-Z and Ctrl-\\ are bytes for the command.
+
+    ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
+    there already (Siding inside Siding). ``on_started`` gets the command's pid right after the
+    start. Must be called from the main thread for signals to be handled.
+
+    Raises OSError when the artifact cannot be created: then nothing was started. If anything
+    else is raised (by ``on_started``, say), everything that was started has been ended.
+    """
+    command = _marked(command, token)
+    recorder.open()
+    program = lookup.find_program(command.argv[0], command.env, command.cwd)
+    if isinstance(program, lookup.NotStartable):
+        return _not_started(program, recorder)
+    began = time.monotonic()
+    with ExitStack() as stack:
+        inbox = stack.enter_context(SignalInbox())
+        stack.enter_context(adopting_orphans())
+        tree = Tree(token, adopting=True)
+        stack.callback(tree.close)
+        side = _Side(stack, screen, stdin, recorder)
+        try:
+            child = side.start(command, program)
+        except OSError as error:
+            return _not_started(lookup.explain_exec_error(command.argv[0], error), recorder)
+        tree.watch(child.pid)
+        drive = Drive(
+            child,
+            tree,
+            inbox,
+            side.channels,
+            timeout_s=timeout_s,
+            grace_s=grace_s,
+            typed=side.typed,
+            resized=side.resize,
+        )
+        try:
+            if on_started is not None:
+                on_started(child.pid)
+            drive.run()
+        except BaseException:
+            _abort(child, tree, side.channels, recorder)
+            raise
+        ending, number = _ending(drive)
+        if ending is not Ending.EXITED:
+            side.restore_screen()
+        left = () if drive.ending_was_forced else _left_running(tree)
+        return _outcome(
+            drive,
+            ending=ending,
+            signal_number=number,
+            duration_ms=round((drive.ended_at - began) * 1000),
+            tidied=drive.result(),
+            left_running=left,
+            recorded=recorder.finish(),
+            notes=side.notes(),
+        )
+
+
+class _Side:
+    """The caller's side of one run: screens, keyboard, and what connects them to the command."""
+
+    def __init__(
+        self, stack: ExitStack, screen: Screen, stdin: StdinPlan, recorder: OutputFiles
+    ) -> None:
+        self.channels: list[Channel] = []
+        self.typed: TerminalInput | None = None
+        self._stack = stack
+        self._screen = screen
+        self._stdin = stdin
+        self._recorder = recorder
+        self._size: WindowSize | None = None
+
+    def start(self, command: Command, program: lookup.Program) -> Child:
+        """Start the command and connect it. Raises OSError as exec does."""
+        if self._recorder.streams is StreamPlan.PTY:
+            return self._start_in_terminal(command, program)
+        stdin = None if self._stdin is StdinPlan.NULL else self._screen.stdin
+        piped = spawn_piped(command, program, stdin=stdin)
+        self._connect(piped.stdout, self._screen.stdout)
+        self._connect(piped.stderr, self._screen.stderr, stderr=True)
+        return piped.child
+
+    def resize(self) -> None:
+        """Pass the size of the caller's window on."""
+        if self.typed is not None:
+            size = self._window_size()
+            if size != self._size:
+                self._size = size
+                terminal.set_window_size(self.typed.master, size)
+
+    def restore_screen(self) -> None:
+        for channel in self.channels:
+            channel.restore_screen()
+
+    def notes(self) -> list[str]:
+        """Say what was not shown."""
+        found = []
+        for name, channel in zip(("stdout", "stderr"), self.channels, strict=False):
+            if channel.screen.gone is not None:
+                found.append(f"{name} could not be shown to its end: {channel.screen.gone}")
+            elif channel.screen.dropped:
+                found.append(f"{name} was not shown to its end: the screen was too slow")
+        return found
+
+    def _start_in_terminal(self, command: Command, program: lookup.Program) -> Child:
+        fd = self._screen.stdin
+        own = self._stdin is StdinPlan.TERMINAL and terminal.is_ours(fd)
+        like = terminal.attributes(fd) or terminal.attributes(self._shown_on())
+        self._size = self._window_size()
+        if "TERM" not in command.env:
+            command = command._replace(env={**command.env, "TERM": _DEFAULT_TERM})
+        started = spawn_in_terminal(command, program, size=self._size, like=like)
+        self._connect(started.master, self._screen.stdout)
+        if own:
+            self._stack.enter_context(terminal.raw_mode(fd))
+        plan = self._stdin if own or self._stdin is StdinPlan.INHERIT else StdinPlan.NULL
+        self.typed = TerminalInput(fd, started.master, plan)
+        return started.child
+
+    def _connect(self, fd: int, shown_on: int | None, *, stderr: bool = False) -> None:
+        writer = ScreenWriter(shown_on)
+        self._stack.callback(writer.close)
+        channel = Channel(fd, self._recorder, writer, stderr=stderr)
+        self._stack.callback(channel.close)
+        self.channels.append(channel)
+
+    def _window_size(self) -> WindowSize:
+        seen = terminal.window_size(self._screen.stdin) or terminal.window_size(self._shown_on())
+        return seen or self._screen.size
+
+    def _shown_on(self) -> int:
+        return -1 if self._screen.stdout is None else self._screen.stdout
+
+
+def _marked(command: Command, token: str) -> Command:
+    outer = command.env.get(TOKEN_VARIABLE)
+    marked = token if not outer else f"{outer}:{token}"
+    return command._replace(env={**command.env, TOKEN_VARIABLE: marked})
+
+
+def _abort(child: Child, tree: Tree, channels: list[Channel], recorder: OutputFiles) -> None:
+    """Something went wrong on our side: leave nothing running, keep what was recorded."""
+    for channel in channels:
+        channel.close()
+    end_all(tree)
+    child.poll()
+    recorder.finish()
+
+
+def _left_running(tree: Tree) -> tuple[ProcessInfo, ...]:
+    if not tree.left():
+        return ()
+    time.sleep(_SETTLE_S)
+    return tuple(info(status) for status in tree.left())
+
+
+def _ending(drive: Drive) -> tuple[Ending, int]:
+    """Say how it ended, and by which signal if by one."""
+    if drive.timed_out:
+        return Ending.TIMEOUT, 0
+    if drive.interrupted_by is not None:
+        return Ending.INTERRUPTED, drive.interrupted_by
+    assert drive.status is not None
+    return (Ending.SIGNALLED, -drive.status) if drive.status < 0 else (Ending.EXITED, 0)
+
+
+def _outcome(
+    drive: Drive,
+    *,
+    ending: Ending,
+    signal_number: int,
+    duration_ms: int,
+    tidied: Ended,
+    left_running: tuple[ProcessInfo, ...],
+    recorded: Recorded,
+    notes: list[str],
+) -> Outcome:
+    own = drive.status
+    if own is not None and own < 0:
+        own = 128 - own
+    if ending is Ending.TIMEOUT:
+        exit_code = TIMEOUT_EXIT_CODE
+    elif signal_number:
+        exit_code = 128 + signal_number
+    else:
+        assert own is not None
+        exit_code = own
+    if drive.held_open:
+        notes.append("a process left behind holds the output open: what it writes is not recorded")
+    return Outcome(
+        exit_code=exit_code,
+        ending=ending,
+        child_exit_code=own,
+        duration_ms=duration_ms,
+        ended_by_us=tidied.ended,
+        survivors=tidied.survivors,
+        left_running=left_running,
+        stdout_bytes=recorded.stdout_bytes,
+        stderr_bytes=recorded.stderr_bytes,
+        output_sha256=recorded.sha256,
+        output_complete=not recorded.notes,
+        reason=_reason(ending, signal_number),
+        notes=(*recorded.notes, *notes),
+    )
+
+
+def _reason(ending: Ending, signal_number: int) -> str | None:
+    if ending is Ending.TIMEOUT:
+        return "it took longer than it was given"
+    if signal_number:
+        name = signal.strsignal(signal_number) or "?"
+        whose = "Siding was told to stop" if ending is Ending.INTERRUPTED else "ended by a signal"
+        return f"{whose}: {name} ({signal_number})"
+    return None
+
+
+def _not_started(why: lookup.NotStartable, recorder: OutputFiles) -> Outcome:
+    recorded = recorder.finish()
+    return Outcome(
+        exit_code=why.exit_code,
+        ending=Ending.NOT_STARTED,
+        child_exit_code=None,
+        duration_ms=0,
+        ended_by_us=(),
+        survivors=(),
+        left_running=(),
+        stdout_bytes=0,
+        stderr_bytes=0,
+        output_sha256=recorded.sha256,
+        output_complete=not recorded.notes,
+        reason=why.reason,
+        notes=recorded.notes,
+    )

@@ -1,0 +1,64 @@
+"""Signals to us while a command runs, as something a poll loop can wait for."""
+
+import os
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Self
+
+# SIGQUIT too: in piped mode the terminal sends it to us only, and the command would be left alone.
+ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+_WATCHED = ENDING | {signal.SIGINT, signal.SIGCHLD, signal.SIGWINCH}
+
+
+class SignalInbox:
+    """While entered, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH and SIGCHLD are collected
+    instead of acted on.
+
+    A signal that was ignored when we came stays ignored (`nohup`, a background job of a script).
+    Python lets only the main thread handle signals: in another thread nothing is collected,
+    ``active`` is False, and the caller has to look at its child now and then.
+    """
+
+    def __init__(self) -> None:
+        self.active = threading.current_thread() is threading.main_thread()
+        self._reading, self._writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._handlers: dict[int, object] = {}
+        self._wakeup = -1
+
+    def __enter__(self) -> Self:
+        if self.active:
+            self._wakeup = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
+            for number in _WATCHED:
+                handler = signal.getsignal(number)
+                if handler is not signal.SIG_IGN or number == signal.SIGCHLD:
+                    self._handlers[number] = handler
+                    signal.signal(number, _collected)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # what getsignal returned
+        if self.active:
+            signal.set_wakeup_fd(self._wakeup)
+        os.close(self._reading)
+        os.close(self._writing)
+
+    def fileno(self) -> int:
+        return self._reading
+
+    def take(self) -> list[int]:
+        """Return the signals that came since the last call, in order."""
+        try:
+            return list(os.read(self._reading, 4096))
+        except BlockingIOError:
+            return []
+
+
+def _collected(_number: int, _frame: FrameType | None) -> None:
+    """The wakeup descriptor has it already."""

@@ -1,0 +1,177 @@
+"""Starting the user's command: through pipes, or in a terminal of its own.
+
+Either way it leads a session of its own, so it and what it starts can be told from our helpers
+and be signalled as a whole, and no Ctrl-C of ours reaches it by accident.
+"""
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import termios
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+from siding.process.command import Command, WindowSize
+from siding.process.lookup import Program, is_plain_script
+from siding.process.terminal import set_window_size
+
+_MOST_DESCRIPTORS = 4096  # what a shell left open for us is below; ours close themselves on exec
+PIPE_BYTES = 1 << 20  # the most an ordinary user may ask for; a command rarely waits for us then
+
+
+class Child(Protocol):
+    """A started command."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None:
+        """Reap it if it ended; return its exit status, negative for a signal."""
+        ...
+
+
+class Piped(NamedTuple):
+    child: Child
+    stdout: int
+    stderr: int
+
+
+class InTerminal(NamedTuple):
+    """``master`` is our end of the command's terminal."""
+
+    child: Child
+    master: int
+
+
+def spawn_piped(command: Command, program: Program, *, stdin: int | None) -> Piped:
+    """Start the command with pipes; ``stdin`` None is /dev/null. Raises OSError as exec does."""
+    stdout, child_stdout = _large_pipe()
+    stderr, child_stderr = _large_pipe()
+    try:
+        child = _popen(command, program, stdin, child_stdout, child_stderr)
+    except BaseException:
+        os.close(stdout)
+        os.close(stderr)
+        raise
+    finally:
+        os.close(child_stdout)
+        os.close(child_stderr)
+    return Piped(child=child, stdout=stdout, stderr=stderr)
+
+
+def spawn_in_terminal(
+    command: Command, program: Program, *, size: WindowSize, like: list[Any] | None
+) -> InTerminal:
+    """Start the command in a new terminal of this size; ``like`` are settings to begin with.
+
+    Raises OSError as exec does.
+    """
+    master, slave = os.openpty()
+    try:
+        set_window_size(slave, size)
+        if like is not None:
+            termios.tcsetattr(slave, termios.TCSANOW, like)
+        child = _fork_exec(command, program, slave)
+        os.set_blocking(master, False)
+    except BaseException:
+        os.close(master)
+        raise
+    finally:
+        os.close(slave)
+    return InTerminal(child=child, master=master)
+
+
+def _popen(
+    command: Command, program: Program, stdin: int | None, stdout: int, stderr: int
+) -> "subprocess.Popen[bytes]":
+    def start(path: str, argv: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            argv,
+            executable=path,
+            cwd=command.cwd,
+            env=command.env,
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+
+    try:
+        return start(program.path, command.argv)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC or not is_plain_script(program.path):
+            raise
+        return start("/bin/sh", ("sh", program.path, *command.argv[1:]))
+
+
+class _Forked:
+    """A child of our own fork."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._status: int | None = None
+
+    def poll(self) -> int | None:
+        if self._status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._status = os.waitstatus_to_exitcode(status)
+        return self._status
+
+
+def _fork_exec(command: Command, program: Program, slave: int) -> _Forked:
+    """Fork, because only the child itself can take the terminal as its controlling one."""
+    environment = {os.fsencode(k): os.fsencode(v) for k, v in command.env.items()}
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _become(command, program, slave, environment, writing)
+    os.close(writing)
+    with open(reading, "rb") as failed:
+        number = failed.read()
+    if number:
+        os.waitpid(pid, 0)
+        raise OSError(int(number), os.strerror(int(number)))
+    return _Forked(pid)
+
+
+def _become(
+    command: Command, program: Program, slave: int, environment: dict[bytes, bytes], failed: int
+) -> NoReturn:
+    """In the child: take the terminal, and exec. Reports an errno on ``failed``."""
+    try:
+        _restore_signals()
+        os.login_tty(slave)
+        os.chdir(command.cwd)
+        os.closerange(3, failed)
+        os.closerange(failed + 1, _MOST_DESCRIPTORS)
+        try:
+            os.execve(program.path, command.argv, environment)
+        except OSError as error:
+            if error.errno != errno.ENOEXEC or not is_plain_script(program.path):
+                raise
+            os.execve("/bin/sh", ("sh", program.path, *command.argv[1:]), environment)
+    except OSError as error:
+        os.write(failed, str(error.errno).encode())
+    finally:
+        os._exit(127)
+
+
+def _restore_signals() -> None:
+    """Undo what Python ignores at its start, as `subprocess` does; let go of our inbox."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if hasattr(signal, "SIGXFSZ"):
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+
+def _large_pipe() -> tuple[int, int]:
+    reading, writing = os.pipe()
+    if sys.platform == "linux":
+        try:
+            fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        except OSError:
+            pass  # this user's pipes are large enough already; an ordinary one works as well
+    return reading, writing

@@ -1,0 +1,103 @@
+"""The caller's terminal: size, raw mode and back, and the modes a killed program leaves on."""
+
+import fcntl
+import os
+import re
+import struct
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from siding.process.command import WindowSize
+
+_PRIVATE_MODE = re.compile(rb"\x1b\[\?([0-9;]{1,64})([hl])")
+_LONGEST_SEQUENCE = 80
+# What full-screen programs switch on and a shell prompt must not inherit; off is the normal
+# state of all but the cursor (25). 47, 1047, 1049: alternate screen; 1000-1015: mouse; 1004:
+# focus events; 2004: bracketed paste; 1: application cursor keys.
+_WATCHED_MODES = frozenset({1, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1047, 1049, 2004})
+_CURSOR = 25
+
+
+def window_size(fd: int) -> WindowSize | None:
+    """Return a terminal's size; None when ``fd`` is no terminal or does not know."""
+    try:
+        packed = fcntl.ioctl(fd, termios.TIOCGWINSZ, bytes(8))
+    except OSError:
+        return None
+    rows, columns, _width, _height = struct.unpack("HHHH", packed)
+    return WindowSize(rows=rows, columns=columns) if rows and columns else None
+
+
+def set_window_size(fd: int, size: WindowSize) -> None:
+    """Set a terminal's size; the kernel sends SIGWINCH to its foreground group on a change."""
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", size.rows, size.columns, 0, 0))
+
+
+def attributes(fd: int) -> list[Any] | None:
+    """Return a terminal's settings for `termios.tcsetattr`; None when it is no terminal."""
+    try:
+        return termios.tcgetattr(fd)
+    except termios.error:
+        return None
+
+
+def is_ours(fd: int) -> bool:
+    """Whether ``fd`` is a terminal and we are in its foreground: reading it or changing its
+    settings from the background would stop us."""
+    try:
+        return os.tcgetpgrp(fd) == os.getpgrp()
+    except OSError:
+        return False
+
+
+@contextmanager
+def raw_mode(fd: int) -> Iterator[None]:
+    """While inside, every key arrives as the bytes it is (Ctrl-C too) and nothing is echoed.
+
+    The settings are put back on every way out but SIGKILL, without waiting for a terminal
+    that is halted by Ctrl-S.
+    """
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setraw(fd, termios.TCSANOW)
+        yield
+    finally:
+        try:
+            termios.tcsetattr(fd, termios.TCSANOW, before)
+        except termios.error:
+            pass  # the terminal is gone
+
+
+class ScreenModes:
+    """Follows which modes a program has switched, so that a killed one can be cleaned up after."""
+
+    def __init__(self) -> None:
+        self._switched: set[int] = set()
+        self._carry = b""
+
+    def feed(self, data: memoryview) -> None:
+        """Look at output on its way to the screen."""
+        window = self._carry + bytes(data)
+        end = 0
+        for match in _PRIVATE_MODE.finditer(window):
+            end = match.end()
+            for word in match[1].split(b";"):
+                mode = int(word or b"0")
+                if mode in _WATCHED_MODES:
+                    unusual = (match[2] == b"h") is (mode != _CURSOR)
+                    (self._switched.add if unusual else self._switched.discard)(mode)
+        start = window.rfind(b"\x1b", max(end, len(window) - _LONGEST_SEQUENCE))
+        self._carry = window[start:] if start >= 0 else b""
+
+    def reset(self) -> bytes:
+        """Return what puts the screen back; empty when nothing was left switched."""
+        if not self._switched:
+            return b""
+        back = [
+            b"\x1b[?%d%c" % (mode, b"h" if mode == _CURSOR else b"l")
+            for mode in sorted(self._switched, reverse=True)
+        ]
+        return b"".join(back) + b"\x1b[0m"
