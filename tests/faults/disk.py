@@ -299,19 +299,28 @@ def digest(tree: Tree, node: int = _ROOT, above: tuple[int, ...] = ()) -> bytes:
 
 
 def write_out(
-    tree: Tree, modes: Mapping[int, int], path: Path, node: int = _ROOT, above: tuple[int, ...] = ()
+    tree: Tree,
+    modes: Mapping[int, int],
+    path: Path,
+    node: int = _ROOT,
+    above: tuple[int, ...] = (),
+    written: dict[int, Path] | None = None,
 ) -> None:
     """Makes the real directory. A directory inside itself (never made whole) is left out."""
     found = tree[node]
+    written = {} if written is None else written
     if isinstance(found, dict):
         path.mkdir()
         for name, child in found.items():
             if child not in above:
-                write_out(tree, modes, path / name, child, (*above, node))
+                write_out(tree, modes, path / name, child, (*above, node), written)
         path.chmod(modes[node])
     elif isinstance(found, Link):
         path.symlink_to(found.target)
+    elif node in written:
+        path.hardlink_to(written[node])
     else:
+        written[node] = path
         path.write_bytes(found)
         path.chmod(modes[node])
 
