@@ -120,8 +120,8 @@ def _refuse_to_hide_work(project: Project, task: Task, lock: FileLock) -> None:
     changed = recorder.changes_since_base()
     if changed:
         raise NotSwitchedOver(
-            f"task {task.name!r} has {changed} changed file{'s' if changed != 1 else ''} that are "
-            "only in its workspace",
+            f"the work of task {task.name!r} is only in its workspace: {changed} changed "
+            f"file{'s' if changed != 1 else ''}",
             hint="--keep leaves the workspace in place; --force moves it into the trash, from "
             "where it can be brought back",
         )

@@ -97,7 +97,8 @@ def _mend_home(project: Project) -> list[str]:
                 project.registry.put(workspace._replace(path=str(here)))
             notes.append(f"the workspace of task {workspace.task_id} is at {here} now")
         git_dir = project.paths.common_dir / "worktrees" / Path(workspace.git_dir).name
-        if here.is_dir() and not is_attached(project.repository, here, git_dir):
+        registered = (git_dir / "HEAD").is_file()  # else it was pruned, which `examine` finds
+        if here.is_dir() and registered and not is_attached(project.repository, here, git_dir):
             with project.changing("doctor"):
                 current = project.registry.of_task(workspace.task_id) or workspace
                 project.registry.put(current._replace(git_dir=str(git_dir)))

@@ -140,7 +140,7 @@ def _say(context: Context, result: RunResult) -> None:
     for hook in result.hooks:
         if hook.exit_code != 0:
             screen.warn(f"{hook.moment} hook {hook.command!r} ended with {hook.exit_code}")
-            screen.note(hook.output.strip())
+            screen.quote(hook.output)
     if result.untrusted_hooks:
         screen.note(
             f"{counted(result.untrusted_hooks, 'hook')} of the repository did not run; "

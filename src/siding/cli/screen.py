@@ -82,6 +82,11 @@ class Screen:
         if self.verbose:
             self._say(text, ("dim",))
 
+    def quote(self, text: str) -> None:
+        """Show what another program said, indented; nothing when it said nothing."""
+        for line in text.strip().splitlines()[-20:]:
+            self.note(f"  | {inert(line)}", "dim")
+
     def warn(self, text: str) -> None:
         """Write a line that must be seen, also in quiet mode."""
         self._say(f"warning: {text}", ("yellow",))

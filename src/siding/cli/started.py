@@ -26,7 +26,7 @@ def say_started(screen: Screen, started: Started) -> None:
     for hook in started.hooks:
         if hook.exit_code != 0:
             screen.warn(f"post_create hook {hook.command!r} ended with {hook.exit_code}")
-            screen.note(hook.output.strip())
+            screen.quote(hook.output)
     if started.untrusted_hooks:
         screen.note(
             f"  hooks     {counted(started.untrusted_hooks, 'hook')} of the repository did not "

@@ -22,7 +22,14 @@ def ignored_matching(
     named = repository.git.run(place, listing, doing=doing)
     if not named:
         return []
-    done = repository.git.attempt(place, ["check-ignore", "-z", "--stdin"], stdin=named)
+    # "./" keeps a name that starts with ":" from being read as a pathspec's magic.
+    asked = b"".join(b"./" + path + b"\0" for path in named.split(b"\0")[:-1])
+    done = repository.git.attempt(
+        place,
+        ["check-ignore", "-z", "--stdin"],
+        stdin=asked,
+        env={"GIT_LITERAL_PATHSPECS": "0"},
+    )
     if done.returncode not in (0, 1):  # 1: git ignores none of them
         output_of(done, doing=doing)
-    return sorted(done.stdout.split(b"\0")[:-1])
+    return sorted(path.removeprefix(b"./") for path in done.stdout.split(b"\0")[:-1])

@@ -7,6 +7,7 @@ and ``status``. `record` is the line as it stands, so nothing a newer version wr
 
 from collections.abc import Mapping
 from enum import StrEnum
+from shlex import join
 from typing import Any, NamedTuple
 
 STEP_VERSION = 1
@@ -59,7 +60,7 @@ class Step(NamedTuple):
     def title(self) -> str:
         """Return one line that says what the step did."""
         if self.cmd:
-            return " ".join(self.cmd)
+            return join(self.cmd)  # quoted, so that it can be typed again
         return self.message or str(self.record.get("target") or self.record.get("mode") or "")
 
 

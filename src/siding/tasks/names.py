@@ -2,6 +2,7 @@
 
 MAX_NAME_LENGTH = 200
 MAX_SLUG_LENGTH = 48
+INTERPRETERS = ("python", "node", "bash", "sh", "ruby", "perl", "npx", "uvx", "deno", "bun")
 
 
 def problem_with_name(name: str) -> str | None:
@@ -36,13 +37,19 @@ def branch_name(prefix: str, name: str, task_id: str) -> str:
     return f"{prefix}{slug(name)}-{task_id}"
 
 
+def _last_part(path: str) -> str:
+    return path.rstrip("/").rsplit("/", 1)[-1] or "task"
+
+
 def name_after_command(argv: list[str]) -> str:
     """Return a name for a task that was started by running a command.
 
     ``["/usr/bin/claude", "-p", "fix the parser"]`` -> ``claude: fix the parser``.
     """
-    program = argv[0].rstrip("/").rsplit("/", 1)[-1] or "task"
+    program = _last_part(argv[0])
     words = [word for word in argv[1:] if not word.startswith("-") and word.isprintable()]
+    if program.startswith(INTERPRETERS) and len(argv) > 1 and argv[1] == (words or [""])[0]:
+        program, words = _last_part(argv[1]), words[1:]  # `python agent.py` is about agent.py
     # The longest argument is the prompt, where there is one.
     subject = max(words, key=len, default="") if words else ""
     name = f"{program}: {subject}" if " " in subject.strip() else program

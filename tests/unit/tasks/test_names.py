@@ -57,6 +57,9 @@ def test_names_that_can(name: str) -> None:
         (["/usr/bin/claude", "-p", "fix the parser"], "claude: fix the parser"),
         (["codex", "exec", "--json", "add a test for x"], "codex: add a test for x"),
         (["make", "test"], "make"),
+        (["python3", "tools/agent.py", "--fast"], "agent.py"),
+        (["npx", "some-agent", "fix all of it"], "some-agent: fix all of it"),
+        (["sh", "-c", "echo a; echo b"], "sh: echo a; echo b"),
         (["-x"], "x"),
     ],
 )
