@@ -12,7 +12,7 @@ from typing import NamedTuple
 from siding.app.locking import TaskBusy, holding_git, holding_task
 from siding.app.project import Project
 from siding.app.recording import open_recorder
-from siding.app.workspaces import recover
+from siding.app.workspaces import recover, remove
 from siding.errors import NotFound, SidingError
 from siding.git.reattach import is_attached, reattach
 from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
@@ -20,7 +20,7 @@ from siding.ids import TaskId
 from siding.ledger.running import read_running
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
-from siding.tasks.states import WorkspaceMove, WorkspaceState, move_workspace
+from siding.tasks.states import WorkspaceState
 
 
 class Finding(NamedTuple):
@@ -141,13 +141,8 @@ def _missing_workspaces(project: Project) -> Iterator[Finding]:
 
 def _mark_removed(project: Project, workspace: Workspace) -> str:
     with holding_task(project, workspace.task_id, "doctor"):
-        gone = workspace._replace(
-            status=move_workspace(workspace.status, WorkspaceMove.REMOVE),
-            removed_at=project.app.now(),
-        )
-        with project.changing("doctor"):
-            project.registry.put(gone)
-    return "marked as removed"
+        remove(project, workspace)
+    return "marked as removed; git's record of it is in the trash"
 
 
 def _unknown_directories(project: Project) -> Iterator[Finding]:
