@@ -1,8 +1,8 @@
 """For any tree and any edits: the snapshot is what is on disk, byte for byte."""
 
-import itertools
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -49,10 +49,7 @@ _entries = st.one_of(
     st.tuples(st.sampled_from(["100644", "100755"]), _contents),
     st.tuples(st.just("120000"), st.sampled_from([b"nowhere", b"..", b"/", b"d", b"\xff\n"])),
 )
-_edits = st.dictionaries(_paths, st.one_of(st.none(), _entries), max_size=12)
-
-
-_count = itertools.count()
+edits_of_trees = st.dictionaries(_paths, st.one_of(st.none(), _entries), max_size=12)
 
 
 @settings(
@@ -60,19 +57,19 @@ _count = itertools.count()
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(first=_edits, second=_edits, third=_edits, fresh=st.booleans())
+@given(first=edits_of_trees, second=edits_of_trees, third=edits_of_trees, fresh=st.booleans())
 def test_snapshots_hold_what_is_on_disk(
     tmp_path: Path, first: Tree, second: Tree, third: Tree, *, fresh: bool
 ) -> None:
-    world = World(tmp_path / str(next(_count)))
-    _edit(world.root, first)
+    world = World(Path(tempfile.mkdtemp(dir=tmp_path)) / "w")
+    edit(world.root, first)
     world.commit({})
     world.start(fresh=fresh)
     start = world.capture()
     assert world.stored(start.snapshot) == on_disk(world.worktree)
     assert start.snapshot == start.parent
     for edits in (second, third):
-        _edit(world.worktree, edits)
+        edit(world.worktree, edits)
         before = world.stored(world.store.tip(TASK) or "")
         taken = world.capture()
         held, there = world.stored(taken.snapshot), on_disk(world.worktree)
@@ -85,7 +82,7 @@ def test_snapshots_hold_what_is_on_disk(
     world.close()
 
 
-def _edit(root: Path, edits: "dict[bytes, tuple[str, bytes] | None] | Tree") -> None:
+def edit(root: Path, edits: "dict[bytes, tuple[str, bytes] | None] | Tree") -> None:
     """Make each path what is asked, in the way of whatever was there."""
     for path, entry in edits.items():
         full = os.path.join(os.fsencode(root), path)

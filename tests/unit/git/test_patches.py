@@ -1,0 +1,164 @@
+"""A patch is what `git apply` takes: applied to the old snapshot it gives the new one."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+
+from siding.git.patches import diff_stat, diff_trees, parse_stat, write_patch
+
+from .test_capture_laws import edit, edits_of_trees
+from .world import TASK, Tree, World, on_disk, write
+
+
+def patch_between(world: World, old: str, new: str, paths: tuple[bytes, ...] = ()) -> bytes:
+    path = world.directory / "patch"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    try:
+        write_patch(world.store, old, new, fd, paths=paths)  # type: ignore[arg-type]
+    finally:
+        os.close(fd)
+    return path.read_bytes()
+
+
+def applied(world: World, old: str, patch: bytes) -> Tree:
+    """Return what plain `git apply` makes of the old snapshot's files."""
+    place = Path(tempfile.mkdtemp(dir=world.directory))
+    edit(place, world.stored(old))
+    subprocess.run(["git", "init", "-q", "."], cwd=place, env=world.env, check=True)
+    if patch:
+        done = subprocess.run(
+            ["git", "apply", "--whitespace=nowarn", "-"],
+            cwd=place,
+            env=world.env,
+            input=patch,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    return on_disk(place)
+
+
+def test_h11_every_kind_of_change_applies(world: World) -> None:
+    world.commit(
+        {
+            "binary": bytes(range(256)) * 4,
+            "gone": "will go\n",
+            "no end": "no newline at the end",
+            "long.txt": "".join(f"line {n}\n" for n in range(60)),
+            "crlf": b"a\r\nb\r\nc\r\n",
+            "tool": "#!/bin/sh\n",
+            "empty": b"",
+        }
+    )
+    (world.root / "link").symlink_to("binary")
+    world.commit({})
+    world.start()
+    tree = world.worktree
+    write(tree / "binary", bytes(reversed(range(256))) * 4)
+    (tree / "gone").unlink()
+    write(tree / "no end", "still none")
+    (tree / "long.txt").rename(tree / "renamed.txt")
+    write(tree / "crlf", b"a\r\nB\r\nc\r\n")
+    (tree / "tool").chmod(0o755)
+    (tree / "link").unlink()
+    (tree / "link").symlink_to("tool")
+    write(tree / "empty", "no more\n")
+    write(tree / "trailing", "x\n   \n\n\n")
+    write(tree / 'odd "na\\me\n\t\u00e9', "odd\n")
+    taken = world.capture()
+    patch = patch_between(world, taken.parent, taken.snapshot)
+    assert b"rename from long.txt" in patch
+    assert b"GIT binary patch" in patch
+    assert applied(world, taken.parent, patch) == on_disk(tree)
+
+
+def test_a_patch_does_not_depend_on_the_users_settings(world: World) -> None:
+    for key in ("diff.noprefix", "diff.mnemonicPrefix", "color.ui", "diff.wordRegex"):
+        world.user("config", "--global", key, "true" if "color" not in key else "always")
+    world.commit({".gitattributes": "*.txt -diff diff=nothing\n"})
+    world.start()
+    write(world.worktree / "a.txt", "changed\n")
+    taken = world.capture()
+    patch = patch_between(world, taken.parent, taken.snapshot)
+    assert patch.startswith(b"diff --git a/a.txt b/a.txt\n")
+    assert b"-one\n+changed\n" in patch
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(first=edits_of_trees, second=edits_of_trees)
+def test_patches_apply(tmp_path: Path, first: Tree, second: Tree) -> None:
+    world = World(Path(tempfile.mkdtemp(dir=tmp_path)) / "w")
+    world.commit({})
+    world.start()
+    edit(world.worktree, first)
+    old = world.capture().snapshot
+    edit(world.worktree, second)
+    new = world.capture().snapshot
+    for before, after in ((old, new), (new, old)):
+        patch = patch_between(world, before, after)
+        assert applied(world, before, patch) == world.stored(after)
+        stat = diff_stat(world.store, before, after)
+        assert (stat.files == 0) == (patch == b"") == (before == after)
+    world.close()
+
+
+def test_figures(task: World) -> None:
+    write(task.worktree / "a.txt", "one\nand two\n")
+    write(task.worktree / "bin", b"\0\1")
+    (task.worktree / "src" / "b.txt").rename(task.worktree / "moved\t\n.txt")
+    (task.worktree / "src" / "deep" / "c.txt").unlink()
+    taken = task.capture()
+    stat = diff_stat(task.store, taken.parent, taken.snapshot)
+    assert (stat.files, stat.additions, stat.deletions) == (4, 1, 1)
+    found = {f.path: (f.status, f.additions, f.deletions, f.old_path) for f in stat.per_file}
+    assert found == {
+        b"a.txt": ("M", 1, 0, None),
+        b"bin": ("A", None, None, None),
+        b"moved\t\n.txt": ("R", 0, 0, b"src/b.txt"),
+        b"src/deep/c.txt": ("D", 0, 1, None),
+    }
+    names = {(c.status, c.path) for c in diff_trees(task.store, taken.parent, taken.snapshot)}
+    assert names == {
+        ("M", b"a.txt"),
+        ("A", b"bin"),
+        ("A", b"moved\t\n.txt"),
+        ("D", b"src/b.txt"),
+        ("D", b"src/deep/c.txt"),
+    }
+
+
+def test_only_some_paths(task: World) -> None:
+    write(task.worktree / "a.txt", "changed\n")
+    write(task.worktree / "src" / "b.txt", "changed\n")
+    write(task.worktree / "*", "a name, not a pattern\n")
+    taken = task.capture()
+    old, new = taken.parent, taken.snapshot
+    assert patch_between(task, old, new, (b"src",)).count(b"diff --git") == 1
+    assert diff_stat(task.store, old, new, paths=[b"src", b"a.txt"]).files == 2
+    assert diff_stat(task.store, old, new, paths=[b"*"]).files == 1
+
+
+def test_what_git_says_of_renames_is_read() -> None:
+    zeros = "0" * 40
+    raw = f":100644 100644 {zeros} {zeros} R087\0old\0new\0:100644 100644 {zeros} {zeros} M\0b\0"
+    stat = parse_stat(raw.encode() + b"3\t1\t\0old\0new\0-\t-\tb\0")
+    assert [(f.path, f.status, f.additions, f.old_path) for f in stat.per_file] == [
+        (b"new", "R", 3, b"old"),
+        (b"b", "M", None, None),
+    ]
+
+
+def test_a_patch_of_a_large_difference_streams(task: World) -> None:
+    write(task.worktree / "large", os.urandom(8 << 20))
+    taken = task.capture()
+    patch = patch_between(task, taken.parent, taken.snapshot)
+    assert len(patch) > 8 << 20
+    assert applied(task, taken.parent, patch) == on_disk(task.worktree)
+    assert TASK in task.store.tasks()
