@@ -1,0 +1,19 @@
+"""The figures there are, in the order of the table. A new one is one line here."""
+
+from importlib import import_module
+
+from benchmarks.bench import Figure
+
+FIGURES: dict[str, str] = {
+    "F1": "benchmarks.start",
+    "F2": "benchmarks.reading",
+    "F5": "benchmarks.workspaces",
+    "F7": "benchmarks.ledger",
+}
+
+
+def figure(name: str) -> Figure:
+    """Return a figure by its name, such as F1."""
+    found = import_module(FIGURES[name]).FIGURE
+    assert isinstance(found, Figure)
+    return found

@@ -1,0 +1,100 @@
+"""The table: ratios first, what they are made of beside them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmarks.bench import Figure, Row
+from benchmarks.measure import Timing
+
+_HEAD = ("", "ours, ms (min)", "floor, ms (min)", "ratio", "of min", "of cpu", "goal", "")
+_WIDTHS = (58, 18, 18, 8, 8, 8, 8, 4)
+
+
+def heading(name: str, figure: Figure) -> str:
+    """Return what stands above a figure's rows."""
+    return (
+        f"\n{name}  {figure.title}\n    goal   {figure.goal}\n    floor  {figure.floor}\n"
+        + _line(_HEAD)
+    )
+
+
+def line(row: Row) -> str:
+    """Return one row."""
+    verdict = {True: "met", False: "MISS", None: ""}[row.meets_goal]
+    text = _line((
+        row.case,
+        _spread(row.ours),
+        _spread(row.floor),
+        _ratio(row.ratio),
+        _ratio(row.ratio_of_minima),
+        _ratio(row.ratio_of_cpu),
+        "" if row.goal is None else str(row.goal),
+        verdict,
+    ))  # fmt: skip
+    return f"{text}\n        {row.note}" if row.note else text
+
+
+def curves(figure: Figure, rows: Iterable[Row]) -> str:
+    """Return how each series grew from its smallest to its largest size, ours and the floor."""
+    series: dict[str, list[Row]] = {}
+    for row in rows:
+        series.setdefault(row.series, []).append(row)
+    text = [f"    follows {figure.follows}"]
+    for name, found in series.items():
+        if len(found) < 2:
+            continue
+        first, last = found[0], found[-1]
+        ours = last.ours.median_ms / first.ours.median_ms
+        floor = last.floor.median_ms / first.floor.median_ms
+        text.append(
+            f"    {name}: size x{last.size / first.size:g}, ours x{ours:.2g}, floor x{floor:.2g}"
+        )
+    return "\n".join(text)
+
+
+def record(name: str, figure: Figure, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return a figure for the JSON file, every sample included."""
+    return {
+        "figure": name,
+        "title": figure.title,
+        "goal": figure.goal,
+        "floor": figure.floor,
+        "rows": [_record_of(row) for row in rows],
+    }
+
+
+def _record_of(row: Row) -> Mapping[str, Any]:
+    return {
+        "case": row.case,
+        "series": row.series,
+        "size": row.size,
+        "ratio": row.ratio,
+        "ratio_of_minima": row.ratio_of_minima,
+        "ratio_of_cpu": row.ratio_of_cpu,
+        "goal": None if row.goal is None else str(row.goal),
+        "met": row.meets_goal,
+        "note": row.note,
+        "floor": row.floor_name,
+        "ours_samples": [sample._asdict() for sample in row.ours.samples],
+        "floor_samples": [sample._asdict() for sample in row.floor.samples],
+    }
+
+
+def _line(cells: Sequence[str]) -> str:
+    shown = [
+        cell.ljust(width) if position == 0 else cell.rjust(width)
+        for position, (cell, width) in enumerate(zip(cells, _WIDTHS, strict=True))
+    ]
+    return "    " + " ".join(shown).rstrip()
+
+
+def _spread(timing: Timing) -> str:
+    return f"{_ms(timing.median_ms)} ({_ms(timing.min_ms)})"
+
+
+def _ms(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.3f}x" if value < 0.1 else f"{value:.2f}x"
