@@ -25,6 +25,7 @@ from siding.process.tree import Ended, Ender, Tree
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
 DRAIN_S = 5.0  # and after this long in any case
 _ROUND_S = 0.02
+_TROUBLE = select.POLLHUP | select.POLLERR | select.POLLNVAL  # acting on it finds out what it is
 _UNSIGNALLED_LOOK_S = 0.05  # where no SIGCHLD reaches us
 
 
@@ -65,8 +66,8 @@ class Drive:
         """Go on until the command ended, its output is read and the screen has shown it."""
         while not self._over():
             self._move_bytes()
-            self._take_signals()
-            self._look_at_child()
+            if self._take_signals() or self._ending or not self._inbox.active:
+                self._look_at_child()  # otherwise SIGCHLD tells when there is something to see
             self._look_at_clock()
         for channel in self._channels:
             channel.close()
@@ -94,14 +95,14 @@ class Drive:
                 wanted.append((channel.screen.fileno(), select.POLLOUT, channel.screen.flush))
             elif channel.open:
                 wanted.append((channel.fd, select.POLLIN, partial(self._pump, channel)))
-        if self._typed is not None and self.status is None:
+        if self._typed is not None and self.status is None and self._channels[0].open:
             if self._typed.pending:
                 wanted.append((self._typed.master, select.POLLOUT, self._typed.send))
             elif self._typed.open:
                 wanted.append((self._typed.fd, select.POLLIN, self._typed.read))
         for fd, event in self._poll(wanted):
             for wanted_fd, mask, act in wanted:
-                if fd == wanted_fd and event & (mask | select.POLLHUP | select.POLLERR):
+                if fd == wanted_fd and event & (mask | _TROUBLE):
                     act()
 
     def _poll(self, wanted: list[tuple[int, int, Callable[[], object]]]) -> list[tuple[int, int]]:
@@ -129,8 +130,10 @@ class Drive:
             return left
         return _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
 
-    def _take_signals(self) -> None:
-        for number in self._inbox.take():
+    def _take_signals(self) -> bool:
+        """Act on the signals that came; return whether there were any."""
+        numbers = self._inbox.take()
+        for number in numbers:
             if number == signal.SIGCHLD:
                 self._look_at_child()  # before its orphans: only the first of the dead is seen
                 self._tree.reap()
@@ -138,6 +141,7 @@ class Drive:
                 self._resized()
             elif number == signal.SIGINT or number in ENDING:
                 self._stop(number)
+        return bool(numbers)
 
     def _stop(self, number: int) -> None:
         if self._draining:
@@ -179,6 +183,8 @@ class Drive:
             self.status = self._child.poll()
             if self.status is not None:
                 self.ended_at = self._last_byte = time.monotonic()
+                for channel in self._channels:
+                    channel.command_ended()
                 if self._typed is not None and self.status == -signal.SIGINT:
                     self.interrupted_by = self.interrupted_by or signal.SIGINT
                 if self.interrupted_by is not None and self._ender is None:

@@ -30,13 +30,13 @@ from siding.process.digest import StreamDigest
 from siding.process.output_files import (
     PTY_HEADER,
     STDOUT_HEADER,
+    WRITE_BACK_BYTES,
     finish_join,
     fsync_folder,
     mark_boundary,
+    start_write_back,
     stderr_path,
 )
-
-WRITE_BACK_BYTES = 32 << 20  # start writing to the disk this often, so that fsync ends soon
 
 
 class Recorded(NamedTuple):
@@ -81,7 +81,7 @@ class OutputFiles:
         try:
             if self.streams is StreamPlan.PIPED:
                 # First: a stdout header with nothing beside it means a joined artifact.
-                self._stderr = _Appender(stderr_path(self.path), "stderr")
+                self._stderr = _Appender(stderr_path(self.path), "stderr", lasting=False)
             self._stdout = _Appender(self.path, "stdout")
             self._stdout.append(memoryview(self._header))
             if self._stdout.failure is not None:
@@ -187,13 +187,14 @@ class OutputFiles:
 class _Appender:
     """A new file that is only appended to, and not at all after the first failure."""
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: Path, name: str, *, lasting: bool = True) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         self.fd = os.open(path, flags, 0o600)
         self.path = path
         self.name = name
         self.size = 0
         self.failure: OSError | None = None
+        self._lasting = lasting
         self._started = 0  # up to here the kernel was told to start writing to the disk
 
     @property
@@ -209,13 +210,8 @@ class _Appender:
         except OSError as error:
             self.failure = error
         self.size += done
-        if self.size - self._started >= WRITE_BACK_BYTES:
-            self._start_write_back()
+        # Not stderr's file: it is copied and goes away, and this would push it out of memory.
+        if self._lasting and self.size - self._started >= WRITE_BACK_BYTES:
+            start_write_back(self.fd, self._started, self.size - self._started)
+            self._started = self.size
         return done
-
-    def _start_write_back(self) -> None:
-        # Linux starts writing dirty pages of the range and does not wait; elsewhere a hint.
-        if hasattr(os, "posix_fadvise"):
-            length = self.size - self._started
-            os.posix_fadvise(self.fd, self._started, length, os.POSIX_FADV_DONTNEED)
-        self._started = self.size

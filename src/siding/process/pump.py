@@ -8,20 +8,32 @@ from siding.process.screen import ScreenWriter
 from siding.process.terminal import ScreenModes
 
 _STDERR_SIZE = 1 << 18
+_READS = 32  # in a row; the screen should not wait for more
 _TYPED_SIZE = 4096
 _END_OF_FILE = b"\x04"  # Ctrl-D, what a terminal takes for the end of its input
 
 
 class Channel:
-    """One stream of a command: from ``fd`` into the artifact, then onto the screen."""
+    """One stream of a command: from ``fd`` into the artifact, then onto the screen.
+
+    ``slave`` is the command's side of a terminal, held open until the command ends: a terminal
+    nobody has open for a moment would look like its end, and closing ours would hang up on it.
+    """
 
     def __init__(
-        self, fd: int, recorder: OutputFiles, screen: ScreenWriter, *, stderr: bool = False
+        self,
+        fd: int,
+        recorder: OutputFiles,
+        screen: ScreenWriter,
+        *,
+        stderr: bool = False,
+        slave: int | None = None,
     ) -> None:
         os.set_blocking(fd, False)
         self.fd = fd
         self.screen = screen
         self.open = True
+        self._slave = slave
         self._recorder = recorder
         self._stderr = bytearray(_STDERR_SIZE) if stderr else None
         self._lent: bytearray | None = None
@@ -35,27 +47,46 @@ class Channel:
     def pump(self) -> bool:
         """Move what is there, up to a buffer; return whether there was anything."""
         buffer = self._borrow()
-        try:
-            size = os.readv(self.fd, [buffer])
-        except BlockingIOError:
+        data = self._fill(memoryview(buffer))
+        if not data:
             return False
-        except OSError:  # EIO: nobody has the other side of a terminal open any more
-            size = 0
-        if size == 0:
-            self.close()
-            return False
-        data = memoryview(buffer)[:size]
         if self._stderr is not None:
             self._recorder.write_stderr(data)
         else:
             self._lent = None
-            self._recorder.write_stdout(buffer, size)
+            self._recorder.write_stdout(buffer, len(data))
         self.screen.show(data)
         if self._modes is not None:
             self._modes.feed(data)
         return True
 
+    def _fill(self, view: memoryview) -> memoryview:
+        """Read until nothing is there at the moment. A terminal hands out 4 kB at a time, and
+        what follows costs about the same for 4 kB as for a hundred."""
+        size = 0
+        for _ in range(_READS):
+            try:
+                more = os.readv(self.fd, [view[size:]])
+            except BlockingIOError:
+                break
+            except OSError:  # EIO: nobody has the other side of a terminal open any more
+                more = 0
+            if more == 0:
+                self.close()
+                break
+            size += more
+            if size == len(view):
+                break
+        return view[:size]
+
+    def command_ended(self) -> None:
+        """From now on the end of the stream is when the last process has closed it."""
+        if self._slave is not None:
+            os.close(self._slave)
+            self._slave = None
+
     def close(self) -> None:
+        self.command_ended()
         if self.open:
             self.open = False
             os.close(self.fd)

@@ -152,7 +152,7 @@ class _Side:
 
     def resize(self) -> None:
         """Pass the size of the caller's window on."""
-        if self.typed is not None:
+        if self.typed is not None and self.channels[0].open:
             size = self._window_size()
             if size != self._size:
                 self._size = size
@@ -180,17 +180,19 @@ class _Side:
         if "TERM" not in command.env:
             command = command._replace(env={**command.env, "TERM": _DEFAULT_TERM})
         started = spawn_in_terminal(command, program, size=self._size, like=like)
-        self._connect(started.master, self._screen.stdout)
+        self._connect(started.master, self._screen.stdout, slave=started.slave)
         if own:
             self._stack.enter_context(terminal.raw_mode(fd))
         plan = self._stdin if own or self._stdin is StdinPlan.INHERIT else StdinPlan.NULL
         self.typed = TerminalInput(fd, started.master, plan)
         return started.child
 
-    def _connect(self, fd: int, shown_on: int | None, *, stderr: bool = False) -> None:
+    def _connect(
+        self, fd: int, shown_on: int | None, *, stderr: bool = False, slave: int | None = None
+    ) -> None:
         writer = ScreenWriter(shown_on)
         self._stack.callback(writer.close)
-        channel = Channel(fd, self._recorder, writer, stderr=stderr)
+        channel = Channel(fd, self._recorder, writer, stderr=stderr, slave=slave)
         self._stack.callback(channel.close)
         self.channels.append(channel)
 

@@ -39,10 +39,11 @@ class Piped(NamedTuple):
 
 
 class InTerminal(NamedTuple):
-    """``master`` is our end of the command's terminal."""
+    """``master`` is our end of the command's terminal, ``slave`` the command's."""
 
     child: Child
     master: int
+    slave: int
 
 
 def spawn_piped(command: Command, program: Program, *, stdin: int | None) -> Piped:
@@ -77,10 +78,9 @@ def spawn_in_terminal(
         os.set_blocking(master, False)
     except BaseException:
         os.close(master)
-        raise
-    finally:
         os.close(slave)
-    return InTerminal(child=child, master=master)
+        raise
+    return InTerminal(child=child, master=master, slave=slave)
 
 
 def _popen(
