@@ -8,7 +8,6 @@ our own files hold absolute paths.
 import os
 import pickle
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple, NoReturn, TypeVar
+
+from .copies import adopt, copy_tree, remove_tree
 
 Setup = Callable[[Path], None]
 Check = Callable[[Path, list[str]], None]
@@ -85,12 +86,6 @@ def python(code: str, *args: str, env: Mapping[str, str] | None = None) -> Comma
     return Command(argv=(sys.executable, "-I", "-c", code, *args), env=env or {})
 
 
-def siding(*args: str, env: Mapping[str, str] | None = None, cwd: str = "{case}/repo") -> Command:
-    """The product's command line, with its home at `<case>/home`."""
-    merged = {"SIDING_HOME": "{case}/home", **(env or {})}
-    return Command(argv=(sys.executable, "-I", "-m", "siding", *args), env=merged, cwd=cwd)
-
-
 def resolve(command: Command, case: Path) -> tuple[list[str], dict[str, str], str]:
     """argv, environment and cwd of a command in a case directory."""
 
@@ -139,6 +134,7 @@ class Arena:
         """The case directory as the setup (or `source`) left it, and empty output files."""
         remove_tree(self.case)
         copy_tree(source or self.template, self.case)
+        adopt(self.case)
         self.stdout.write_bytes(b"")
         self.stderr.write_bytes(b"")
 
@@ -184,27 +180,6 @@ class time_limit:  # noqa: N801 - reads as a with-statement
 
     def _expire(self, _number: int, _frame: FrameType | None) -> NoReturn:
         raise TimeoutError(f"took more than {self.seconds} s")
-
-
-def copy_tree(source: Path, target: Path) -> None:
-    """A copy with modes, times and links; shares blocks where the file system can."""
-    reflink = ["--reflink=auto"] if sys.platform == "linux" else []
-    argv = ["cp", "-a", *reflink, "--", str(source), str(target)]
-    pid = os.posix_spawnp("cp", argv, os.environ)
-    if os.waitpid(pid, 0)[1]:
-        raise OSError(f"cannot copy {str(source)!r} to {str(target)!r}")
-
-
-def remove_tree(path: Path) -> None:
-    """Removes what tests made, however it was left (no permissions, fifos, a file)."""
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.exists():
-        shutil.rmtree(path, ignore_errors=True)
-        if path.exists():
-            for folder, _, _ in os.walk(path):
-                os.chmod(folder, 0o700)
-            shutil.rmtree(path)
 
 
 def sample(items: Sequence[Item], budget: int, seed: int) -> list[Item]:

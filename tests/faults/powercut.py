@@ -24,10 +24,10 @@ from .arena import (
     Report,
     Setup,
     in_workers,
-    remove_tree,
     resolve,
     settle,
 )
+from .copies import adopt, remove_tree
 from .disk import (
     Enter,
     Flush,
@@ -119,6 +119,7 @@ def _try_out(
         seen.add(state)
         remove_tree(arena.case)
         write_out(tree, recorder.modes, arena.case)
+        adopt(arena.case)
         wrong = arena.verdict(check, promises)
         if wrong:
             failures.append(_describe(recorder, loss, wrong))

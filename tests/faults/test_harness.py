@@ -1,5 +1,6 @@
 """Every gate passes the toy store that keeps the rules and catches the bug it is there for."""
 
+import json
 import os
 import signal
 import sys
@@ -22,6 +23,7 @@ from .arena import (
     python,
     sample,
 )
+from .copies import adopt
 from .damage import KINDS, survives_damage
 from .hammer import hammer
 from .harness import ERRORS, KILLS, changes, sweep
@@ -211,6 +213,23 @@ def test_sample_is_even_seeded_and_bounded() -> None:
     assert chosen == sample(items, 10, 7) != sample(items, 10, 8)
     assert [item // 100 for item in chosen] == list(range(10))
     assert sample(items, 1000, 1) == list(items)
+
+
+def test_a_copy_passes_for_the_original(case: Path) -> None:
+    """The product would refuse to work in a directory that is not the one it made."""
+    project, workspace = case / "home/projects/p", case / "workspace"
+    project.mkdir(parents=True)
+    workspace.mkdir()
+    rows = [{"path": str(workspace), "device": 1, "inode": 2}, {"path": "/gone", "inode": 3}]
+    registry = project / "worktrees.json"
+    registry.write_text(json.dumps({"version": 1, "worktrees": rows}))
+    adopt(case)
+    found = workspace.stat()
+    rows[0].update(device=found.st_dev, inode=found.st_ino)
+    assert json.loads(registry.read_text())["worktrees"] == rows
+    registry.write_text("{torn")
+    adopt(case)
+    assert registry.read_text() == "{torn"
 
 
 def trace(argv: list[str], case: Path, *, at: str = "", **limits: float) -> tuple[int, list[str]]:

@@ -10,9 +10,7 @@ all when the tracer dies. Not seen: stores through a shared mmap. io_uring is re
 """
 
 import ctypes
-import errno
 import os
-import platform
 import signal
 import struct
 import sys
@@ -22,31 +20,33 @@ from contextlib import suppress
 from enum import Enum
 from typing import NamedTuple
 
-from .syscalls import IO_URING_SETUP, Effect, Syscall, by_number
+from .ptrace import (
+    AUDIT_ARCH,
+    CONT,
+    LISTEN,
+    MACHINE,
+    O_CHANGES,
+    SYSCALL,
+    WALL,
+    event_message,
+    result_at_exit,
+    resume,
+    set_argument,
+    skip,
+    spawn_seized,
+    syscall_at_entry,
+)
+from .syscalls import Effect, Syscall, by_number
 
-_MACHINE = platform.machine()
-_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-
-# ptrace(2) requests and options
-_POKEUSER, _CONT, _SYSCALL, _GETEVENTMSG, _SEIZE, _LISTEN = 6, 7, 24, 0x4201, 0x4206, 0x4208
-_GETREGSET, _SETREGSET, _GET_SYSCALL_INFO, _PEEKUSER = 0x4204, 0x4205, 0x420E, 3
-_OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # SYSGOOD FORK VFORK CLONE SECCOMP EXITKILL
-_BIRTHS, _EVENT_SECCOMP, _EVENT_STOP = (1, 2, 3), 7, 128
-_WALL = 0x40000000
-_NT_PRSTATUS, _NT_ARM_SYSTEM_CALL = 1, 0x404
+_BIRTHS, _EVENT_SECCOMP, _EVENT_STOP = (1, 2, 3), 7, 128  # fork, vfork, clone; ptrace(2)
 _JOB_CONTROL = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 _AT_FDCWD = -100
-_O_CHANGES = os.O_CREAT | os.O_TRUNC | os.O_ACCMODE  # O_ACCMODE: opened for writing
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-_libc.ptrace.restype = ctypes.c_long
 
 
 def unsupported_reason() -> str | None:
     """Why faults cannot be injected on this machine, or None."""
-    if sys.platform != "linux" or _MACHINE not in _AUDIT_ARCH:
-        return f"fault injection needs Linux on x86_64 or aarch64, not {sys.platform} {_MACHINE}"
+    if sys.platform != "linux" or MACHINE not in AUDIT_ARCH:
+        return f"fault injection needs Linux on x86_64 or aarch64, not {sys.platform} {MACHINE}"
     try:
         probe = Tracer([], lambda _call: RUN)
         ending = probe.run(["true"], cwd="/", env=os.environ, stdout=1, stderr=2, timeout_s=10)
@@ -103,7 +103,7 @@ class Call:
     def changes(self) -> bool:
         """False for what only reads."""
         if self.effect is Effect.OPEN:
-            return bool(self.flags & _O_CHANGES)
+            return bool(self.flags & O_CHANGES)
         return self.effect is not Effect.READ
 
     @property
@@ -184,7 +184,7 @@ class Tracer:
         self.on_call, self.on_return = on_call, on_return
         self.main_pid = 0
         self.strangers: dict[int, int] = {}  # children of ours that are not traced -> wait status
-        self._rows = by_number(_MACHINE, reads=reads)
+        self._rows = by_number(MACHINE, reads=reads)
         self._live: set[int] = set()
         self._returning: dict[int, tuple[Call, int | None]] = {}
         self._status: int | None = None
@@ -206,7 +206,7 @@ class Tracer:
         old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         timed_out = False
         try:
-            self.main_pid = _spawn_seized(
+            self.main_pid = spawn_seized(
                 argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr, reads=self.reads
             )
             self._live.add(self.main_pid)
@@ -238,7 +238,7 @@ class Tracer:
         """Waits for one event of the tree and answers it; False when `deadline` passed."""
         while True:
             try:
-                pid, status = os.waitpid(-1, _WALL | os.WNOHANG)
+                pid, status = os.waitpid(-1, WALL | os.WNOHANG)
             except ChildProcessError:
                 self._live.clear()
                 return True
@@ -264,203 +264,45 @@ class Tracer:
             if self._killed:
                 os.kill(pid, signal.SIGKILL)
             elif event in _BIRTHS:
-                self._live.add(_event_message(pid))
-                _resume(pid, _CONT)
+                self._live.add(event_message(pid))
+                resume(pid, CONT)
             elif event == _EVENT_SECCOMP:
                 self._enter(pid)
             elif event == _EVENT_STOP:
-                _resume(pid, _LISTEN if number in _JOB_CONTROL else _CONT)
+                resume(pid, LISTEN if number in _JOB_CONTROL else CONT)
             elif number == signal.SIGTRAP | 0x80:
                 self._leave(pid)
             else:
-                _resume(pid, _CONT, number)
+                resume(pid, CONT, number)
         except ProcessLookupError:
             pass  # it died under our hands; its exit is reported by waitpid
 
     def _enter(self, pid: int) -> None:
-        number, args = _syscall_at_entry(pid)
+        number, args = syscall_at_entry(pid)
         call = Call(pid, self._rows[number], args)
         action = self.on_call(call) if call.below(self.roots) else RUN
         if action.verb is Verb.KILL:
             self.kill()
         elif action.verb is Verb.FAIL:
-            _skip(pid, -action.value)
-            _resume(pid, _CONT)
+            skip(pid, -action.value)
+            resume(pid, CONT)
         elif action.verb is Verb.CUT:
             assert call.row.length is not None
-            _set_argument(pid, call.row.length, action.value)
+            set_argument(pid, call.row.length, action.value)
             self._returning[pid] = (call, call.length)
-            _resume(pid, _SYSCALL)
+            resume(pid, SYSCALL)
         elif action.verb is Verb.RUN_AND_REPORT:
             self._returning[pid] = (call, None)
-            _resume(pid, _SYSCALL)
+            resume(pid, SYSCALL)
         else:
-            _resume(pid, _CONT)
+            resume(pid, CONT)
 
     def _leave(self, pid: int) -> None:
         call, length = self._returning.pop(pid)
-        call.result = _result(pid)
+        call.result = result_at_exit(pid)
         if length is not None and call.row.length is not None:
-            _set_argument(pid, call.row.length, length)  # programs rely on unchanged registers
+            set_argument(pid, call.row.length, length)  # programs rely on unchanged registers
         if self.on_return(call).verb is Verb.KILL:
             self.kill()
         else:
-            _resume(pid, _CONT)
-
-
-def _ptrace(request: int, pid: int, address: int = 0, data: int = 0) -> int:
-    ctypes.set_errno(0)
-    result = int(_libc.ptrace(request, pid, address, data))
-    if result == -1 and (code := ctypes.get_errno()):
-        raise OSError(code, f"ptrace request {request:#x}: {os.strerror(code)}")
-    return result
-
-
-def _resume(pid: int, how: int, number: int = 0) -> None:
-    _ptrace(how, pid, 0, number)
-
-
-def _event_message(pid: int) -> int:
-    message = ctypes.c_ulong()
-    _ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(message))
-    return message.value
-
-
-def _syscall_at_entry(pid: int) -> tuple[int, Sequence[int]]:
-    buffer = ctypes.create_string_buffer(88)  # struct ptrace_syscall_info
-    _ptrace(_GET_SYSCALL_INFO, pid, 88, ctypes.addressof(buffer))
-    number, *args = struct.unpack_from("7Q", buffer.raw, 24)
-    return number, args
-
-
-def _result(pid: int) -> int:
-    buffer = ctypes.create_string_buffer(88)
-    _ptrace(_GET_SYSCALL_INFO, pid, 88, ctypes.addressof(buffer))
-    return int(struct.unpack_from("q", buffer.raw, 24)[0])
-
-
-_X86_ARGUMENTS = (14, 13, 12, 7, 9, 8)  # rdi rsi rdx r10 r8 r9 in struct user_regs_struct
-_X86_RESULT, _X86_NUMBER = 10, 15
-
-
-def _set_argument(pid: int, index: int, value: int) -> None:
-    if _MACHINE == "x86_64":
-        _ptrace(_POKEUSER, pid, 8 * _X86_ARGUMENTS[index], value)
-    else:
-        _poke_arm(pid, index, value)
-
-
-def _skip(pid: int, result: int) -> None:
-    """At a seccomp stop: the call is not made and returns `result`."""
-    if _MACHINE == "x86_64":
-        _ptrace(_POKEUSER, pid, 8 * _X86_NUMBER, 2**64 - 1)
-        _ptrace(_POKEUSER, pid, 8 * _X86_RESULT, result % 2**64)
-    else:
-        none = ctypes.c_int(-1)
-        _regset(pid, _SETREGSET, _NT_ARM_SYSTEM_CALL, none)
-        _poke_arm(pid, 0, result % 2**64)
-
-
-def _poke_arm(pid: int, index: int, value: int) -> None:
-    registers = (ctypes.c_uint64 * 34)()  # x0..x30, sp, pc, pstate
-    _regset(pid, _GETREGSET, _NT_PRSTATUS, registers)
-    registers[index] = value
-    _regset(pid, _SETREGSET, _NT_PRSTATUS, registers)
-
-
-def _regset(
-    pid: int, request: int, kind: int, data: "ctypes.c_int | ctypes.Array[ctypes.c_uint64]"
-) -> None:
-    vector = (ctypes.c_uint64 * 2)(ctypes.addressof(data), ctypes.sizeof(data))  # struct iovec
-    _ptrace(request, pid, kind, ctypes.addressof(vector))
-
-
-def _spawn_seized(
-    argv: Sequence[str], *, cwd: str, env: Mapping[str, str], stdout: int, stderr: int, reads: bool
-) -> int:
-    """Starts `argv` in a session of its own, seized and filtered, about to exec."""
-    program = _filter_program(reads=reads)
-    gate_read, gate_write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.read(gate_read, 1)
-            _become(argv, cwd, env, stdout, stderr, program)
-        except BaseException as error:  # noqa: BLE001 - a forked child must never return
-            os.write(2, f"fault tracer: cannot start {argv[0]!r}: {error!r}\n".encode())
-        finally:
-            os._exit(127)
-    os.close(gate_read)
-    try:
-        _ptrace(_SEIZE, pid, 0, _OPTIONS)
-        os.write(gate_write, b"x")
-    except OSError:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        raise
-    finally:
-        os.close(gate_write)
-    return pid
-
-
-def _become(
-    argv: Sequence[str],
-    cwd: str,
-    env: Mapping[str, str],
-    stdout: int,
-    stderr: int,
-    program: bytes,
-) -> None:
-    signal.pthread_sigmask(signal.SIG_SETMASK, set())
-    for number in (
-        signal.SIGPIPE,
-        signal.SIGXFSZ,
-    ):  # Python ignores them; a command expects neither
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.setsid()
-    os.chdir(cwd)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
-    buffer = ctypes.create_string_buffer(program, len(program))
-    header = ctypes.create_string_buffer(
-        struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))  # struct sock_fprog
-    )
-    no_new_privileges, set_seccomp, mode_filter = 38, 22, 2
-    if _libc.prctl(no_new_privileges, 1, 0, 0, 0) or _libc.prctl(
-        set_seccomp, mode_filter, ctypes.byref(header), 0, 0
-    ):
-        raise OSError(ctypes.get_errno(), "prctl")
-    os.execvpe(argv[0], list(argv), dict(env))
-
-
-def _filter_program(*, reads: bool) -> bytes:
-    """Classic BPF over struct seccomp_data: stop at our calls, refuse io_uring, allow the rest.
-
-    open and openat that neither create, truncate nor write are allowed in the kernel already:
-    a Python start makes some hundred of them.
-    """
-    load, jump_equal, jump_any_bit, done = 0x20, 0x15, 0x45, 0x06
-    allow, stop, refuse = 0x7FFF0000, 0x7FF00000, 0x00050000 | errno.ENOSYS
-    code = [
-        (load, 0, 0, 4),
-        (jump_equal, 1, 0, _AUDIT_ARCH[_MACHINE]),
-        (done, 0, 0, allow),
-        (load, 0, 0, 0),
-        (jump_equal, 0, 1, IO_URING_SETUP),
-        (done, 0, 0, refuse),
-    ]
-    for number, row in by_number(_MACHINE, reads=reads).items():
-        if row.flags is not None and not reads:
-            code += [
-                (jump_equal, 0, 4, number),
-                (load, 0, 0, 16 + 8 * row.flags),
-                (jump_any_bit, 0, 1, _O_CHANGES),
-                (done, 0, 0, stop),
-                (done, 0, 0, allow),
-            ]
-        else:
-            code += [(jump_equal, 0, 1, number), (done, 0, 0, stop)]
-    code.append((done, 0, 0, allow))
-    return b"".join(struct.pack("HBBI", *instruction) for instruction in code)
+            resume(pid, CONT)

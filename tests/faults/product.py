@@ -1,0 +1,34 @@
+"""What the gates of the product's commands start from: a repository, and the command line."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from .arena import Command, Ran, run
+
+
+def siding(*args: str, env: Mapping[str, str] | None = None, cwd: str = "{case}/repo") -> Command:
+    """The product's command line, with its home at `<case>/home`."""
+    merged = {"SIDING_HOME": "{case}/home", **(env or {})}
+    return Command(argv=(sys.executable, "-I", "-m", "siding", *args), env=merged, cwd=cwd)
+
+
+def repository(case: Path) -> Path:
+    """A git repository with one commit at `<case>/repo`, without sample hooks: copies are cheap."""
+    repo = case / "repo"
+    repo.mkdir()
+    (repo / "file").write_text("one\n", encoding="utf-8")
+    for words in (
+        ("init", "-q", "-b", "main", "--template="),
+        ("add", "-A"),
+        ("commit", "-q", "-m", "first"),
+    ):
+        must(case, Command(argv=("git", *words), cwd="{case}/repo"))
+    return repo
+
+
+def must(case: Path, command: Command) -> Ran:
+    """Runs a command that has to succeed: in a setup, or as the new work of a check."""
+    ran = run(case, command)
+    assert ran.status == 0, f"{' '.join(command.argv)}: {ran.status}\n{ran.stdout}{ran.stderr}"
+    return ran
