@@ -226,7 +226,7 @@ class Work:
         """Ask git what changed, and meanwhile look for what git does not show."""
         running = self.git.start(self._place(), _STATUS, keep_fds=self.request.keep_fds)
         wanted = self._start_wanted_ignored()
-        scan = scan_tree(self.root)
+        scan = scan_tree(self.root, self.task.seen)
         done = running.finish()
         entries = list(parse(output_of(done, doing="looking for changes")))
         if wanted is not None:

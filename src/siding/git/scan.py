@@ -1,15 +1,28 @@
 """What git does not show of a directory: empty directories, special files, nested repositories.
 
-Runs in this process while git looks for changes, and is done before git is: 9 ms for 20,000
-files, against 24 ms of `git status` (`find` needs twice as long, and a process).
+Runs in this process while git looks for changes. A first look reads every directory (9 ms for
+20,000 files in 1,000 directories); later ones only ask each directory whether an entry of it was
+made, removed or renamed since (2 ms): its change time tells, which no program can set.
 """
 
+import marshal
 import os
 import stat
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from siding.git.coverage import Reason
+from siding.git.durable import read_small
 from siding.git.paths import join, parents
+
+# A directory that changed this lately may change again within the same tick of its clock.
+_SETTLED_AFTER_NS = 2_000_000_000
+_FORM = (1, sys.version_info[:2])
+
+# Of a directory: inode, change time, names of directories in it, names of special files in it,
+# whether it has a `.git`, whether it is empty.
+_Seen = tuple[int, int, list[bytes], list[bytes], bool, bool]
 
 
 class Scan(NamedTuple):
@@ -28,21 +41,25 @@ class Scan(NamedTuple):
         return Scan(*([p for p in found if not _within(p, known)] for found in self))
 
 
-def scan_tree(root: bytes) -> Scan:
-    """Look at every directory under `root`, following no link."""
+def scan_tree(root: bytes, memory: Path | None = None) -> Scan:
+    """Look at every directory under `root`, following no link.
+
+    ``memory`` is a file in which it is kept what was seen; losing it costs time only.
+    """
+    known = _recall(memory) if memory else {}
+    now: dict[bytes, _Seen] = {}
     scan = Scan(special=[], empty=[], nested=[], unreadable=[])
-    waiting = [b""]
-    while waiting:
-        directory = waiting.pop()
-        try:
-            entries = os.scandir(join(root, directory))
-        except OSError:
-            scan.unreadable.append(directory)
-            continue
-        with entries:
-            _look_at(directory, entries, scan, waiting)
+    fresh = _walk(root, known, now, scan.unreadable)
+    for directory, (_, _, _, special, nested, empty) in now.items():
+        scan.special.extend(join(directory, name) if directory else name for name in special)
+        if directory and nested:
+            scan.nested.append(directory)
+        if directory and empty:
+            scan.empty.append(directory)
     for found in scan:
         found.sort()
+    if memory and (fresh or len(now) != len(known)):
+        _remember(memory, now)
     return scan
 
 
@@ -70,22 +87,71 @@ def unreadable(path: bytes) -> Reason | None:
     return None if identity(path) == before else Reason.CHANGING
 
 
-def _look_at(
-    directory: bytes, entries: "os._ScandirIterator[bytes]", scan: Scan, waiting: list[bytes]
-) -> None:
-    prefix = directory + b"/" if directory else b""
-    empty = True
-    for entry in entries:
-        empty = False
-        if entry.name == b".git":
-            if directory:
-                scan.nested.append(directory)
-        elif entry.is_dir(follow_symlinks=False):
-            waiting.append(prefix + entry.name)
-        elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
-            scan.special.append(prefix + entry.name)
-    if empty and directory:
-        scan.empty.append(directory)
+def _walk(
+    root: bytes, known: dict[bytes, _Seen], now: dict[bytes, _Seen], unreadable: list[bytes]
+) -> bool:
+    """Fill `now`; returns whether anything had to be read that was not known."""
+    fresh = False
+    waiting = [b""]
+    while waiting:
+        directory = waiting.pop()
+        full = join(root, directory)
+        try:
+            found = os.lstat(full)
+            seen = known.get(directory)
+            if seen is None or seen[0] != found.st_ino or seen[1] != found.st_ctime_ns:
+                if not stat.S_ISDIR(found.st_mode):
+                    continue  # replaced since its parent was read
+                seen = _read(full, found)
+                fresh = True
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            unreadable.append(directory)
+            continue
+        now[directory] = seen
+        waiting += [join(directory, name) if directory else name for name in seen[2]]
+    return fresh
+
+
+def _read(full: bytes, found: os.stat_result) -> _Seen:
+    directories: list[bytes] = []
+    special: list[bytes] = []
+    nested, empty = False, True
+    with os.scandir(full) as entries:
+        for entry in entries:
+            empty = False
+            if entry.is_file(follow_symlinks=False):
+                nested = nested or entry.name == b".git"
+            elif entry.name == b".git":
+                nested = True
+            elif entry.is_dir(follow_symlinks=False):
+                directories.append(entry.name)
+            elif not entry.is_symlink():
+                special.append(entry.name)
+    return found.st_ino, found.st_ctime_ns, directories, special, nested, empty
+
+
+def _recall(memory: Path) -> dict[bytes, _Seen]:
+    data = read_small(memory, 1 << 28)
+    try:
+        form, known = marshal.loads(data or b"")
+    except (ValueError, EOFError, TypeError):
+        return {}
+    return known if form == _FORM else {}
+
+
+def _remember(memory: Path, now: dict[bytes, _Seen]) -> None:
+    """Keep what was seen, not durably; nothing is lost when it cannot be."""
+    temporary = memory.with_name(memory.name + ".lock")
+    try:
+        with temporary.open("wb") as file:
+            settled = os.fstat(file.fileno()).st_ctime_ns - _SETTLED_AFTER_NS
+            kept = {path: seen for path, seen in now.items() if seen[1] < settled}
+            file.write(marshal.dumps((_FORM, kept)))
+        temporary.replace(memory)
+    except OSError:
+        temporary.unlink(missing_ok=True)
 
 
 def _within(path: bytes, directories: set[bytes]) -> bool:

@@ -9,6 +9,7 @@
         index                 what the last snapshot holds, with the stat data of the worktree
         base                  the commit that the task started from
         excludes, sparse               what seeding found out (`seeding.py`)
+        seen                  the directories of the worktree, a cache (`scan.py`)
         incoming/             objects of a capture that is under way
 
 What a snapshot needs is in this store or reachable from its base commit in the user's
@@ -82,6 +83,10 @@ class TaskDirectory(NamedTuple):
     @property
     def base(self) -> Path:
         return self.path / "base"
+
+    @property
+    def seen(self) -> Path:
+        return self.path / "seen"
 
     @property
     def sparse(self) -> Path:

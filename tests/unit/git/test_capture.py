@@ -19,7 +19,7 @@ def test_nothing_changed_is_the_same_snapshot_and_one_process(
     task: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = task.capture()
-    store = bytes_below(task.store.root)
+    store = bytes_below(task.store.root, without=(f"tasks/{TASK}/seen",))
     started: list[list[str]] = []
     real = Git.start
 
@@ -31,7 +31,7 @@ def test_nothing_changed_is_the_same_snapshot_and_one_process(
     second = task.capture()
     assert second.snapshot == second.parent == first.snapshot == task.store.tip(TASK)
     assert [arguments[0] for arguments in started] == ["status"]
-    assert bytes_below(task.store.root) == store
+    assert bytes_below(task.store.root, without=(f"tasks/{TASK}/seen",)) == store
 
 
 def test_every_kind_of_change_is_recorded(task: World) -> None:
@@ -500,3 +500,21 @@ def test_peeking_tells_and_leaves_no_trace(task: World) -> None:
         names = {c.path for c in diff_trees(found.store, tip, found.tree)}
     assert names == {b"new", b"a.txt"}
     assert bytes_below(task.store.root) == before
+
+
+def test_directories_that_were_seen_are_looked_at_again_when_they_change(task: World) -> None:
+    """The memory of the scan is trusted only for what nobody has touched since."""
+    tree, memory = task.worktree, task.store.task(TASK).seen
+    assert task.capture().coverage.empty_dirs == ()
+    for _ in range(2):
+        (tree / "src" / "void").mkdir()
+        os.mkfifo(tree / "src" / "deep" / "pipe")
+        coverage = task.capture().coverage
+        assert (coverage.empty_dirs, coverage.special) == ((b"src/void",), (b"src/deep/pipe",))
+        (tree / "src" / "void").rmdir()
+        (tree / "src" / "deep" / "pipe").unlink()
+        assert task.capture().coverage.empty_dirs == ()
+    for damage in (b"", b"x", memory.read_bytes()[:-3], b"\xe9\0\0\0\0"):
+        memory.write_bytes(damage)
+        (tree / "void").mkdir(exist_ok=True)
+        assert task.capture().coverage.empty_dirs == (b"void",)
