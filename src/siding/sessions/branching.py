@@ -1,0 +1,127 @@
+"""Branches, rewinds, subagents and forks: new lines of a conversation from what was said before.
+
+Nothing here changes a line that exists. A branch is a new session that begins with a copy of the
+live chain (not of dead branches, and of a compacted session not with what was compacted away); its
+messages keep their ids and times and say where they came from. A rewind is a line in the same file
+that says where the conversation goes on.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from siding.errors import UsageError
+from siding.sessions.entries import ASSISTANT, FORMAT_VERSION, SYSTEM, USER, Record
+from siding.sessions.listing import NO_PROMPT, first_prompt, shortened
+from siding.sessions.messages import text_of, tool_uses
+from siding.sessions.recovery import mended
+
+TITLE_LENGTH = 100
+FORK_STARTED = "Fork started — processing in background"
+FORK_TAG = "fork-directive"
+REWIND = "rewind"
+
+
+def branched(
+    chain: Sequence[Record],
+    *,
+    source: str,
+    target: str,
+    replacements: Sequence[Record] = (),
+    title: str | None = None,
+) -> list[Record]:
+    """Return the lines of a new session that begins as the chain was.
+
+    Raises UsageError when there is nothing to branch.
+    """
+    if not chain:
+        raise UsageError("No messages to branch", hint="say something first")
+    lines: list[Record] = [
+        {
+            **record,
+            "sessionId": target,
+            "forkedFrom": {"sessionId": source, "messageUuid": record.get("uuid")},
+        }
+        for record in chain
+    ]
+    if replacements:
+        lines.append(
+            {
+                "type": "content-replacement",
+                "sessionId": target,
+                "replacements": list(replacements),
+                "v": FORMAT_VERSION,
+            }
+        )
+    if title is not None:
+        lines.append(
+            {
+                "type": "custom-title",
+                "sessionId": target,
+                "customTitle": title,
+                "v": FORMAT_VERSION,
+            }
+        )
+    return lines
+
+
+def branch_title(title: str | None, records: Iterable[Record], taken: Collection[str]) -> str:
+    """Return a title for a branch that no session has yet."""
+    prompt = title or first_prompt(records)
+    base = "Branched conversation" if prompt == NO_PROMPT else shortened(prompt, TITLE_LENGTH)
+    number = 1
+    while (name := f"{base} (Branch{f' {number}' if number > 1 else ''})") in taken:
+        number += 1
+    return name
+
+
+def rewind_line(target: str | None, *, uuid: str, now: str) -> Record:
+    """Return the line after which the conversation goes on behind `target` (None: at its start)."""
+    return {
+        "parentUuid": target,
+        "isSidechain": False,
+        "type": SYSTEM,
+        "subtype": REWIND,
+        "content": "Conversation rewound",
+        "isMeta": True,
+        "uuid": uuid,
+        "timestamp": now,
+    }
+
+
+def forked(answer: Record, directive: str, *, new_id: Callable[[], str], now: str) -> list[Record]:
+    """Return what a fork of the conversation goes on with: the answer that asked for it, and one
+    user message that answers all its calls alike and says what this fork shall do.
+
+    All forks of one answer share everything but the directive, so a model's cache serves them all.
+    """
+    results: list[Record] = [
+        {"type": "tool_result", "tool_use_id": call.get("id"), "content": FORK_STARTED}
+        for call in tool_uses(answer)
+    ]
+    task = {"type": "text", "text": f"<{FORK_TAG}>\n{directive}\n</{FORK_TAG}>"}
+    asked: Record = {
+        "type": USER,
+        "uuid": new_id(),
+        "timestamp": now,
+        "message": {"role": USER, "content": [*results, task]},
+    }
+    return [{**answer, "type": ASSISTANT}, asked]
+
+
+def is_fork(records: Iterable[Record]) -> bool:
+    """Whether the conversation is a fork's own: such a one must not fork again."""
+    return any(
+        record.get("type") == USER and f"<{FORK_TAG}>" in text_of(record) for record in records
+    )
+
+
+def agent_resumed(
+    chain: Sequence[Record],
+    own: Sequence[Record],
+    parents: Sequence[Record],
+) -> tuple[list[Record], list[Record]]:
+    """Return a subagent's messages fit to go on with, and its replaced tool results: its own, and
+    the parent's where it has none for that call.
+    """
+    covered = {each.get("toolUseId") for each in own}
+    inherited = [each for each in parents if each.get("toolUseId") not in covered]
+    return mended(chain), [*own, *inherited]

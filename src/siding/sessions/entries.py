@@ -1,0 +1,301 @@
+"""What one line of a transcript can be.
+
+Field names on disk are those of the learned format (camelCase); here they are snake_case. The typed
+entries are for making and understanding lines. What is copied (branch, import, export) is always
+the line itself, so fields and types nobody here knows pass through untouched.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+Record: TypeAlias = dict[str, Any]
+
+FORMAT_VERSION: Final = 1  # of the lines this release writes, in their field "v"
+
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+ATTACHMENT: Final = "attachment"
+SYSTEM: Final = "system"
+PROGRESS: Final = "progress"
+CHAIN_TYPES: Final = frozenset({USER, ASSISTANT, ATTACHMENT, SYSTEM})
+SPOKEN: Final = frozenset({USER, ASSISTANT})
+
+COMPACT_BOUNDARY: Final = "compact_boundary"
+SNIP_BOUNDARY: Final = "snip_boundary"
+SNIP_MARKER: Final = "snip_marker"
+
+
+class Entry(Struct, rename="camel", tag_field="type", frozen=True, kw_only=True):
+    """What every typed entry has in common. `v` is missing on lines of other programs (1)."""
+
+    v: int | UnsetType = UNSET
+
+
+class MessageEntry(Entry, frozen=True, kw_only=True):
+    """An entry of the tree. `parent_uuid` None: a root. Times are ISO 8601."""
+
+    uuid: str
+    parent_uuid: str | None = None
+    logical_parent_uuid: str | UnsetType | None = UNSET
+    timestamp: str | UnsetType = UNSET
+    session_id: str | UnsetType = UNSET
+    is_sidechain: bool | UnsetType = UNSET
+    agent_id: str | UnsetType = UNSET
+    cwd: str | UnsetType = UNSET
+    version: str | UnsetType = UNSET
+    git_branch: str | UnsetType = UNSET
+
+
+class User(MessageEntry, tag=USER, frozen=True, kw_only=True):
+    message: Record
+    is_meta: bool | UnsetType = UNSET
+    is_compact_summary: bool | UnsetType = UNSET
+    permission_mode: str | UnsetType = UNSET
+
+
+class Assistant(MessageEntry, tag=ASSISTANT, frozen=True, kw_only=True):
+    message: Record
+    is_api_error_message: bool | UnsetType = UNSET
+    request_id: str | UnsetType | None = UNSET
+
+
+class Attachment(MessageEntry, tag=ATTACHMENT, frozen=True, kw_only=True):
+    attachment: Record
+
+
+class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):
+    """Messages before a boundary that stay: from head to tail, put behind the anchor."""
+
+    head_uuid: str
+    anchor_uuid: str
+    tail_uuid: str
+
+
+class CompactMetadata(Struct, rename="camel", frozen=True, kw_only=True, omit_defaults=True):
+    """What a boundary knows of its compaction. `pre_tokens`: the context's size before it."""
+
+    trigger: str = "auto"
+    pre_tokens: int = 0
+    user_context: str | UnsetType = UNSET
+    messages_summarized: int | UnsetType = UNSET
+    pre_compact_discovered_tools: list[str] | UnsetType = UNSET
+    preserved_segment: PreservedSegment | UnsetType = UNSET
+
+
+class SnipMetadata(Struct, rename="camel", frozen=True, kw_only=True):
+    removed_uuids: list[str]
+
+
+class System(MessageEntry, tag=SYSTEM, frozen=True, kw_only=True):
+    subtype: str | UnsetType = UNSET
+    content: Any = UNSET
+    compact_metadata: CompactMetadata | UnsetType = UNSET
+    snip_metadata: SnipMetadata | UnsetType = UNSET
+
+
+class Progress(Entry, tag=PROGRESS, frozen=True, kw_only=True):
+    """Only in old files, where it could stand between a message and its parent."""
+
+    uuid: str
+    parent_uuid: str | None = None
+
+
+class Summary(Entry, tag="summary", frozen=True, kw_only=True):
+    leaf_uuid: str
+    summary: str
+
+
+class CustomTitle(Entry, tag="custom-title", frozen=True, kw_only=True):
+    custom_title: str
+    session_id: str = ""
+
+
+class AiTitle(Entry, tag="ai-title", frozen=True, kw_only=True):
+    ai_title: str
+    session_id: str = ""
+
+
+class Tag(Entry, tag="tag", frozen=True, kw_only=True):
+    tag: str
+    session_id: str = ""
+
+
+class AgentName(Entry, tag="agent-name", frozen=True, kw_only=True):
+    agent_name: str
+    session_id: str = ""
+
+
+class AgentColor(Entry, tag="agent-color", frozen=True, kw_only=True):
+    agent_color: str
+    session_id: str = ""
+
+
+class AgentSetting(Entry, tag="agent-setting", frozen=True, kw_only=True):
+    agent_setting: str
+    session_id: str = ""
+
+
+class Mode(Entry, tag="mode", frozen=True, kw_only=True):
+    mode: str
+    session_id: str = ""
+
+
+class LastPrompt(Entry, tag="last-prompt", frozen=True, kw_only=True):
+    last_prompt: str
+    session_id: str = ""
+
+
+class TaskSummary(Entry, tag="task-summary", frozen=True, kw_only=True):
+    summary: str
+    timestamp: str = ""
+    session_id: str = ""
+
+
+class PrLink(Entry, tag="pr-link", frozen=True, kw_only=True):
+    pr_number: int
+    pr_url: str = ""
+    pr_repository: str = ""
+    timestamp: str = ""
+    session_id: str = ""
+
+
+class WorktreeState(Entry, tag="worktree-state", frozen=True, kw_only=True):
+    """`worktree_session` None: the worktree was left. No such entry: none was ever entered."""
+
+    worktree_session: Record | None
+    session_id: str = ""
+
+
+class Goal(Entry, tag="goal", frozen=True, kw_only=True):
+    state: Record
+    session_id: str = ""
+    timestamp: str = ""
+
+
+class GoalCleared(Entry, tag="goal-cleared", frozen=True, kw_only=True):
+    session_id: str = ""
+    timestamp: str = ""
+
+
+class FileHistorySnapshot(Entry, tag="file-history-snapshot", frozen=True, kw_only=True):
+    message_id: str
+    snapshot: Record
+    is_snapshot_update: bool = False
+
+
+class AttributionSnapshot(Entry, tag="attribution-snapshot", frozen=True, kw_only=True):
+    message_id: str
+    surface: Any = UNSET
+    file_states: Record | UnsetType = UNSET
+
+
+class ContentReplacement(Entry, tag="content-replacement", frozen=True, kw_only=True):
+    """Tool results that were sent in another form: `replacements` name the call and the text."""
+
+    replacements: list[Record]
+    session_id: str = ""
+    agent_id: str | UnsetType = UNSET
+
+
+class QueueOperation(Entry, tag="queue-operation", frozen=True, kw_only=True):
+    operation: Any = UNSET
+    session_id: str = ""
+
+
+class SpeculationAccept(Entry, tag="speculation-accept", frozen=True, kw_only=True):
+    session_id: str = ""
+
+
+class CollapseCommit(Entry, tag="marble-origami-commit", frozen=True, kw_only=True):
+    """A collapsed stretch of context; the order of these entries matters."""
+
+    collapse_id: str
+    session_id: str = ""
+
+
+class CollapseSnapshot(Entry, tag="marble-origami-snapshot", frozen=True, kw_only=True):
+    staged: list[Any] = []
+    armed: bool = False
+    last_spawn_tokens: float = 0
+    session_id: str = ""
+
+
+class CostState(Entry, tag="cost-state", frozen=True, kw_only=True):
+    """A client's own running total: the only place where compaction calls are counted."""
+
+    session_id: str = ""
+    timestamp: str = ""
+    total_cost_usd: float | UnsetType = msgspec.field(default=UNSET, name="totalCostUSD")
+    model_usage: dict[str, Record] | UnsetType = UNSET
+
+
+class Tombstone(Entry, tag="tombstone", frozen=True, kw_only=True):
+    """The message `uuid` was withdrawn. Ours: lines are never taken out of a file."""
+
+    uuid: str
+    session_id: str = ""
+    timestamp: str = ""
+
+
+class ForeignLine(Entry, tag="foreign-line", frozen=True, kw_only=True):
+    """A line of another program's transcript that is no message of ours, kept for the way back."""
+
+    format: str
+    line: str
+    session_id: str = ""
+
+
+class Unknown(Struct, frozen=True, kw_only=True):
+    """An entry of a type, or a shape, nobody here knows. It stays in the file as it is."""
+
+    type: str
+    record: Record
+    problem: str = ""
+
+
+MESSAGE_ENTRIES: tuple[type[MessageEntry], ...] = (User, Assistant, Attachment, System)
+AnyEntry: TypeAlias = (
+    User | Assistant | Attachment | System | Progress | Summary | CustomTitle | AiTitle | Tag
+    | AgentName | AgentColor | AgentSetting | Mode | LastPrompt | TaskSummary | PrLink
+    | WorktreeState | Goal | GoalCleared | FileHistorySnapshot | AttributionSnapshot
+    | ContentReplacement | QueueOperation | SpeculationAccept | CollapseCommit | CollapseSnapshot
+    | CostState | Tombstone | ForeignLine
+)  # fmt: skip
+
+
+def typed(record: Mapping[str, Any]) -> AnyEntry | Unknown:
+    """Return the entry a record is, `Unknown` for every type or shape not in the table."""
+    try:
+        entry: AnyEntry = msgspec.convert(record, AnyEntry, strict=False)
+    except msgspec.ValidationError as error:
+        kind = record.get("type")
+        return Unknown(
+            type=kind if isinstance(kind, str) else "", record=dict(record), problem=str(error)
+        )
+    return entry
+
+
+def record_of(entry: AnyEntry) -> Record:
+    """Return the entry as it is written: its type first, unset fields left out."""
+    record: Record = msgspec.to_builtins(entry)
+    return record
+
+
+def moment(timestamp: object) -> int | None:
+    """Return the milliseconds since 1970 of an ISO 8601 time, None when it is none.
+
+    A time without an offset is taken as UTC.
+    """
+    if not isinstance(timestamp, str):
+        return None
+    try:
+        parsed = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return None
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=UTC)
+    return round(parsed.timestamp() * 1000)

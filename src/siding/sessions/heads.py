@@ -1,0 +1,208 @@
+"""The part of a message that its place in the tree needs, read without the rest of its line.
+
+A line is looked at once, by a decoder that knows these fields and skips the others, so the cost of
+a message nobody wants is the cost of skipping it. What the fast decoder does not take (another
+program's idea of a field) is read slowly and leniently; only what is no JSON object is damage.
+"""
+
+from sys import intern
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from siding.sessions.entries import (
+    ASSISTANT,
+    CHAIN_TYPES,
+    COMPACT_BOUNDARY,
+    PROGRESS,
+    SYSTEM,
+    USER,
+    PreservedSegment,
+    Record,
+    moment,
+)
+from siding.sessions.messages import removed_by
+from siding.storage.codec import NotJson, parse_object
+
+_TOOL_RESULT = b'"tool_result"'
+
+
+class Head(Struct, gc=False):
+    """One message of a tree.
+
+    `moment` is its time in milliseconds, None when it has none. `message_id` is shared by the lines
+    of one answer of a model. `answers`: a user message with a tool result. `offset` and `size` say
+    where its line is, without the newline.
+    """
+
+    uuid: str
+    parent: str | None
+    kind: str
+    moment: int | None
+    is_side: bool
+    agent: str | None
+    message_id: str | None
+    answers: bool
+    offset: int
+    size: int
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether somebody says it: the person or the model."""
+        return self.kind in (USER, ASSISTANT)
+
+
+class Seen(NamedTuple):
+    """What a line is: a message (`head`), a bridge of old files, or something else.
+
+    `type` is "" when the record has none. `boundary`: it marks a compaction, with `segment` what it
+    keeps. `removed`: the messages it takes out. `withdrawn`: the message a tombstone names.
+    """
+
+    type: str
+    head: Head | None = None
+    bridge: tuple[str, str | None] | None = None
+    boundary: bool = False
+    segment: PreservedSegment | None = None
+    removed: tuple[str, ...] = ()
+    withdrawn: str | None = None
+
+
+class _Message(Struct, gc=False):
+    id: str | None = None
+    content: Raw = Raw(b"")
+
+
+class _Wire(Struct, gc=False, rename="camel"):
+    type: str = ""
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    timestamp: str | None = None
+    is_sidechain: bool | None = None
+    agent_id: str | None = None
+    subtype: str | None = None
+    message: _Message | None = None
+    compact_metadata: Raw | None = None
+    snip_metadata: Raw | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Wire)
+_TOO_ODD = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+_NO_MESSAGE = _Message()
+
+
+def look(raw: bytes, offset: int) -> Seen:
+    """Return what the line is; raises `NotJson` with the reason when it is damaged."""
+    try:
+        wire = _DECODER.decode(raw)
+    except _TOO_ODD:
+        return look_at(parse_object(raw), offset, len(raw))
+    kind = wire.type
+    uuid = wire.uuid
+    if kind not in CHAIN_TYPES or not uuid:
+        return _other(wire)
+    message = wire.message or _NO_MESSAGE
+    answers = False
+    if kind == USER and _TOOL_RESULT in bytes(message.content):
+        answers = _has_tool_result(bytes(message.content))
+    parent = wire.parent_uuid
+    head = Head(
+        uuid=intern(uuid),
+        parent=intern(parent) if parent else None,
+        kind=intern(kind),
+        moment=moment(wire.timestamp),
+        is_side=bool(wire.is_sidechain),
+        agent=wire.agent_id,
+        message_id=message.id or None,
+        answers=answers,
+        offset=offset,
+        size=len(raw),
+    )
+    if wire.compact_metadata is None and wire.snip_metadata is None and kind != SYSTEM:
+        return Seen(type=kind, head=head)
+    return _with_marks(head, wire.subtype, raw)
+
+
+def look_at(record: Record, offset: int = 0, size: int = 0) -> Seen:
+    """Return what a record already read is."""
+    kind = _text(record.get("type")) or ""
+    uuid = _text(record.get("uuid"))
+    parent = _text(record.get("parentUuid"))
+    if kind == PROGRESS and uuid is not None:
+        return Seen(type=kind, bridge=(uuid, parent))
+    if kind == "tombstone" and uuid is not None:
+        return Seen(type=kind, withdrawn=uuid)
+    if kind not in CHAIN_TYPES or uuid is None:
+        return Seen(type=kind)
+    message = record.get("message")
+    message = message if isinstance(message, dict) else {}
+    content = message.get("content")
+    head = Head(
+        uuid=uuid,
+        parent=parent,
+        kind=kind,
+        moment=moment(record.get("timestamp")),
+        is_side=bool(record.get("isSidechain")),
+        agent=_text(record.get("agentId")),
+        message_id=_text(message.get("id")),
+        answers=kind == USER and isinstance(content, list) and any(map(_is_tool_result, content)),
+        offset=offset,
+        size=size,
+    )
+    return _marked(head, record)
+
+
+def _other(wire: _Wire) -> Seen:
+    if wire.uuid and wire.type == PROGRESS:
+        return Seen(type=wire.type, bridge=(wire.uuid, wire.parent_uuid))
+    if wire.uuid and wire.type == "tombstone":
+        return Seen(type=wire.type, withdrawn=wire.uuid)
+    return Seen(type=wire.type)
+
+
+def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Seen:
+    if subtype != COMPACT_BOUNDARY and b'"snipMetadata"' not in raw:
+        return Seen(type=head.kind, head=head)
+    try:
+        return _marked(head, parse_object(raw))
+    except NotJson:  # what was skipped is damaged; the place in the tree is known all the same
+        return Seen(type=head.kind, head=head, boundary=subtype == COMPACT_BOUNDARY)
+
+
+def _marked(head: Head, record: Record) -> Seen:
+    boundary = head.kind == SYSTEM and record.get("subtype") == COMPACT_BOUNDARY
+    return Seen(
+        type=head.kind,
+        head=head,
+        boundary=boundary,
+        segment=_segment(record) if boundary else None,
+        removed=tuple(removed_by(record)),
+    )
+
+
+def _segment(record: Record) -> PreservedSegment | None:
+    metadata = record.get("compactMetadata")
+    segment = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
+    if not isinstance(segment, dict):
+        return None
+    try:
+        return msgspec.convert(segment, PreservedSegment)
+    except msgspec.ValidationError:
+        return None
+
+
+def _has_tool_result(content: bytes) -> bool:
+    try:
+        blocks = msgspec.json.decode(content)
+    except _TOO_ODD:
+        return False
+    return isinstance(blocks, list) and any(map(_is_tool_result, blocks))
+
+
+def _is_tool_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

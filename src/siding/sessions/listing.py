@@ -1,0 +1,136 @@
+"""One line about a session for a list of many: read from the two ends of its file.
+
+The learned program searched those ends as text and took a tool's input for a title; here lines are
+read as what they are. A cost that does not depend on the file's size, but for a title that stands
+in neither end: the index of the file knows it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from siding.sessions.entries import CHAIN_TYPES, USER, Record
+from siding.sessions.messages import content_of
+
+WINDOW_BYTES = 64 * 1024  # of each end
+PROMPT_LENGTH = 200
+NO_PROMPT = "No prompt"
+SESSION = "(session)"
+
+BUILT_IN_COMMANDS = frozenset({
+    "add-dir", "advisor", "agents", "branch", "btw", "bug", "chrome", "clear", "color", "compact",
+    "config", "context", "copy", "cost", "desktop", "diff", "doctor", "effort", "exit", "export",
+    "extra-usage", "fast", "feedback", "files", "fork", "goal", "heapdump", "help", "hooks",
+    "ide", "init", "insights", "install-github-app", "install-slack-app", "keybindings", "login",
+    "logout", "mcp", "memory", "mobile", "model", "new", "output-style", "passes", "permissions",
+    "plan", "plugin", "pr-comments", "pr_comments", "privacy-settings", "quit",
+    "rate-limit-options", "release-notes", "reload-plugins", "remote-control", "remote-env",
+    "rename", "reset", "resume", "review", "rewind", "sandbox", "sandbox-toggle", "schedule",
+    "security-review", "session", "settings", "skills", "stats", "status", "statusline",
+    "stickers", "tag", "tasks", "teleport", "terminal-setup", "theme", "think-back", "todos",
+    "ultrareview", "upgrade", "usage", "version", "vim", "voice", "web-setup",
+})  # fmt: skip
+_NOBODYS_WORDS = re.compile(r"\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\]")
+
+
+class Listed(NamedTuple):
+    """What a list shows of a session. `hidden`: a side conversation or a team member's."""
+
+    title: str | None
+    prompt: str
+    branch: str | None
+    tag: str | None
+    hidden: bool
+
+
+def listed(head: Sequence[Record], tail: Sequence[Record]) -> Listed:
+    """Return what a list shows, from the records of both ends in file order.
+
+    Of a small file both are all its records.
+    """
+    last_prompt = _last_value(tail, "last-prompt", "lastPrompt")
+    prompt = shortened(last_prompt) if last_prompt else first_prompt(head)
+    return Listed(
+        title=_from_ends(head, tail, "custom-title", "customTitle")
+        or _from_ends(head, tail, "ai-title", "aiTitle"),
+        prompt=SESSION if prompt == NO_PROMPT else prompt,
+        branch=_last_field(tail, "gitBranch") or _last_field(head, "gitBranch"),
+        tag=_from_ends(head, tail, "tag", "tag"),
+        hidden=any(
+            each.get("type") in CHAIN_TYPES and (each.get("isSidechain") or each.get("teamName"))
+            for each in head
+        ),
+    )
+
+
+def first_prompt(records: Iterable[Record]) -> str:
+    """Return the first thing the person really said, shortened; `NO_PROMPT` when nothing."""
+    for record in records:
+        if record.get("type") != USER or record.get("isMeta") or record.get("isCompactSummary"):
+            continue
+        for text in _texts(record):
+            said = _said(text)
+            if said:
+                return shortened(said)
+    return NO_PROMPT
+
+
+def shortened(text: str, length: int = PROMPT_LENGTH) -> str:
+    """Return the text on one line, at most `length` characters and an ellipsis."""
+    line = text.replace("\r", " ").replace("\n", " ").strip()
+    return line if len(line) <= length else line[:length].strip() + "…"
+
+
+def _said(text: str) -> str:
+    """Return what the person typed, "" when it was a program's words or a built-in command."""
+    command = _inside(text, "command-name")
+    if command:
+        arguments = (_inside(text, "command-args") or "").strip()
+        known = command.removeprefix("/") in BUILT_IN_COMMANDS
+        return "" if known or not arguments else f"{command} {arguments}"
+    shell = _inside(text, "bash-input")
+    if shell:
+        return f"! {shell}"
+    return "" if _NOBODYS_WORDS.match(text) else text
+
+
+def _inside(text: str, tag: str) -> str | None:
+    found = re.search(rf"<{tag}(?:\s[^>]*)?>(.*?)</{tag}>", text, re.DOTALL)
+    return found.group(1) if found else None
+
+
+def _texts(record: Record) -> list[str]:
+    content = content_of(record)
+    if isinstance(content, str):
+        return [content] if content else []
+    blocks = content if isinstance(content, list) else []
+    return [
+        block["text"]
+        for block in blocks
+        if isinstance(block, dict)
+        and block.get("type") == "text"
+        and isinstance(block.get("text"), str)
+        and block["text"]
+    ]
+
+
+def _from_ends(head: Sequence[Record], tail: Sequence[Record], kind: str, key: str) -> str | None:
+    found = _last_value(tail, kind, key)
+    return (_last_value(head, kind, key) if found is None else found) or None
+
+
+def _last_value(records: Sequence[Record], kind: str, key: str) -> str | None:
+    """Return the value in the last entry of the type, None when there is no such entry."""
+    for record in reversed(records):
+        if record.get("type") == kind and isinstance(record.get(key), str):
+            value: str = record[key]
+            return value
+    return None
+
+
+def _last_field(records: Sequence[Record], key: str) -> str | None:
+    for record in reversed(records):
+        value = record.get(key)
+        if record.get("type") in CHAIN_TYPES and isinstance(value, str) and value:
+            return value
+    return None

@@ -1,0 +1,92 @@
+"""Find lines of a transcript from its end, without reading what lies between as JSON.
+
+Bytes are searched in blocks, so a file of gigabytes costs no memory, and a hit is believed only
+when the whole line, read as what it is, says so too.
+"""
+
+import os
+from collections.abc import Iterator
+
+from siding.sessions.entries import COMPACT_BOUNDARY
+from siding.sessions.heads import Seen, look
+from siding.storage.codec import NotJson
+from siding.storage.lines import MAX_LINE_BYTES
+
+_BLOCK = 1024 * 1024
+_BOUNDARY = b'"%b"' % COMPACT_BOUNDARY.encode()
+
+
+def boundaries_backwards(fd: int, stop: int) -> Iterator[int]:
+    """Yield where the lines of compact boundaries begin, the last one before `stop` first."""
+    for offset, seen in _lines_with(fd, _BOUNDARY, stop):
+        if seen.boundary:
+            yield offset
+
+
+def message_before(fd: int, uuid: str, stop: int) -> int | None:
+    """Return where the line of the last message of that uuid before `stop` begins.
+
+    A bridge of old files counts: it stands for the message before it.
+    """
+    needle = b'"%b"' % uuid.encode("utf-8", "surrogatepass")
+    for offset, seen in _lines_with(fd, needle, stop):
+        if seen.head is not None and seen.head.uuid == uuid:
+            return offset
+        if seen.bridge is not None and seen.bridge[0] == uuid:
+            return offset
+    return None
+
+
+def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Seen]]:
+    """Yield the lines before `stop` that contain the bytes and are whole JSON, last one first."""
+    while (at := _rfind(fd, needle, stop)) >= 0:
+        start = _line_start(fd, at)
+        end = _line_end(fd, at)
+        stop = start  # whatever it is, the line has been looked at
+        if end is None or end - start > MAX_LINE_BYTES:
+            continue
+        try:
+            seen = look(_read(fd, start, end), start)
+        except NotJson:
+            continue
+        yield start, seen
+
+
+def _rfind(fd: int, needle: bytes, stop: int) -> int:
+    """Return the last place before `stop` where the bytes begin and end; -1: nowhere."""
+    overlap = len(needle) - 1
+    while stop > 0:
+        base = max(stop - _BLOCK, 0)
+        found = _read(fd, base, stop).rfind(needle)
+        if found >= 0:
+            return base + found
+        if base == 0:
+            return -1
+        stop = base + overlap
+    return -1
+
+
+def _line_start(fd: int, at: int) -> int:
+    return _rfind(fd, b"\n", at) + 1
+
+
+def _line_end(fd: int, at: int) -> int | None:
+    """Return where the line's newline is; None for one that was never closed."""
+    while block := os.pread(fd, _BLOCK, at):
+        found = block.find(b"\n")
+        if found >= 0:
+            return at + found
+        at += len(block)
+    return None
+
+
+def read_at(fd: int, offset: int, size: int) -> bytes:
+    """Return `size` bytes, fewer only where the file ends."""
+    data = os.pread(fd, size, offset)
+    while len(data) < size and (more := os.pread(fd, size - len(data), offset + len(data))):
+        data += more
+    return data
+
+
+def _read(fd: int, start: int, end: int) -> bytes:
+    return read_at(fd, start, end - start)

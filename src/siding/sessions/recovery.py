@@ -1,0 +1,265 @@
+"""Make a chain fit to go on with, and say whether it was cut off.
+
+What an interrupted program leaves (calls without results, thoughts without an answer, blank
+answers) would be refused by a model, so it is taken out of what is resumed; the file keeps it. How
+the conversation ended is a table, from the last message that counts to what has to happen.
+"""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from os.path import relpath
+from typing import NamedTuple
+
+from siding.sessions.entries import (
+    ASSISTANT,
+    ATTACHMENT,
+    PROGRESS,
+    SYSTEM,
+    USER,
+    Record,
+)
+from siding.sessions.messages import (
+    blocks_of,
+    content_of,
+    ends_turn,
+    is_blank,
+    is_only_thinking,
+    is_tool_result,
+    message_id,
+    message_of,
+    tool_results,
+    tool_uses,
+)
+
+CONTINUE = "Continue from where you left off."
+NO_RESPONSE = "No response requested."
+PERMISSION_MODES = frozenset(
+    {"acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "manual", "plan"}
+)
+
+
+class Last(StrEnum):
+    """What the last message that counts is."""
+
+    NOTHING = "nothing"
+    ANSWER = "answer"
+    PROMPT = "prompt"
+    HIDDEN = "hidden"  # written by the program, not by the person
+    RESULT = "result"
+    FINAL_RESULT = "final result"  # of a tool whose result ends the turn
+    ATTACHMENT = "attachment"
+
+
+class Ending(StrEnum):
+    """How a conversation ended."""
+
+    COMPLETE = "none"
+    CUT_OFF_PROMPT = "interrupted_prompt"
+    CUT_OFF_TURN = "interrupted_turn"
+
+
+ENDINGS: dict[Last, Ending] = {
+    Last.NOTHING: Ending.COMPLETE,
+    Last.ANSWER: Ending.COMPLETE,  # a streamed answer never says that it is finished
+    Last.PROMPT: Ending.CUT_OFF_PROMPT,
+    Last.HIDDEN: Ending.COMPLETE,
+    Last.RESULT: Ending.CUT_OFF_TURN,
+    Last.FINAL_RESULT: Ending.COMPLETE,
+    Last.ATTACHMENT: Ending.CUT_OFF_TURN,
+}
+
+
+class Recovered(NamedTuple):
+    """What to go on with. `prompt` is the message that still waits for an answer, None when the
+    conversation was complete. `found` is how it had ended; a cut-off turn has become a prompt.
+    """
+
+    records: list[Record]
+    found: Ending
+    prompt: Record | None
+
+
+def recover(
+    records: Sequence[Record],
+    *,
+    new_id: Callable[[], str],
+    now: str,
+    cwd: str = "",
+) -> Recovered:
+    """Return the chain with all that a model would refuse taken out, and how it ended."""
+    kept = mended(records, cwd=cwd)
+    found, last = ending_of(kept)
+    prompt: Record | None = kept[last] if found is Ending.CUT_OFF_PROMPT else None
+    if found is Ending.CUT_OFF_TURN:
+        prompt = _hidden_user(CONTINUE, new_id(), now, _uuid(kept[-1]))
+        kept.append(prompt)
+    at = _last_that_counts(kept, errors_count=True)
+    if at is not None and kept[at].get("type") == USER:
+        kept.insert(at + 1, _silent_answer(new_id(), now, _uuid(kept[at])))
+    return Recovered(records=kept, found=found, prompt=prompt)
+
+
+def mended(records: Sequence[Record], *, cwd: str = "") -> list[Record]:
+    """Return the records without what cannot be sent to a model, old forms brought up to date."""
+    kept = [_up_to_date(record, cwd) for record in records]
+    kept = without_open_calls(kept)
+    kept = without_lone_thoughts(kept)
+    return without_blanks(kept)
+
+
+def without_open_calls(records: Sequence[Record]) -> list[Record]:
+    """Leave out assistant messages none of whose tool calls was ever answered."""
+    answered = {block.get("tool_use_id") for each in records for block in tool_results(each)}
+    return [
+        record
+        for record in records
+        if not (calls := tool_uses(record)) or any(call.get("id") in answered for call in calls)
+    ]
+
+
+def without_lone_thoughts(records: Sequence[Record]) -> list[Record]:
+    """Leave out assistant messages of thoughts only, unless their answer has other lines."""
+    completed = {
+        message_id(record)
+        for record in records
+        if record.get("type") == ASSISTANT and blocks_of(record) and not is_only_thinking(record)
+    } - {None}
+    return [
+        record
+        for record in records
+        if record.get("type") != ASSISTANT
+        or not is_only_thinking(record)
+        or message_id(record) in completed
+    ]
+
+
+def without_blanks(records: Sequence[Record]) -> list[Record]:
+    """Leave out blank answers, and join the user messages that then follow each other."""
+    kept = [record for record in records if record.get("type") != ASSISTANT or not is_blank(record)]
+    if len(kept) == len(records):
+        return kept
+    joined: list[Record] = []
+    for record in kept:
+        if joined and record.get("type") == USER and joined[-1].get("type") == USER:
+            joined[-1] = joined_users(joined[-1], record)
+        else:
+            joined.append(record)
+    return joined
+
+
+def joined_users(first: Record, second: Record) -> Record:
+    """Return one user message that says what both said; tool results come first, as models ask."""
+    blocks = as_blocks(first) + as_blocks(second)
+    ordered = [block for block in blocks if block.get("type") == "tool_result"]
+    ordered += [block for block in blocks if block.get("type") != "tool_result"]
+    base = second if first.get("isMeta") and not second.get("isMeta") else first
+    return {**base, "message": {**message_of(base), "role": USER, "content": ordered}}
+
+
+def as_blocks(record: Record) -> list[Record]:
+    """Return the content as blocks, a text as one text block."""
+    content = content_of(record)
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return blocks_of(record)
+
+
+def ending_of(records: Sequence[Record]) -> tuple[Ending, int]:
+    """Return how the conversation ended, and the index of the message that says so (-1: none)."""
+    at = _last_that_counts(records, errors_count=False)
+    if at is None:
+        return ENDINGS[Last.NOTHING], -1
+    return ENDINGS[_last(records, at)], at
+
+
+def _last(records: Sequence[Record], at: int) -> Last:
+    record = records[at]
+    if record.get("type") == ASSISTANT:
+        return Last.ANSWER
+    if record.get("type") == ATTACHMENT:
+        return Last.ATTACHMENT
+    if record.get("type") != USER:
+        return Last.NOTHING
+    if record.get("isMeta") or record.get("isCompactSummary"):
+        return Last.HIDDEN
+    if is_tool_result(record):
+        return Last.FINAL_RESULT if _is_final(records, at) else Last.RESULT
+    return Last.PROMPT
+
+
+def _is_final(records: Sequence[Record], at: int) -> bool:
+    """Whether the call that a result answers was of a tool that ends the turn."""
+    results = tool_results(records[at])
+    answered = results[0].get("tool_use_id") if results else None
+    for record in reversed(records[:at]):
+        for call in tool_uses(record):
+            if call.get("id") == answered:
+                return ends_turn(call.get("name"))
+    return False
+
+
+def _last_that_counts(records: Sequence[Record], *, errors_count: bool) -> int | None:
+    for at in range(len(records) - 1, -1, -1):
+        record = records[at]
+        if record.get("type") in (SYSTEM, PROGRESS):
+            continue
+        if record.get("type") == ASSISTANT and record.get("isApiErrorMessage") and not errors_count:
+            continue
+        return at
+    return None
+
+
+def _up_to_date(record: Record, cwd: str) -> Record:
+    mode = record.get("permissionMode", "default")
+    if record.get("type") == USER and mode not in PERMISSION_MODES:
+        return {key: value for key, value in record.items() if key != "permissionMode"}
+    attachment = record.get("attachment")
+    if record.get("type") == ATTACHMENT and isinstance(attachment, dict):
+        return {**record, "attachment": _attachment(attachment, cwd)}
+    return record
+
+
+def _attachment(attachment: Record, cwd: str) -> Record:
+    renamed = {"new_file": "file", "new_directory": "directory"}.get(str(attachment.get("type")))
+    if renamed is not None:
+        attachment = {**attachment, "type": renamed}
+    if "displayPath" not in attachment:
+        path = next(
+            (attachment[key] for key in ("filename", "path", "skillDir") if key in attachment), None
+        )
+        if isinstance(path, str):
+            shown = relpath(path, cwd) if cwd and path.startswith("/") else path
+            attachment = {**attachment, "displayPath": shown}
+    return attachment
+
+
+def _uuid(record: Record) -> str | None:
+    uuid = record.get("uuid")
+    return uuid if isinstance(uuid, str) else None
+
+
+def _hidden_user(text: str, uuid: str, now: str, parent: str | None) -> Record:
+    return {
+        "parentUuid": parent,
+        "isSidechain": False,
+        "type": USER,
+        "message": {"role": USER, "content": text},
+        "isMeta": True,
+        "uuid": uuid,
+        "timestamp": now,
+    }
+
+
+def _silent_answer(uuid: str, now: str, parent: str | None) -> Record:
+    return {
+        "parentUuid": parent,
+        "isSidechain": False,
+        "type": ASSISTANT,
+        "message": {
+            "role": ASSISTANT,
+            "model": "<synthetic>",
+            "content": [{"type": "text", "text": NO_RESPONSE}],
+        },
+        "uuid": uuid,
+        "timestamp": now,
+    }

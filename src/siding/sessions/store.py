@@ -1,0 +1,273 @@
+"""The sessions of one project: find them, read them, go on with them."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.errors import NotFound, UsageError
+from siding.sessions.branching import branch_title, branched
+from siding.sessions.entries import ASSISTANT, Record
+from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
+from siding.sessions.layout import SessionLayout
+from siding.sessions.listing import WINDOW_BYTES, Listed, listed
+from siding.sessions.messages import tool_uses
+from siding.sessions.metadata import Metadata
+from siding.sessions.transcript import Transcript
+from siding.sessions.writer import Resumed, Stamp, Writer
+from siding.storage.codec import NotJson, encode_line, parse_object
+from siding.storage.errors import UnreadableFile
+from siding.storage.files import create_bytes, open_with_stat
+from siding.storage.lines import lines_backwards, lines_forwards
+from siding.storage.locks import Holder
+
+_CALLERS_LOOKED_AT = 64  # answers from the end; a result comes right after its call
+
+
+class SessionRow(NamedTuple):
+    """A session in a list. `changed_at`: seconds since 1970; `size`: bytes."""
+
+    id: str
+    path: Path
+    size: int
+    changed_at: float
+    listed: Listed
+
+
+class SessionStore:
+    """The directory of sessions. Reading makes nothing and needs no lock."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def layout(self, session_id: str) -> SessionLayout:
+        """Return where a session's files are."""
+        return SessionLayout(root=self.root, session_id=session_id)
+
+    def ids(self) -> list[str]:
+        """Return the ids of all sessions, in no particular order."""
+        try:
+            names = os.listdir(self.root)
+        except FileNotFoundError:
+            return []
+        return [
+            name.removesuffix(".jsonl")
+            for name in names
+            if name.endswith(".jsonl") and not name.startswith(".")
+        ]
+
+    def rows(self, *, hidden: bool = False) -> list[SessionRow]:
+        """Return the sessions, last changed first; files that cannot be read are left out."""
+        found = []
+        for session_id in self.ids():
+            with suppress(UnreadableFile, OSError):
+                found.append(self.row(session_id))
+        shown = [row for row in found if hidden or not row.listed.hidden]
+        return sorted(shown, key=lambda row: (-row.changed_at, row.id))
+
+    def row(self, session_id: str) -> SessionRow:
+        """Return what a list shows of one session."""
+        layout = self.layout(session_id)
+        status = layout.transcript.stat()
+        return SessionRow(
+            id=session_id,
+            path=layout.transcript,
+            size=status.st_size,
+            changed_at=status.st_mtime,
+            listed=listed_file(layout.transcript, read_index(layout.index_json)),
+        )
+
+    def require(self, named: str) -> str:
+        """Return the id of the session a person means: an id, its beginning, a title.
+
+        Raises NotFound, and UsageError when several fit.
+        """
+        ids = self.ids()
+        if named in ids:
+            return named
+        found = [each for each in ids if named and each.startswith(named)]
+        if not found:
+            found = [row.id for row in self.rows(hidden=True) if row.listed.title == named]
+        if len(found) > 1:
+            raise UsageError(
+                f"{named!r} could be any of {', '.join(sorted(found)[:5])}",
+                hint="give more of the session's id",
+            )
+        if not found:
+            raise NotFound(
+                f"there is no session {named!r}", hint="`siding session list` shows them"
+            )
+        return found[0]
+
+    def newest(self) -> str:
+        """Return the session that was changed last; raises NotFound."""
+        rows = self.rows()
+        if not rows:
+            raise NotFound("there is no session yet", hint="`siding session import` brings one in")
+        return rows[0].id
+
+    def live(self, session_id: str) -> Transcript:
+        """Open the live end of a session; raises NotFound."""
+        return self._open(session_id, Transcript.live)
+
+    def whole(self, session_id: str) -> Transcript:
+        """Open all of a session; raises NotFound."""
+        return self._open(session_id, Transcript.whole)
+
+    def index(self, session_id: str) -> Index:
+        """Return the session's index, brought up to date (and stored, where that is possible)."""
+        layout = self.layout(session_id)
+        before = read_index(layout.index_json)
+        index = updated(layout.transcript, before)
+        if index != before:
+            with suppress(OSError):
+                write_index(layout.index_json, index)
+        return index
+
+    def metadata(self, session_id: str, transcript: Transcript) -> Metadata:
+        """Return all metadata of an open session, also from before what was read."""
+        found = transcript.metadata()
+        if transcript.start == 0:
+            return found
+        before = metadata_before(transcript.path, self.index(session_id), transcript.start)
+        return _merged(before, found)
+
+    def writer(
+        self,
+        session_id: str,
+        *,
+        stamp: Stamp,
+        now: Callable[[], str],
+        new_id: Callable[[], str],
+        holder: Holder | None = None,
+        attachments: bool = False,
+        background: bool = False,
+    ) -> Writer:
+        """Return the writer of a session, new or gone on with.
+
+        Raises `LockBusy` when another process writes to it.
+        """
+        layout = self.layout(session_id)
+        resumed = self.resumed(session_id) if layout.transcript.exists() else None
+        return Writer(
+            layout,
+            stamp=stamp,
+            now=now,
+            new_id=new_id,
+            resumed=resumed,
+            holder=holder,
+            attachments=attachments,
+            background=background,
+        )
+
+    def resumed(self, session_id: str) -> Resumed:
+        """Return what a writer needs to go on with a session."""
+        with self.live(session_id) as transcript:
+            end = transcript.end()
+            answers = [head for head in transcript.chain() if head.kind == ASSISTANT]
+            recent = transcript.records(answers[-_CALLERS_LOOKED_AT:])
+            return Resumed(
+                known=frozenset(transcript.tree.heads),
+                cursor=end.uuid if end else None,
+                callers={
+                    str(call.get("id")): str(record["uuid"])
+                    for record in recent
+                    for call in tool_uses(record)
+                },
+                metadata=self.metadata(session_id, transcript),
+            )
+
+    def _open(self, session_id: str, how: Callable[[Path], Transcript]) -> Transcript:
+        try:
+            return how(self.layout(session_id).transcript)
+        except FileNotFoundError:
+            raise NotFound(
+                f"there is no session {session_id!r}", hint="`siding session list` shows them"
+            ) from None
+
+
+def branch_session(store: SessionStore, source: str, target: str) -> str:
+    """Make `target` a branch of the live chain of `source`; return its title.
+
+    The file appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
+    """
+    with store.live(source) as transcript:
+        metadata = store.metadata(source, transcript)
+        records = list(transcript.records(transcript.chain()))
+    taken = {row.listed.title for row in store.rows(hidden=True)}
+    title = branch_title(
+        metadata.title(source), records, {each for each in taken if each is not None}
+    )
+    lines = branched(
+        records,
+        source=source,
+        target=target,
+        replacements=metadata.replacements_of(source),
+        title=title,
+    )
+    create_bytes(
+        store.layout(target).transcript, b"".join(encode_line(each) + b"\n" for each in lines)
+    )
+    return title
+
+
+def listed_file(path: Path, index: Index | None = None) -> Listed:
+    """Return what a list shows of a transcript, from its two ends.
+
+    A title that stands in neither comes from the index, if it is there.
+    """
+    fd, status = open_with_stat(path)
+    try:
+        head = list(_readable(_lines_of_head(fd)))
+        small = status.st_size <= WINDOW_BYTES
+        tail = head if small else list(_readable(_lines_of_tail(fd, status.st_size)))[::-1]
+    finally:
+        os.close(fd)
+    found = listed(head, tail)
+    if found.title is not None or status.st_size <= 2 * WINDOW_BYTES:
+        return found
+    index = updated(path, index or Index())
+    before = metadata_before(path, index, index.covered)
+    titles = [before.title(session) for session in ({p.session for p in index.metadata} or {""})]
+    return found._replace(title=next((title for title in titles if title), None))
+
+
+def _lines_of_head(fd: int) -> Iterator[bytes]:
+    for line in lines_forwards(fd):
+        if line.offset >= WINDOW_BYTES:
+            return
+        if line.is_closed and not line.is_too_long:
+            yield line.raw
+
+
+def _lines_of_tail(fd: int, size: int) -> Iterator[bytes]:
+    for line in lines_backwards(fd, size):
+        if line.end <= size - WINDOW_BYTES:
+            return
+        if line.is_closed and not line.is_too_long:
+            yield line.raw
+
+
+def _readable(lines: Iterator[bytes]) -> Iterator[Record]:
+    for raw in lines:
+        with suppress(NotJson):
+            yield parse_object(raw)
+
+
+def _merged(before: Metadata, found: Metadata) -> Metadata:
+    """Return the metadata of a file whose first part was read by the index."""
+    after = {kind: dict(entries) for kind, entries in found.last.items()}
+    for kind, entries in before.last.items():
+        found.last[kind] = {**entries, **found.last.get(kind, {})}
+    for session in found.cleared:
+        if session not in after.get("goal", {}):
+            found.last.get("goal", {}).pop(session, None)
+    found.summaries = {**before.summaries, **found.summaries}
+    found.task_summary = found.task_summary or before.task_summary
+    found.cost_state = found.cost_state or before.cost_state
+    for session, replaced in before.replacements.items():
+        found.replacements[session] = replaced + found.replacements.get(session, [])
+    for agent, replaced in before.agent_replacements.items():
+        found.agent_replacements[agent] = replaced + found.agent_replacements.get(agent, [])
+    return found

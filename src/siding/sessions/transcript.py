@@ -1,0 +1,219 @@
+"""Read a transcript: all of it, or only its live end.
+
+`Transcript.live` begins at the end of the file. It looks for the newest compaction, reads only what
+was written from there on (and what the compaction kept), and goes further back only when the
+chain does: when somebody went on from a message before the compaction. Messages are looked at
+(`heads`), not parsed; a record is parsed when it is asked for. So time and memory follow the live
+end, not the file.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from siding.sessions.chains import Rule, chain_to, choose_end
+from siding.sessions.entries import ASSISTANT, Record
+from siding.sessions.heads import Head, look
+from siding.sessions.locate import boundaries_backwards, message_before, read_at
+from siding.sessions.metadata import TYPES, Metadata
+from siding.sessions.tree import Tree
+from siding.sessions.views import with_zero_usage
+from siding.storage.codec import NotJson, parse_object
+from siding.storage.files import open_with_stat
+from siding.storage.journals import TOO_LONG, TORN
+from siding.storage.lines import lines_forwards
+
+
+class Damage(NamedTuple):
+    """A line that could not be read. `number` is None when the reading began in mid file."""
+
+    number: int | None
+    offset: int
+    end: int
+    problem: str
+
+
+class Other(NamedTuple):
+    """A line that is no message: its type and where it is."""
+
+    type: str
+    offset: int
+    size: int
+
+
+class Transcript:
+    """An open transcript file. Closing it frees the file; what was read stays.
+
+    `start` is the first byte that was read; `size` the file's when it was opened. A file that
+    grows meanwhile is seen as it was.
+    """
+
+    def __init__(self, path: Path, fd: int, size: int) -> None:
+        self.path = path
+        self.size = size
+        self.start = 0
+        self.tree = Tree()
+        self.others: list[Other] = []
+        self.damage: list[Damage] = []
+        self._fd = fd
+
+    @classmethod
+    def whole(cls, path: Path) -> Self:
+        """Look at every line. Raises FileNotFoundError or `NotARegularFile`."""
+        found = cls._opened(path)
+        found._scan(0)
+        return found
+
+    @classmethod
+    def live(cls, path: Path, rule: Rule = Rule.SESSION) -> Self:
+        """Look at the lines the live chain needs. Raises as `whole` does."""
+        found = cls._opened(path)
+        boundaries = boundaries_backwards(found._fd, found.size)
+        back = 1
+        while True:
+            start = 0
+            for _ in range(back):
+                start = next(boundaries, 0)
+                if start == 0:
+                    break
+            found._scan(start)
+            if start == 0 or not found._leads_further_back(rule):
+                return found
+            back *= 2
+
+    @classmethod
+    def _opened(cls, path: Path) -> Self:
+        fd, status = open_with_stat(path)
+        return cls(path, fd, status.st_size)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+    def end(self, rule: Rule = Rule.SESSION) -> Head | None:
+        """Return the message the conversation ends with."""
+        return choose_end(self.tree, rule)
+
+    def chain(self, rule: Rule = Rule.SESSION) -> list[Head]:
+        """Return the live chain, oldest message first."""
+        end = choose_end(self.tree, rule)
+        return [] if end is None else chain_to(self.tree, end)
+
+    def record(self, head: Head) -> Record | None:
+        """Return a message's whole record, its parent as the tree has it.
+
+        None when its line is damaged where nobody had looked; it is then added to `damage`.
+        """
+        raw = self.raw(head.offset, head.size)
+        try:
+            record = parse_object(raw)
+        except NotJson as error:
+            found = Damage(number=None, offset=head.offset, end=head.offset + head.size + 1,
+                           problem=str(error))  # fmt: skip
+            if found not in self.damage:
+                self.damage.append(found)
+            return None
+        record["parentUuid"] = head.parent
+        if head.uuid in self.tree.kept and head.kind == ASSISTANT:
+            return with_zero_usage(record)
+        return record
+
+    def records(self, heads: Iterable[Head]) -> Iterator[Record]:
+        """Yield the records of messages, one at a time, without the damaged ones."""
+        for head in heads:
+            record = self.record(head)
+            if record is not None:
+                yield record
+
+    def metadata(self) -> Metadata:
+        """Return the metadata in what was read (see `index` for what lies before it)."""
+        metadata = Metadata()
+        boundaries = {each.uuid for each in self.tree.boundaries}
+        marks = sorted(
+            [*self.others]
+            + [
+                Other(type="system", offset=head.offset, size=head.size)
+                for uuid in boundaries
+                if (head := self.tree.heads.get(uuid)) is not None
+            ],
+            key=lambda each: each.offset,
+        )
+        for each in marks:
+            if each.type not in TYPES and each.type != "system":
+                continue
+            try:
+                metadata.add(parse_object(self.raw(each.offset, each.size)))
+            except NotJson:
+                continue  # counted as damage by who looks for it
+        return metadata
+
+    def raw(self, offset: int, size: int) -> bytes:
+        """Return bytes of the file."""
+        return read_at(self._fd, offset, size)
+
+    def _scan(self, start: int) -> None:
+        """Read from `start` on, or from where what the newest compaction kept begins."""
+        self._read_from(start)
+        last = self.tree.boundaries[-1] if self.tree.boundaries else None
+        if start > 0 and last is not None and last.segment is not None:
+            head = last.segment.head_uuid
+            if head not in self.tree.heads:
+                before = message_before(self._fd, head, start)
+                if before is not None:
+                    self._read_from(before)
+        self.tree.settle()
+
+    def _read_from(self, start: int) -> None:
+        self.start = start
+        self.tree = tree = Tree()
+        self.others = []
+        self.damage = []
+        for line in lines_forwards(self._fd, start):
+            if line.offset >= self.size:
+                break
+            if line.is_too_long:
+                self._damaged(line.number, line.offset, line.end, TOO_LONG)
+                continue
+            if not line.is_closed:
+                self._damaged(line.number, line.offset, line.end, TORN)
+                continue
+            try:
+                seen = look(line.raw, line.offset)
+            except NotJson as error:
+                problem = TORN if error.is_cut_off else str(error)
+                self._damaged(line.number, line.offset, line.end, problem)
+                continue
+            tree.add(seen)
+            if seen.head is None:
+                self.others.append(Other(type=seen.type, offset=line.offset, size=len(line.raw)))
+
+    def _damaged(self, number: int | None, offset: int, end: int, problem: str) -> None:
+        self.damage.append(Damage(number=number, offset=offset, end=end, problem=problem))
+
+    def _leads_further_back(self, rule: Rule) -> bool:
+        """Whether the chain goes on before what was read."""
+        end = choose_end(self.tree, rule)
+        if end is None:
+            return True
+        first = chain_to(self.tree, end)[0]
+        if first.parent is None or first.parent in self.tree.heads:
+            return False
+        return message_before(self._fd, first.parent, self.start) is not None

@@ -1,0 +1,230 @@
+"""The four views of one transcript, as pure functions of its records.
+
+| view   | shows                                            | for                      |
+|--------|--------------------------------------------------|--------------------------|
+| raw    | every line, dead branches and damage included    | audit                    |
+| screen | the whole conversation, compacted parts included | a person scrolling back  |
+| active | from the newest compaction on, snips taken out   | deciding about context   |
+| wire   | messages as a model's API takes them             | the request              |
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from siding.sessions.entries import ASSISTANT, ATTACHMENT, CHAIN_TYPES, USER, Record
+from siding.sessions.messages import (
+    blocks_of,
+    content_of,
+    is_blank,
+    is_boundary,
+    message_id,
+    message_of,
+    removed_by,
+    tool_uses,
+)
+from siding.sessions.recovery import as_blocks, joined_users
+
+CUT_OFF_RESULT = "[The call was cut off before its result was recorded]"
+ZERO_USAGE = {
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+}
+
+
+def raw(records: Iterable[Record]) -> list[Record]:
+    """Return every record as it is in the file."""
+    return list(records)
+
+
+def screen(
+    chain: Sequence[Record], earlier: Callable[[str], Sequence[Record]] | None = None
+) -> list[Record]:
+    """Return the conversation a person scrolls through: the chain, and before each compaction what
+    was said before it.
+
+    `earlier` returns the chain that ends with a message (the boundary's logical parent). What a
+    compaction kept is shown once, where it was said.
+    """
+    shown: list[Record] = list(chain)
+    seen = {record.get("uuid") for record in shown}
+    while earlier is not None and shown and is_boundary(shown[0]):
+        before = shown[0].get("logicalParentUuid")
+        if not isinstance(before, str):
+            break
+        found = list(earlier(before))
+        found_ids = {record.get("uuid") for record in found}
+        if not found or found_ids <= seen:
+            break
+        kept = found_ids & seen
+        shown = found + [record for record in shown if record.get("uuid") not in kept]
+        seen |= found_ids
+    return shown
+
+
+def active(chain: Sequence[Record]) -> list[Record]:
+    """Return what the model may still see: from the newest boundary on, without what was snipped.
+
+    A snip that names nothing takes nothing out; the lines that mark snips and boundaries stay.
+    """
+    start = max((at for at, record in enumerate(chain) if is_boundary(record)), default=0)
+    view = chain[start:]
+    removed = {uuid for record in view for uuid in removed_by(record)}
+    return [
+        record
+        for record in view
+        if record.get("uuid") not in removed or removed_by(record) or is_boundary(record)
+    ]
+
+
+def with_zero_usage(record: Record) -> Record:
+    """Return an assistant message whose tokens count for nothing: a compaction kept it, and they
+    were counted before.
+    """
+    message = message_of(record)
+    usage = message.get("usage")
+    kept = usage if isinstance(usage, dict) else {}
+    return {**record, "message": {**message, "usage": {**kept, **ZERO_USAGE}}}
+
+
+def with_replacements(records: Iterable[Record], replacements: Iterable[Record]) -> list[Record]:
+    """Return the records with every replaced tool result in its replaced form."""
+    texts = {
+        each.get("toolUseId"): each.get("replacement")
+        for each in replacements
+        if isinstance(each.get("replacement"), str)
+    }
+    return [_replaced(record, texts) for record in records] if texts else list(records)
+
+
+def wire(
+    records: Sequence[Record],
+    *,
+    replacements: Iterable[Record] = (),
+    render: Callable[[Record], str] | None = None,
+) -> list[Record]:
+    """Return `{"role", "content"}` messages that an API takes, made of the active view.
+
+    System lines, failed answers and blank ones are left out; the lines of one answer become one
+    message, user messages that follow each other too; every call has exactly one result (one that
+    was cut off gets a result that says so) and no result is without its call. `render` gives an
+    attachment's text; without it attachments are left out. Unknown blocks and fields of blocks
+    (signatures of thoughts) are kept as they are.
+    """
+    kept = [
+        each
+        for record in with_replacements(active(records), replacements)
+        if (each := _for_wire(record, render)) is not None
+    ]
+    return [
+        {"role": record["type"], "content": content_of(record)}
+        for record in _alternating(_paired(_merged_answers(kept)))
+    ]
+
+
+def _for_wire(record: Record, render: Callable[[Record], str] | None) -> Record | None:
+    kind = record.get("type")
+    if kind == ATTACHMENT:
+        attachment = record.get("attachment")
+        text = render(attachment) if render and isinstance(attachment, dict) else ""
+        return {"type": USER, "message": {"role": USER, "content": text}} if text else None
+    if kind not in CHAIN_TYPES or kind not in (USER, ASSISTANT):
+        return None
+    if record.get("isVirtual") or record.get("isVisibleInTranscriptOnly"):
+        return None
+    if kind == ASSISTANT and (record.get("isApiErrorMessage") or is_blank(record)):
+        return None
+    return record if content_of(record) else None
+
+
+def _merged_answers(records: Sequence[Record]) -> list[Record]:
+    """Join the lines of one answer, also where results of its first calls stand between them."""
+    merged: list[Record] = []
+    places: dict[str, int] = {}
+    for record in records:
+        answer = message_id(record) if record["type"] == ASSISTANT else None
+        if answer is not None and answer in places:
+            first = merged[places[answer]]
+            content = as_blocks(first) + as_blocks(record)
+            merged[places[answer]] = {**first, "message": {**message_of(first), "content": content}}
+            continue
+        if answer is not None:
+            places[answer] = len(merged)
+        merged.append(record)
+    return merged
+
+
+def _paired(records: Sequence[Record]) -> list[Record]:
+    """Put each result right after its calls, the first one of each call; make up missing ones."""
+    results: dict[Any, Record] = {}
+    for record in records:
+        if record["type"] == USER:
+            for block in blocks_of(record):
+                if block.get("type") == "tool_result":
+                    results.setdefault(block.get("tool_use_id"), block)
+    paired: list[Record] = []
+    for record in records:
+        if record["type"] == USER:
+            rest = [block for block in as_blocks(record) if block.get("type") != "tool_result"]
+            if rest:
+                paired.append(_user_of(record, rest))
+            continue
+        paired.append(record)
+        answers = [
+            results.get(call.get("id")) or _missing_result(call) for call in tool_uses(record)
+        ]
+        if answers:
+            paired.append({"type": USER, "message": {"role": USER, "content": answers}})
+    return paired
+
+
+def _user_of(record: Record, blocks: list[Record]) -> Record:
+    if isinstance(content_of(record), str):
+        return record
+    return {**record, "message": {**message_of(record), "content": blocks}}
+
+
+def _missing_result(call: Record) -> Record:
+    return {
+        "type": "tool_result",
+        "tool_use_id": call.get("id"),
+        "content": CUT_OFF_RESULT,
+        "is_error": True,
+    }
+
+
+def _alternating(records: Sequence[Record]) -> list[Record]:
+    joined: list[Record] = []
+    for record in records:
+        if joined and joined[-1]["type"] == record["type"]:
+            if record["type"] == USER:
+                joined[-1] = joined_users(joined[-1], record)
+            else:
+                content = as_blocks(joined[-1]) + as_blocks(record)
+                joined[-1] = {**joined[-1], "message": {"role": ASSISTANT, "content": content}}
+        else:
+            joined.append(record)
+    return joined
+
+
+def _replaced(record: Record, texts: Mapping[Any, Any]) -> Record:
+    content = content_of(record)
+    if record.get("type") != USER or not isinstance(content, list):
+        return record
+    if not any(_is_replaced(block, texts) for block in content):
+        return record
+    changed = [
+        {**block, "content": texts[block["tool_use_id"]]} if _is_replaced(block, texts) else block
+        for block in content
+    ]
+    return {**record, "message": {**message_of(record), "content": changed}}
+
+
+def _is_replaced(block: Any, texts: Mapping[Any, Any]) -> bool:
+    return (
+        isinstance(block, dict)
+        and block.get("type") == "tool_result"
+        and isinstance(block.get("tool_use_id"), str)
+        and block["tool_use_id"] in texts
+    )

@@ -1,0 +1,318 @@
+"""Write a conversation to its transcript.
+
+Rules: nothing is on disk before something was said; what was set before (title, mode, …) is kept
+and written with the first message. What a person says is stored before `append` returns. Progress
+is never written, a message only once; subagents write to their own file, without looking at what
+the parent has.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+from siding.sessions.appending import append_lines
+from siding.sessions.entries import (
+    ATTACHMENT,
+    CHAIN_TYPES,
+    FORMAT_VERSION,
+    SPOKEN,
+    USER,
+    Record,
+)
+from siding.sessions.layout import SessionLayout
+from siding.sessions.messages import is_boundary, is_tool_result, tool_results, tool_uses
+from siding.sessions.metadata import Metadata
+from siding.sessions.queue import WriteQueue
+from siding.storage.codec import encode_line
+from siding.storage.files import make_dirs
+from siding.storage.locks import FileLock, Holder
+
+REPEAT_AFTER_BYTES = 48 * 1024  # other programs look at the last 64 KiB
+_FIRST_KEYS = ("teamName", "agentName", "promptId", "agentId")
+_LAST_KEYS = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "v")
+
+
+class Stamp(NamedTuple):
+    """What is written into every message: where and by what it was made."""
+
+    cwd: str
+    version: str
+    git_branch: str = ""
+    user_type: str = "external"
+    entrypoint: str = "siding"
+    slug: str = ""
+
+
+class Resumed(NamedTuple):
+    """What a writer must know of the file it goes on with."""
+
+    known: frozenset[str]
+    cursor: str | None
+    callers: Mapping[str, str]
+    metadata: Metadata
+
+
+NOTHING_YET = Resumed(known=frozenset(), cursor=None, callers={}, metadata=Metadata())
+
+
+class Writer:
+    """The one writer of a session. Close it, or use it in a ``with`` block.
+
+    Without `background` every call returns after its lines are stored. With it, only what a person
+    said is waited for; the rest is stored soon, in order, and `flush` waits for it.
+    """
+
+    def __init__(
+        self,
+        layout: SessionLayout,
+        *,
+        stamp: Stamp,
+        now: Callable[[], str],
+        new_id: Callable[[], str],
+        resumed: Resumed | None = None,
+        holder: Holder | None = None,
+        attachments: bool = False,
+        background: bool = False,
+    ) -> None:
+        self.layout = layout
+        self.session_id = layout.session_id
+        self.stamp = stamp
+        self.metadata = resumed.metadata if resumed else Metadata()
+        self.cursor: str | None = resumed.cursor if resumed else None
+        self._now = now
+        self._new_id = new_id
+        self._known = set(resumed.known) if resumed else set()
+        self._callers = dict(resumed.callers) if resumed else {}
+        self._exists = resumed is not None
+        self._pending: list[Record] = []
+        self._attachments = attachments
+        self._since_repeat = 0
+        self._holder = holder
+        self._lock: FileLock | None = None
+        self._queue = WriteQueue(append_lines) if background else None
+        if self._exists:
+            self._take_lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def append(self, messages: Iterable[Record], *, durable: bool = False) -> list[Record]:
+        """Add messages behind the last one; return them as they were written."""
+        return self._write(messages, self.cursor, durable=durable)
+
+    def record(
+        self, messages: Iterable[Record], *, parent: str | None = None, durable: bool = True
+    ) -> list[Record]:
+        """Take a conversation from its beginning (or from `parent` on) and write what is new.
+
+        Messages already there that come before the first new one only say where it hangs.
+        """
+        return self._write(messages, parent, durable=durable)
+
+    def append_to_agent(
+        self,
+        agent_id: str,
+        messages: Iterable[Record],
+        *,
+        parent: str | None = None,
+        group: str = "",
+    ) -> list[Record]:
+        """Add messages to a subagent's own file, behind `parent`. Nothing is left out as known:
+        a fork begins with messages of its parent, and they belong into its file too.
+        """
+        written: list[Record] = []
+        for message in self._clean(messages):
+            record = self._stamped(message, parent, agent_id)
+            parent = record["uuid"]
+            written.append(record)
+        path = self.layout.agent_transcript(agent_id, group)
+        self._store_at(path, written, durable=any(map(_is_own_words, written)))
+        return written
+
+    def set(self, entry: Record) -> None:
+        """Set metadata: an entry without its session id."""
+        record = {**entry, "sessionId": self.session_id, "v": FORMAT_VERSION}
+        agent = entry.get("agentId")
+        if entry.get("type") == "content-replacement" and isinstance(agent, str):
+            self._store_at(self.layout.agent_transcript(agent), [record], durable=False)
+            return
+        self.metadata.add(record)
+        if self._exists:
+            self._store([record], durable=self._queue is None)
+        else:
+            self._pending = [each for each in self._pending if not _supersedes(record, each)]
+            self._pending.append(record)
+
+    def withdraw(self, uuid: str) -> None:
+        """Take a message back. Its line stays in the file and no reader shows it."""
+        self._store(
+            [
+                {
+                    "type": "tombstone",
+                    "uuid": uuid,
+                    "sessionId": self.session_id,
+                    "timestamp": self._now(),
+                    "v": FORMAT_VERSION,
+                }
+            ],
+            durable=True,
+        )
+        if self.cursor == uuid:
+            self.cursor = None
+
+    def repeat_metadata(self) -> None:
+        """Write the metadata again, so that it stands near the end of the file."""
+        if self._exists:
+            repeated = self.metadata.repeated(self.session_id)
+            if repeated:
+                self._store(repeated, durable=False)
+            self._since_repeat = 0
+
+    def flush(self) -> None:
+        """Return when everything is stored."""
+        if self._queue is not None:
+            self._queue.flush()
+
+    def close(self) -> None:
+        """Store what is left and let the next writer in."""
+        try:
+            if self._since_repeat > REPEAT_AFTER_BYTES:
+                self.repeat_metadata()
+            if self._queue is not None:
+                self._queue.close()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+
+    def _write(
+        self, messages: Iterable[Record], parent: str | None, *, durable: bool
+    ) -> list[Record]:
+        written: list[Record] = []
+        new: set[str] = set()
+        for message in self._clean(messages):
+            uuid = message.get("uuid")
+            if isinstance(uuid, str) and (uuid in self._known or uuid in new):
+                if not written:
+                    parent = uuid
+                continue
+            record = self._stamped(message, self._parent_of(message, parent, written), None)
+            if is_boundary(record):
+                record = _as_root(record, parent)
+            written.append(record)
+            parent = record["uuid"]
+            new.add(parent)
+        if written:
+            self._store(written, durable=durable or any(map(_is_own_words, written)))
+        # Only what is stored, or surely will be, is known: a failed call can be made again.
+        self._known |= new
+        self._callers |= _callers_in(written)
+        if parent is not None:
+            self.cursor = parent
+        return written
+
+    def _clean(self, messages: Iterable[Record]) -> Iterable[Record]:
+        for message in messages:
+            kind = message.get("type")
+            if kind not in CHAIN_TYPES or (kind == ATTACHMENT and not self._attachments):
+                continue
+            yield {key: value for key, value in message.items() if key != "isVirtual"}
+
+    def _parent_of(
+        self, message: Record, parent: str | None, written: Sequence[Record]
+    ) -> str | None:
+        """A tool's result hangs on the message that made the call."""
+        if not is_tool_result(message):
+            return parent
+        named = message.get("sourceToolAssistantUUID")
+        if isinstance(named, str):
+            return named
+        results = tool_results(message)
+        call = results[0].get("tool_use_id") if results else None
+        if not isinstance(call, str):
+            return parent
+        return _callers_in(written).get(call) or self._callers.get(call) or parent
+
+    def _stamped(self, message: Record, parent: str | None, agent: str | None) -> Record:
+        record: Record = {"parentUuid": parent}
+        if "logicalParentUuid" in message:
+            record["logicalParentUuid"] = message["logicalParentUuid"]
+        record["isSidechain"] = agent is not None
+        record |= {key: message[key] for key in _FIRST_KEYS if key in message}
+        if agent is not None:
+            record["agentId"] = agent
+        record |= {
+            key: value
+            for key, value in message.items()
+            if key not in record and key not in _LAST_KEYS
+        }
+        record["uuid"] = message.get("uuid") or self._new_id()
+        record["timestamp"] = message.get("timestamp") or self._now()
+        record |= self._stamps()
+        return record
+
+    def _stamps(self) -> dict[str, Any]:
+        stamps: dict[str, Any] = {
+            "userType": self.stamp.user_type,
+            "entrypoint": self.stamp.entrypoint,
+            "cwd": self.stamp.cwd,
+            "sessionId": self.session_id,
+            "version": self.stamp.version,
+            "gitBranch": self.stamp.git_branch,
+        }
+        if self.stamp.slug:
+            stamps["slug"] = self.stamp.slug
+        return stamps | {"v": FORMAT_VERSION}
+
+    def _store(self, records: Sequence[Record], *, durable: bool) -> None:
+        if not self._exists:
+            if not any(record.get("type") in SPOKEN for record in records):
+                self._pending += records
+                return
+            records = [*self._pending, *records]
+            make_dirs(self.layout.root)
+            self._take_lock()
+        self._store_at(self.layout.transcript, records, durable=durable)
+        self._exists = True
+        self._pending = []
+
+    def _store_at(self, path: Any, records: Sequence[Record], *, durable: bool) -> None:
+        lines = [encode_line(record) for record in records]
+        self._since_repeat += sum(map(len, lines))
+        if self._queue is None:
+            append_lines(path, lines)
+            return
+        self._queue.add(path, lines)
+        if durable:
+            self._queue.flush()
+
+    def _take_lock(self) -> None:
+        lock = FileLock(self.layout.writer_lock)
+        lock.acquire(holder=self._holder)
+        self._lock = lock
+
+
+def _as_root(record: Record, before: str | None) -> Record:
+    """Return a boundary: a root, that names the message it comes after."""
+    logical = record.get("logicalParentUuid") or before
+    rest = {key: value for key, value in record.items() if key != "logicalParentUuid"}
+    return {"parentUuid": None, "logicalParentUuid": logical} | {
+        key: value for key, value in rest.items() if key != "parentUuid"
+    }
+
+
+def _callers_in(records: Iterable[Record]) -> dict[str, str]:
+    return {str(call.get("id")): record["uuid"] for record in records for call in tool_uses(record)}
+
+
+def _is_own_words(record: Record) -> bool:
+    return record.get("type") == USER and not is_tool_result(record)
+
+
+def _supersedes(new: Record, old: Record) -> bool:
+    """Whether an entry set before the first message makes an earlier one pointless."""
+    kinds = {"custom-title", "ai-title", "tag", "mode", "agent-name", "agent-color",
+             "agent-setting", "worktree-state", "last-prompt"}  # fmt: skip
+    return new.get("type") == old.get("type") and new.get("type") in kinds

@@ -1,0 +1,133 @@
+"""Sessions of a directory, their lists and their index."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from siding.errors import NotFound, UsageError
+from siding.sessions.compaction import Making, full
+from siding.sessions.entries import Record, Unknown, record_of, typed
+from siding.sessions.index import Index, read_index, updated
+from siding.sessions.store import SessionStore, branch_session, listed_file
+from siding.sessions.transcript import Transcript
+from siding.storage.codec import encode_line
+
+from .building import SESSION, at, line, said, writer_of, written
+
+PADDING: Record = {"type": "padding", "text": "x" * 150_000}
+
+
+def meta(kind: str, key: str, value: object) -> Record:
+    return {"type": kind, "sessionId": SESSION, key: value}
+
+
+def test_a_title_in_the_middle_of_a_large_file_is_found(tmp_path: Path) -> None:
+    records = [said("u1", None, 1), PADDING, meta("custom-title", "customTitle", "T"), PADDING]
+    assert listed_file(written(tmp_path / "t.jsonl", records)).title == "T"
+
+
+def test_a_tools_input_is_no_title(tmp_path: Path) -> None:
+    block = {"type": "tool_use", "id": "t", "name": "B", "input": {"customTitle": "fake"}}
+    message = {"role": "assistant", "content": [block]}
+    records = [said("u1", None, 1), said("a1", "u1", 2, "assistant", message=message)]
+    assert listed_file(written(tmp_path / "t.jsonl", records)).title is None
+
+
+def test_an_index_is_extended_by_what_was_added_and_thrown_away_when_it_does_not_fit(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path / "t.jsonl", [said("u1", None, 1), meta("tag", "tag", "x")])
+    first = updated(path, Index())
+    assert (first.lines, first.messages, len(first.metadata)) == (2, 1, 1)
+    with path.open("ab") as file:
+        file.write(b'{"broken\n' + encode_line(said("u2", "u1", 2)) + b'\n{"torn')
+    second = updated(path, first)
+    assert second == updated(path, Index())
+    assert (second.lines, second.messages) == (4, 2)
+    assert [each.number for each in second.damage] == [3]
+    path.write_bytes(b"x" * second.covered)
+    assert updated(path, second) == updated(path, Index())
+
+
+def test_metadata_from_before_the_live_end_counts(tmp_path: Path) -> None:
+    old = line([said("u1", None, 1), said("a1", None, 2, "assistant")])
+    new = full(old, "s", Making(new_id=iter("bc").__next__, now=at(9)))
+    replaced = {"toolUseId": "t1", "replacement": "R"}
+    records = [
+        *old,
+        meta("custom-title", "customTitle", "T"),
+        meta("goal", "state", {"objective": "g"}),
+        meta("mode", "mode", "plan"),
+        meta("content-replacement", "replacements", [replaced]),
+        *new,
+        meta("mode", "mode", "default"),
+        {"type": "goal-cleared", "sessionId": SESSION},
+    ]
+    store = SessionStore(tmp_path)
+    written(store.layout(SESSION).transcript, records)
+    with store.live(SESSION) as transcript:
+        assert transcript.start > 0
+        found = store.metadata(SESSION, transcript)
+    assert found.title(SESSION) == "T"
+    assert found.value("mode", SESSION) == "default"
+    assert found.value("goal", SESSION) is None
+    assert found.replacements_of(SESSION) == [replaced]
+    assert read_index(store.layout(SESSION).index_json) == store.index(SESSION)
+    store.layout(SESSION).index_json.write_bytes(b"garbage")
+    assert store.index(SESSION).lines == len(records)
+
+
+def test_sessions_are_found_by_id_beginning_and_title(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    for name, title in (("abc-1", "One"), ("abd-2", "Two")):
+        with writer_of(store, name) as writer:
+            writer.set({"type": "custom-title", "customTitle": title})
+            writer.append([said("u1", None, 1)])
+    os.utime(tmp_path / "abd-2.jsonl", (5, 5))
+    assert store.require("abc") == "abc-1"
+    assert store.require("Two") == "abd-2"
+    assert store.newest() == "abc-1"
+    with pytest.raises(UsageError, match="could be any of"):
+        store.require("ab")
+    with pytest.raises(NotFound):
+        store.require("zzz")
+    with pytest.raises(NotFound):
+        store.live("zzz")
+
+
+def test_a_list_goes_past_files_it_cannot_read(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    with writer_of(store) as writer:
+        writer.append([said("u1", None, 1)])
+    (tmp_path / "dir.jsonl").mkdir()
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "link.jsonl").symlink_to("/dev/zero")
+    assert [row.id for row in store.rows()] == [SESSION]
+
+
+def test_branches_get_titles_nobody_has(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    with writer_of(store) as writer:
+        writer.append([said("u1", None, 1), said("a1", None, 2, "assistant")])
+    titles = [branch_session(store, SESSION, f"b{number}") for number in range(3)]
+    assert titles == [f"words of u1 (Branch{each})" for each in ("", " 2", " 3")]
+    with Transcript.whole(store.layout("b0").transcript) as transcript:
+        records = list(transcript.records(transcript.chain()))
+    assert [each["forkedFrom"]["messageUuid"] for each in records] == ["u1", "a1"]
+    assert {each["sessionId"] for each in records} == {"b0"}
+    with pytest.raises(FileExistsError):
+        branch_session(store, SESSION, "b0")
+
+
+def test_typed_entries_round_trip_and_the_unknown_is_kept() -> None:
+    goal: Record = meta("goal", "state", {"objective": "g"})
+    entry = typed(goal)
+    assert record_of(entry) == {**goal, "timestamp": ""}  # type: ignore[arg-type]
+    odd = {"type": "brand-new", "x": 1}
+    unknown = typed(odd)
+    assert isinstance(unknown, Unknown)
+    assert unknown.record == odd
+    misshapen = typed({"type": "goal", "state": 3})
+    assert isinstance(misshapen, Unknown)
+    assert "state" in misshapen.problem
