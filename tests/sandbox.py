@@ -30,6 +30,14 @@ def environment(directory: Path) -> dict[str, str]:
     }
 
 
+def alive(pid: int) -> bool:
+    """Return whether a process is there and is more than a zombie nobody has collected."""
+    done = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False, timeout=10
+    )
+    return done.stdout.strip() not in (b"",) and not done.stdout.strip().startswith(b"Z")
+
+
 class Sandbox:
     """A repository with one commit, and the commands to work on it."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.locking import holding_task
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
 from siding.app.workspaces import finish_removal, keep, recover_if_cut_off, remove
@@ -52,7 +53,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
         recover_if_cut_off(project, task.id)
         task = project.tasks.load(task.id)
         move_task(task.status, TaskMove.CLOSE)
-        workspace = project.registry.of_task(task.id)
+        workspace = workspace_of(project, task)
         if workspace is not None and _has_place(workspace):
             if fate is not Fate.KEEP and not force:
                 _refuse_to_hide_work(project, task, lock)
@@ -94,7 +95,7 @@ def remove_workspace(
 
 
 def _require(project: Project, task: Task) -> Workspace:
-    workspace = project.registry.of_task(task.id)
+    workspace = workspace_of(project, task)
     if workspace is None:
         raise SidingError(
             f"task {task.name!r} has no workspace",
@@ -147,7 +148,7 @@ def _close(project: Project, task: Task) -> Task:
 
 def _delete_records(project: Project, task: Task) -> Path:
     """Move the task's records into the trash, beside its workspace."""
-    workspace = project.registry.of_task(task.id)
+    workspace = workspace_of(project, task)
     named = workspace.trash if workspace is not None else None
     trash = project.layout.root / (named or f"trash/{task.id}")
     make_dirs(trash)

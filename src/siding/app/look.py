@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import diff_stat_record
 from siding.app.selection import select
@@ -51,7 +52,7 @@ class Status(NamedTuple):
 def status(project: Project, named: str | None) -> Status:
     """Return where a task stands; nothing is written."""
     task = select(project, named)
-    workspace = project.registry.of_task(task.id)
+    workspace = workspace_of(project, task)
     present = (
         workspace is not None
         and workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
@@ -61,7 +62,7 @@ def status(project: Project, named: str | None) -> Status:
     lock = FileLock(project.task_layout(task.id).lock)
     holder = lock.holder() if lock.is_locked() else None
     unrecorded = None
-    if present and workspace is not None:
+    if present and workspace is not None and workspace.base_snapshot:
         unrecorded = TaskSnapshots(project, workspace).changed_count()
     return Status(
         task=task,
@@ -180,9 +181,14 @@ def difference(
     `start` and `end` are step numbers, ``base``, ``last`` or ``now``.
     """
     task = select(project, named)
-    workspace = project.registry.of_task(task.id)
+    workspace = workspace_of(project, task)
     if workspace is None:
         raise SidingError(f"task {task.name!r} never had a workspace, so nothing was changed")
+    if not workspace.base_snapshot:
+        raise SidingError(
+            f"nothing of task {task.name!r} was recorded yet",
+            hint="`siding checkpoint` records it as it stands",
+        )
     snapshots = TaskSnapshots(project, workspace)
     if at is not None:
         if start or end:
@@ -225,7 +231,7 @@ def steps(project: Project, task: Task) -> Iterator[Step]:
 
 def snapshots_of(project: Project, task: Task) -> TaskSnapshots | None:
     """Return the snapshots of a task, or None when it never had a workspace."""
-    workspace = project.registry.of_task(task.id)
+    workspace = workspace_of(project, task)
     return None if workspace is None else TaskSnapshots(project, workspace)
 
 

@@ -97,6 +97,8 @@ class Project:
     def changing(self, what: str) -> Iterator[None]:
         """Hold the project's lock: for changes of the board, the registry and the state."""
         holder = Holder(pid=self.app.pid, since=self.app.now(), what=what)
+        if not self.layout.locks_dir.is_dir():  # a home of the bar tool has none
+            make_dirs(self.layout.locks_dir)
         lock = FileLock(self.layout.lock("project"))
         lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
         try:

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from siding.app.old_home import take_over, workspace_of
 from siding.app.project import Project
 from siding.app.snapshots import TaskSnapshots
 from siding.errors import SidingError
@@ -68,7 +69,14 @@ class Recorder:
     def settle_interrupted(self) -> list[Step]:
         """Record the step that was cut off, if there is one."""
         running = read_running(self.layout.running_json)
-        return [] if running is None else [self._finish_interrupted(running)]
+        if running is None:
+            return []
+        last = self.ledger.last()
+        if last is not None and last.number >= running.number:
+            # Its line was written; what was cut off is only the clearing of the intent.
+            clear_running(self.layout.running_json)
+            return []
+        return [self._finish_interrupted(running)]
 
     def changes_since_base(self) -> int:
         """Return how many files differ from the base; `settle` has been called."""
@@ -184,23 +192,23 @@ class Recorder:
             self.snapshots.diff_stat(before, after.snapshot) if before != after.snapshot else None
         )
         ended_at = self.project.app.now()
+        told = {**running.record, **fields}
         record: dict[str, Any] = {
             "step_id": step_id(running.number),
             "kind": running.kind,
+            **told,
             "started_at": running.started_at,
-            "ended_at": ended_at,
+            "ended_at": told.get("ended_at", ended_at),
             "diff_stat": diff_stat_record(stat),
             "artifacts": artifacts,
-            "policy_events": [],
+            "policy_events": told.get("policy_events", []),
             "snapshot": after.snapshot,
             "parent": before,
             "coverage": after.coverage.as_record(),
-            "session_id": None,
-            "agent": None,
-            "usage": None,
+            "session_id": told.get("session_id"),
+            "agent": told.get("agent"),
+            "usage": told.get("usage"),
             **bound,
-            **running.record,
-            **fields,
         }
         record.setdefault("duration_ms", _milliseconds(running.started_at, record["ended_at"]))
         if after.heads:
@@ -254,7 +262,7 @@ class Recorder:
 
 def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
     """Return the recorder of a task whose lock is held; raise NoWorkspace when it has no place."""
-    workspace = project.registry.of_task(task.id)
+    workspace = workspace_of(project, task)
     if workspace is None or workspace.status in (WorkspaceState.ABSENT, WorkspaceState.REMOVED):
         raise NoWorkspace(
             f"task {task.name!r} has no workspace",
@@ -265,7 +273,9 @@ def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
             f"the workspace of task {task.name!r} is gone: {workspace.path!r}",
             hint="`siding doctor` says what can be brought back",
         )
-    if not workspace.base_snapshot:
+    if project.registry.of_task(task.id) is None:
+        workspace = take_over(project, task, workspace)
+    elif not workspace.base_snapshot:
         workspace = _take_base_snapshot(project, task, workspace, lock)
     return Recorder(project, task, workspace, lock)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.app.environment import environment_in
 from siding.app.hooks import HookResult, hooks_for, run_hook
 from siding.app.locking import holding_task
 from siding.app.masking import masked_environment, printable
@@ -89,7 +90,9 @@ def run(
         recorder = open_recorder(project, task, lock)
         cwd = _directory(project, recorder, request.cwd)
         command = Command(
-            argv=request.argv, cwd=cwd, env=_environment(project, recorder, request.env)
+            argv=request.argv,
+            cwd=cwd,
+            env=environment_in(project, task, recorder.workspace, request.env),
         )
         if request.record:
             result = _recorded(recorder, request, command, terminal)
@@ -276,23 +279,6 @@ def _hooks(recorder: Recorder, moment: str, command: Command) -> tuple[list[Hook
         if moment == "pre_run" and results[-1].exit_code != 0:
             break
     return results, untrusted
-
-
-def _environment(project: Project, recorder: Recorder, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Return the caller's environment, plus what tells the command where it is."""
-    inherited = {k: v for k, v in project.app.env.items() if not k.startswith(("GIT_", "SIDING_"))}
-    home = {k: project.app.env[k] for k in ("SIDING_HOME",) if k in project.app.env}
-    return {
-        **inherited,
-        **home,
-        "SIDING_ACTIVE": "true",
-        "SIDING_TASK_ID": recorder.task.id,
-        "SIDING_TASK_NAME": recorder.task.name,
-        "SIDING_WORKSPACE": str(recorder.root),
-        "SIDING_BASE_REF": recorder.task.base_ref,
-        "SIDING_REPO_ROOT": str(project.paths.root),
-        **wanted,
-    }
 
 
 def _directory(project: Project, recorder: Recorder, wanted: str | None) -> Path:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from siding.app.carry import carry_changes
+from siding.app.environment import environment_in
 from siding.app.hooks import HookResult, hooks_for, run_hook
 from siding.app.include import copy_included
 from siding.app.locking import holding_task
@@ -12,6 +13,7 @@ from siding.app.selection import select
 from siding.app.startcard import StartCard, draw_card
 from siding.app.workspaces import create, recover_if_cut_off
 from siding.errors import UsageError
+from siding.git.errors import UnknownRevision
 from siding.ids import Sha, TaskId, new_task_id
 from siding.ledger.step import Step
 from siding.storage.locks import FileLock
@@ -86,7 +88,7 @@ def furnish(
         )
     hooks, untrusted = hooks_for(project, "post_create")
     results = tuple(
-        run_hook(hook, cwd=recorder.root, env=_hook_environment(project, task, workspace))
+        run_hook(hook, cwd=recorder.root, env=environment_in(project, task, workspace, {}))
         for hook in hooks
     )
     recorder.settle("made by post_create hooks")
@@ -117,8 +119,11 @@ def add_workspace(project: Project, named: str | None, *, base: str | None, carr
 
 def default_base(project: Project) -> str:
     """Return the base a task starts from when none is named: the setting, else where one stands."""
-    if project.settings.default_base:
-        return project.settings.default_base
+    return project.settings.default_base or where_one_stands(project)
+
+
+def where_one_stands(project: Project) -> str:
+    """Return the branch that is checked out, or its commit when there is none."""
     checkout = project.checkout
     head = project.repository.head(None if checkout is None else checkout.git_dir)
     return head.branch or head.sha or "HEAD"
@@ -126,7 +131,14 @@ def default_base(project: Project) -> str:
 
 def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
     base_ref = request.base or default_base(project)
-    base = project.repository.resolve(base_ref)
+    try:
+        base = project.repository.resolve(base_ref)
+    except UnknownRevision:
+        if request.base is not None or base_ref != project.settings.default_base:
+            raise
+        # The bar tool wrote `default_base: main` into every project and never used it.
+        base_ref = where_one_stands(project)
+        base = project.repository.resolve(base_ref)
     checkout = project.checkout
     head = project.repository.head(None if checkout is None else checkout.git_dir)
     if request.carry and base != head.sha:
@@ -180,14 +192,3 @@ def _planned(project: Project, task: Task, *, switch: bool) -> Started:
         task=task, workspace=None, card=None, carried=None, hooks=(), untrusted_hooks=0,
         switched=switch,
     )  # fmt: skip
-
-
-def _hook_environment(project: Project, task: Task, workspace: Workspace) -> dict[str, str]:
-    env = {k: v for k, v in project.app.env.items() if not k.startswith("GIT_")}
-    return {
-        **env,
-        "SIDING_TASK_ID": task.id,
-        "SIDING_TASK_NAME": task.name,
-        "SIDING_WORKSPACE": workspace.path,
-        "SIDING_REPO_ROOT": str(project.paths.root),
-    }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from siding.app.board import TaskRow, rows
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import resolve, select
 from siding.errors import UsageError
@@ -16,7 +17,7 @@ __all__ = ["TaskRow", "rows", "show", "switch", "update"]
 def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:
     """Return a task and its workspace."""
     task = select(project, named)
-    return task, project.registry.of_task(task.id)
+    return task, workspace_of(project, task)
 
 
 def switch(project: Project, named: str) -> Task:

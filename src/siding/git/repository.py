@@ -102,6 +102,11 @@ class Repository:
         """Return the commits that `new` has and `old` has not, newest first."""
         return self._summaries([f"-{limit}", new, "--not", old])
 
+    def merge_base(self, one: Sha, other: Sha) -> Sha | None:
+        """Return the newest commit that both have, None when their histories never met."""
+        done = self.git.attempt(self._place, ["merge-base", one, other])
+        return as_sha(done.stdout.strip()) if done.returncode == 0 else None
+
     def is_ancestor(self, old: Sha, new: Sha) -> bool:
         """Tell whether `old` is `new` or one of its ancestors."""
         done = self.git.attempt(self._place, ["merge-base", "--is-ancestor", old, new])

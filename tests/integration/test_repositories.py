@@ -1,0 +1,217 @@
+"""Repositories of every shape: each has an answer, and the answer is the same every time."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sandbox import Sandbox
+
+
+def run_and_record(sandbox: Sandbox, *, cwd: Path | None = None) -> list[str]:
+    """Add a file in a step; return what the step says it changed."""
+    sandbox.siding("run", "--", "sh", "-c", "echo new >new.txt", cwd=cwd)
+    sandbox.siding("verify", cwd=cwd)
+    done = sandbox.siding("log", "--limit", "1", "--format", "json", cwd=cwd)
+    (step,) = json.loads(done.stdout)
+    assert step["exit_code"] == 0
+    found = step["diff_stat"]["file_list"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_repository_without_a_commit(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    empty = tmp_path / "empty"
+    sandbox.git("init", "-q", str(empty))
+    done = sandbox.siding("run", "--", "true", cwd=empty, status=1)
+    assert b"has no commit yet" in done.stderr
+    assert b"make a first commit" in done.stderr
+
+
+def test_a_directory_that_is_no_repository(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    done = sandbox.siding("run", "--", "true", cwd=tmp_path / "home", status=1)
+    assert b"is not in a git repository" in done.stderr
+
+
+def test_a_bare_repository(sandbox: Sandbox) -> None:
+    bare = sandbox.directory / "bare.git"
+    sandbox.git("clone", "-q", "--bare", str(sandbox.repo), str(bare))
+    assert run_and_record(sandbox, cwd=bare) == ["new.txt"]
+
+
+def test_a_detached_head(sandbox: Sandbox) -> None:
+    sandbox.git("checkout", "-q", "--detach")
+    assert run_and_record(sandbox) == ["new.txt"]
+    task = sandbox.json("task", "show", "--format", "json")
+    assert task["base_ref"] == task["base_commit"] == sandbox.git("rev-parse", "HEAD")
+
+
+def test_a_linked_worktree_is_the_same_project(sandbox: Sandbox) -> None:
+    linked = sandbox.directory / "linked"
+    sandbox.git("worktree", "add", "-q", "-b", "side", str(linked))
+    (linked / "side.txt").write_text("side\n")
+    sandbox.git("add", "-A", cwd=linked)
+    sandbox.git("commit", "-qm", "side", cwd=linked)
+    assert run_and_record(sandbox, cwd=linked) == ["new.txt"]
+    assert (sandbox.workspace() / "side.txt").exists()  # from where one stands
+    assert len(list((sandbox.directory / "siding" / "projects").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", "ünï-码", "-dash", "quo'te\"s", "new\nline", "co:lon"]
+)
+def test_a_path_of_any_name(tmp_path: Path, name: str) -> None:
+    sandbox = Sandbox(tmp_path / name)
+    (sandbox.repo / name).write_text("odd\n")
+    sandbox.git("add", "-A")
+    sandbox.git("commit", "-qm", "odd name")
+    sandbox.siding("run", "--", "sh", "-c", 'for f in *; do echo x >>"./$f"; done', status=None)
+    (step,) = sandbox.steps()
+    assert step["diff_stat"]["files"] == 2
+    sandbox.siding("verify")
+    sandbox.siding("task", "close", "--force")
+    sandbox.siding("doctor")
+
+
+def test_file_names_of_any_bytes(sandbox: Sandbox) -> None:
+    code = (
+        "import os\n"
+        "for name in [b'tab\\there', b'new\\nline', b'bad\\xff', 'é'.encode(), b'-x', b' sp ']:\n"
+        "    open(name, 'wb').write(name)\n"
+    )
+    sandbox.siding("run", "--", "python3", "-c", code)
+    (step,) = sandbox.steps()
+    assert sorted(step["diff_stat"]["file_list"]) == sorted(
+        ['"tab\\there"', '"new\\nline"', '"bad\\377"', "é", "-x", '" sp "']
+    )
+    patch = sandbox.directory / "odd.patch"
+    sandbox.siding("diff", "--step", "1", "--output", str(patch))
+    sandbox.git("apply", str(patch))
+    assert (Path(os.fsdecode(os.fsencode(sandbox.repo) + b"/bad\xff"))).read_bytes() == b"bad\xff"
+    sandbox.siding("log")
+    sandbox.siding("show", "1")
+
+
+def test_submodules(sandbox: Sandbox) -> None:
+    library = sandbox.directory / "library"
+    sandbox.git("clone", "-q", str(sandbox.repo), str(library))
+    sandbox.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "lib")
+    sandbox.git("commit", "-qm", "with a library")
+    done = sandbox.siding("task", "start", "sub")
+    assert b"submodules: lib" in done.stderr
+    assert run_and_record(sandbox) == ["new.txt"]
+    update = ["git", "-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init"]
+    sandbox.siding("run", "--", *update)
+    sandbox.siding("run", "--", "sh", "-c", "echo changed >lib/hello.txt")
+    step = sandbox.steps()[-1]
+    assert step["diff_stat"]["file_list"] == ["lib/hello.txt"]
+    assert step["coverage"]["nested"] == ["lib"]
+
+
+def test_a_repository_inside_the_workspace(sandbox: Sandbox) -> None:
+    script = "git init -q inner && cd inner && echo 1 >file && git add -A && git commit -qm inner"
+    sandbox.siding("run", "--", "sh", "-c", script)
+    (step,) = sandbox.steps()
+    assert step["diff_stat"]["file_list"] == ["inner/file"]
+    assert step["coverage"] == {"complete": False, "nested": ["inner"]}
+    done = sandbox.siding("run", "--", "true")
+    assert b"not everything was captured" in done.stderr
+
+
+def test_large_files_without_git_lfs(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, files={"README": "x\n"})
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 5\n"
+    (sandbox.repo / "big.bin").write_text(pointer)
+    sandbox.git("add", "-A")
+    (sandbox.repo / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    sandbox.git("add", ".gitattributes")
+    sandbox.git("commit", "-qm", "lfs")
+    (sandbox.directory / "home" / ".gitconfig").write_text(
+        '[filter "lfs"]\n\tclean = no-such-git-lfs clean -- %f\n'
+        "\tsmudge = no-such-git-lfs smudge -- %f\n\tprocess = no-such-git-lfs filter-process\n"
+        "\trequired = true\n"
+    )
+    done = sandbox.siding("task", "start", "lfs")
+    assert b"files are pointers" in done.stderr
+    assert (sandbox.workspace() / "big.bin").read_text() == pointer
+    assert run_and_record(sandbox) == ["new.txt"]
+    sandbox.siding("run", "--", "sh", "-c", "printf raw >big.bin")
+    assert sandbox.steps()[-1]["diff_stat"]["file_list"] == ["big.bin"]
+
+
+def test_a_sparse_checkout(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, files={"in/a": "a\n", "out/b": "b\n", "top": "t\n"})
+    sandbox.git("sparse-checkout", "set", "in")
+    assert not (sandbox.repo / "out").exists()
+    done = sandbox.siding("task", "start", "sparse")
+    assert b"sparse" in done.stderr
+    assert run_and_record(sandbox) == ["new.txt"]
+    sandbox.siding("run", "--", "sh", "-c", "rm in/a")
+    assert sandbox.steps()[-1]["diff_stat"]["file_list"] == ["in/a"]
+
+
+def test_a_shallow_clone(sandbox: Sandbox) -> None:
+    sandbox.git("commit", "-q", "--allow-empty", "-m", "second")
+    shallow = sandbox.directory / "shallow"
+    sandbox.git("clone", "-q", "--depth", "1", f"file://{sandbox.repo}", str(shallow))
+    done = sandbox.siding("task", "start", "shallow", cwd=shallow)
+    assert b"this clone has no full history" in done.stderr
+    assert run_and_record(sandbox, cwd=shallow) == ["new.txt"]
+
+
+@pytest.mark.parametrize("autocrlf", ["true", "input", "false"])
+def test_line_endings_are_kept_byte_for_byte(tmp_path: Path, autocrlf: str) -> None:
+    sandbox = Sandbox(tmp_path, files={".gitattributes": "*.txt text\n", "a.txt": "one\ntwo\n"})
+    sandbox.git("config", "core.autocrlf", autocrlf)
+    code = "open('a.txt','wb').write(b'one\\r\\ntwo\\r\\n'); open('b.txt','wb').write(b'x\\r\\n')"
+    sandbox.siding("run", "--", "python3", "-c", code)
+    step = sandbox.steps()[-1]
+    store = sandbox.project / "snapshots.git"
+    kept = sandbox.git("-C", str(store), "cat-file", "-p", f"{step['snapshot']}:b.txt")
+    assert kept == "x"  # stripped by the helper; the bytes are checked below
+    size = sandbox.git("-C", str(store), "cat-file", "-s", f"{step['snapshot']}:b.txt")
+    assert size == "3"
+    assert sandbox.git("-C", str(store), "cat-file", "-s", f"{step['snapshot']}:a.txt") == "10"
+
+
+def test_files_over_the_limit_are_named_and_left_out(sandbox: Sandbox) -> None:
+    sandbox.siding("init")
+    config = sandbox.project / "config.yaml"
+    config.write_text(config.read_text().replace("100MiB", "1KiB"))
+    script = "head -c 4000 /dev/zero >big; echo small >small"
+    done = sandbox.siding("run", "--", "sh", "-c", script)
+    (step,) = sandbox.steps()
+    assert step["diff_stat"]["file_list"] == ["small"]
+    assert step["coverage"]["skipped"] == [{"path": "big", "reason": "too large", "size": 4000}]
+    assert b"not everything was captured" in done.stderr
+    assert b"left out  big: too large" in sandbox.siding("show", "1").stdout
+
+
+def test_ignored_files_are_recorded_when_that_is_wanted(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, files={".gitignore": "*.env\ncache/\n"})
+    sandbox.siding("init")
+    config = sandbox.project / "config.yaml"
+    config.write_text(config.read_text().replace("ignored: []", 'ignored: ["*.env"]'))
+    sandbox.siding("run", "--", "sh", "-c", "echo 1 >dev.env; mkdir cache; echo 2 >cache/x")
+    (step,) = sandbox.steps()
+    assert step["diff_stat"]["file_list"] == ["dev.env"]
+    assert step["coverage"]["ignored"] == ["cache"]
+
+
+def test_renames_modes_links_and_binaries(tmp_path: Path) -> None:
+    text = "".join(f"line {n}\n" for n in range(50))
+    sandbox = Sandbox(tmp_path, files={"old.txt": text, "run.sh": "#!/bin/sh\n", "gone": "x\n"})
+    script = "mv old.txt new.txt; chmod +x run.sh; rm gone; ln -s run.sh link; printf 'a\\0b' >bin"
+    sandbox.siding("run", "--", "sh", "-c", script)
+    (step,) = sandbox.steps()
+    assert step["diff_stat"]["file_list"] == ["bin", "gone", "link", "new.txt", "run.sh"]
+    patch = sandbox.directory / "all.patch"
+    sandbox.siding("diff", "--step", "1", "--output", str(patch))
+    assert b"rename from old.txt" in patch.read_bytes()
+    sandbox.git("apply", "--index", str(patch))
+    assert (sandbox.repo / "bin").read_bytes() == b"a\0b"
+    assert os.readlink(sandbox.repo / "link") == "run.sh"
+    assert os.access(sandbox.repo / "run.sh", os.X_OK)
