@@ -37,6 +37,10 @@ _WRITING = (
     "core.looseCompression=0",  # loose objects live until the pack is made: a moment
     "pack.compression=1",
 )
+# What goes into the directory of incoming objects need not be flushed: the pack made of it is.
+# The index has to be, once: a torn one might be taken for a whole one.
+_FLUSH_NOTHING = ("core.fsync=none", "core.fsyncObjectFiles=false")
+_FLUSH_INDEX = ("core.fsync=index", "core.fsyncObjectFiles=false")
 
 
 class Request(NamedTuple):
@@ -126,6 +130,7 @@ class Work:
         self.root = os.fsencode(request.root.path)
         self.sparse = bool(durable.read_small(self.task.sparse, 100))
         self.unstable: list[bytes] = []
+        self.coverage = Coverage()  # of the last look
 
     # What git is told in each part of the work.
 
@@ -205,12 +210,14 @@ class Work:
         """Return the tree of what is there now; nothing is stored outside this work's directory."""
         if not self.task.index_file.exists():
             self.start_over()
-        entries, _scan = self._look()
+        entries, scan = self._look()
         made = self._settle(entries)
-        if not (made.staged or made.changes_index):
-            return self.last.tree
-        self._update(made)
-        return self._write_tree()
+        tree = self.last.tree
+        if made.staged or made.changes_index:
+            self._update(made)
+            tree = self._write_tree()
+        self.coverage = self._coverage(made, scan)
+        return tree
 
     def changed_count(self) -> int:
         """Return how many paths are not as the last snapshot has them; nothing is written."""
@@ -332,6 +339,7 @@ class Work:
         # Only this store is read besides: a blob that the user's repository has must be written
         # all the same, since it may be pruned there.
         place = self._place(objects=self.task.incoming, alternates=(self.store.objects,))
+        place = place._replace(settings=(*place.settings, *_FLUSH_NOTHING))
         stdin = b"".join(path + b"\0" for path in paths)
         done = self.git.attempt(place, arguments, stdin=stdin, keep_fds=self.request.keep_fds)
         if done.returncode == 0:
@@ -351,6 +359,7 @@ class Work:
             objects=self.task.incoming,
             alternates=(self.store.objects, self.store.repository.objects),
         )
+        place = place._replace(settings=(*place.settings, *_FLUSH_INDEX))
         output = self._run(place, ["write-tree", "--missing-ok"], "writing the snapshot's tree")
         return Sha(output.decode("ascii").strip())
 
