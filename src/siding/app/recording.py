@@ -68,15 +68,28 @@ class Recorder:
 
     def settle_interrupted(self) -> list[Step]:
         """Record the step that was cut off, if there is one."""
+        last = self.ledger.last()
+        if last is not None:
+            self._join_output(last)
         running = read_running(self.layout.running_json)
         if running is None:
             return []
-        last = self.ledger.last()
         if last is not None and last.number >= running.number:
             # Its line was written; what was cut off is only the clearing of the intent.
             clear_running(self.layout.running_json)
             return []
         return [self._finish_interrupted(running)]
+
+    def _join_output(self, step: Step) -> None:
+        """Bring the newest output into its final form, if there was no room for that before."""
+        told = step.record.get("output")
+        counted = told.get("stdout_bytes") if isinstance(told, dict) else None
+        if not isinstance(counted, int):
+            return
+        output = self.layout.artifact(step.number, "output")
+        if not settle_output(output, counted):
+            recover_output(output)
+            settle_output(output, counted)
 
     def changes_since_base(self) -> int:
         """Return how many files differ from the base; `settle` has been called."""

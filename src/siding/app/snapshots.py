@@ -11,7 +11,7 @@ from siding.git.capture import Capture, Request, capture
 from siding.git.changes import Limits
 from siding.git.lineage import lineage
 from siding.git.patches import DiffStat, diff_stat, write_patch
-from siding.git.peek import changed_count, peek
+from siding.git.peek import Peek, changed_count, peek
 from siding.git.roots import WorktreeRoot
 from siding.git.store import SnapshotStore
 from siding.ids import Sha
@@ -34,6 +34,21 @@ class TaskSnapshots:
         self._workspace = workspace
         self._keep_fds = tuple(keep_fds)
         self._store: SnapshotStore = project.snapshots
+
+    @property
+    def store(self) -> SnapshotStore:
+        """The store they are in."""
+        return self._store
+
+    @property
+    def root(self) -> WorktreeRoot:
+        """The workspace's directory, as it was recorded."""
+        return self._request(step="", kind="").root
+
+    @property
+    def keep_fds(self) -> tuple[int, ...]:
+        """What stays open in every git process that writes."""
+        return self._keep_fds
 
     def tip(self) -> Sha | None:
         """Return the newest snapshot."""
@@ -61,11 +76,17 @@ class TaskSnapshots:
 
         Takes no lock and leaves nothing behind.
         """
-        unique = self._project.app.random_bytes(8).hex()
-        with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
+        with self.look() as found:
             view = TaskSnapshots(self._project, self._workspace)
             view._store = found.store
             yield found.tree, view
+
+    @contextmanager
+    def look(self) -> Iterator[Peek]:
+        """Yield what `peek` does, with what would not be captured."""
+        unique = self._project.app.random_bytes(8).hex()
+        with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
+            yield found
 
     def verify(self, wanted: set[str]) -> list[str]:
         """Return what is wrong with the snapshots; `wanted` are those the ledger names."""

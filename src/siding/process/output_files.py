@@ -132,9 +132,19 @@ def finish_join(output: int, stderr: int, *, stdout_bytes: int, digest: Digest) 
     return failure
 
 
-def settle_output(path: Path, stdout_bytes: int) -> None:
-    """Forget the marker that says where stdout ends, once the ledger says so. Idempotent."""
-    marker_path(path, stdout_bytes).unlink(missing_ok=True)
+def settle_output(path: Path, stdout_bytes: int) -> bool:
+    """Forget the marker that says where stdout ends, once the ledger says so. Idempotent.
+
+    Returns False, and forgets nothing, while stderr is still in it: there was no room to join.
+    """
+    marker = marker_path(path, stdout_bytes)
+    try:
+        if marker.stat().st_size:
+            return False
+    except FileNotFoundError:
+        return True
+    marker.unlink(missing_ok=True)
+    return True
 
 
 def recover_output(path: Path) -> Recovered | None:
