@@ -32,7 +32,7 @@ def main(words: list[str]) -> int:
         print(f"{base} has {room_gb:.1f} GB left; {ROOM_GB[asked.quick]} GB are needed (--dir)")
         return 1
     with tempfile.TemporaryDirectory(prefix="siding-bench-", dir=base) as directory:
-        bench = Bench(Path(directory), quick=asked.quick)
+        bench = Bench(Path(directory), quick=asked.quick, sizes=asked.sizes)
         if asked.imports:
             print_imports(bench)
             return 0
@@ -71,6 +71,9 @@ def _parser() -> ArgumentParser:
         "--only", action="append", choices=list(FIGURES), help="this figure (repeatable)"
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, few rounds: a minute")
+    parser.add_argument(
+        "--sizes", type=int, choices=(1, 2, 3), default=3, help="how many of the three sizes"
+    )
     parser.add_argument("--json", metavar="FILE", help="write every sample into FILE as well")
     parser.add_argument("--dir", help="where to work (default: the temporary directory)")
     parser.add_argument(

@@ -11,18 +11,12 @@ from benchmarks import repositories
 from benchmarks.measure import Timing
 
 
-class Goal(NamedTuple):
-    """A limit of a ratio. `at_least` is for throughput: the ratio is then floor time to ours."""
-
-    limit: float
-    at_least: bool = False
-
-    def __str__(self) -> str:
-        return f"{'≥' if self.at_least else '≤'} {self.limit:g}"
-
-
 class Row(NamedTuple):
-    """Ours against a floor at one size. Rows of one `series` make a curve over `size`."""
+    """Ours against a floor at one size. Rows of one `series` make a curve over `size`.
+
+    The ratio is one of times, which may be at most the goal; with `throughput` it is one of bytes
+    a second, and may be at least the goal.
+    """
 
     series: str
     case: str
@@ -30,7 +24,8 @@ class Row(NamedTuple):
     ours: Timing
     floor: Timing
     floor_name: str
-    goal: Goal | None = None  # None: shown to explain another row
+    goal: float | None = None  # None: shown to explain another row
+    throughput: bool = False
     note: str = ""
 
     @property
@@ -46,25 +41,27 @@ class Row(NamedTuple):
         return self._of(self.ours.cpu_ms, self.floor.cpu_ms)
 
     @property
+    def shown_goal(self) -> str:
+        return "" if self.goal is None else f"{'≥' if self.throughput else '≤'} {self.goal:g}"
+
+    @property
     def meets_goal(self) -> bool | None:
         if self.goal is None:
             return None
-        if self.goal.at_least:
-            return self.ratio >= self.goal.limit
-        return self.ratio <= self.goal.limit
+        return self.ratio >= self.goal if self.throughput else self.ratio <= self.goal
 
     def _of(self, ours: float, floor: float) -> float:
-        at_least = self.goal is not None and self.goal.at_least
-        above, below = (floor, ours) if at_least else (ours, floor)
+        above, below = (floor, ours) if self.throughput else (ours, floor)
         return above / below if below else float("inf")
 
 
 class Bench:
     """Where and how thoroughly to measure."""
 
-    def __init__(self, directory: Path, *, quick: bool) -> None:
+    def __init__(self, directory: Path, *, quick: bool, sizes: int = 3) -> None:
         self.directory = directory
         self.quick = quick
+        self._sizes = sizes
         tools = Path(sys.executable).parent
         self.siding = tools / "siding"
         self.python = Path(sys.executable)
@@ -92,7 +89,7 @@ class Bench:
 
     def sizes(self, *three: int, quick: int = 1) -> tuple[int, ...]:
         """Return the sizes to measure: all three, or only the first `quick` in a quick run."""
-        return three[:quick] if self.quick else three
+        return three[: quick if self.quick else self._sizes]
 
     def scratch(self, name: str) -> Path:
         """Return a new empty directory."""

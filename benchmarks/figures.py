@@ -7,7 +7,10 @@ from benchmarks.bench import Figure
 FIGURES: dict[str, str] = {
     "F1": "benchmarks.start",
     "F2": "benchmarks.reading",
+    "F3": "benchmarks.running",
+    "F4": "benchmarks.edits",
     "F5": "benchmarks.workspaces",
+    "F6": "benchmarks.output",
     "F7": "benchmarks.ledger",
 }
 

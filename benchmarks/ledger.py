@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from benchmarks.bench import Bench, Figure, Goal, Row
+from benchmarks.bench import Bench, Figure, Row
 from benchmarks.measure import Run, Sample, command, side_by_side
 
-APPEND = Goal(1.5)
-TAIL = Goal(2)
+APPEND = 1.5
+TAIL = 2
 BATCH = 50  # appends timed in one turn: a flush is short, and the clock of a turn is not
 WORKER = Path(__file__).with_name("ledger_worker.py")
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmarks import homes
-from benchmarks.bench import Bench, Figure, Goal, Row
+from benchmarks.bench import Bench, Figure, Row
 from benchmarks.measure import command, side_by_side
 
-GOAL = Goal(5)
+GOAL = 5
+STEPS_PER_TASK = 10
 VERBS = {
     "status": ["status"],
     "log": ["log"],
@@ -17,9 +18,8 @@ VERBS = {
 
 
 def _measure(bench: Bench) -> Iterator[Row]:
-    for tasks, steps in ((10, 100), (100, 1_000), (1_000, 10_000)):
-        if bench.quick and tasks > 100:
-            return
+    for steps in bench.sizes(100, 1_000, 10_000, quick=2):
+        tasks = steps // STEPS_PER_TASK
         bench.say(f"making a home of {tasks:,} tasks and {steps:,} steps")
         home = homes.make(bench, tasks=tasks, steps=steps)
         floor = command([bench.python, "-c", "pass"], env=home.env, cwd=home.repository)

@@ -28,7 +28,7 @@ def line(row: Row) -> str:
         _ratio(row.ratio),
         _ratio(row.ratio_of_minima),
         _ratio(row.ratio_of_cpu),
-        "" if row.goal is None else str(row.goal),
+        row.shown_goal,
         verdict,
     ))  # fmt: skip
     return f"{text}\n        {row.note}" if row.note else text
@@ -71,7 +71,7 @@ def _record_of(row: Row) -> Mapping[str, Any]:
         "ratio": row.ratio,
         "ratio_of_minima": row.ratio_of_minima,
         "ratio_of_cpu": row.ratio_of_cpu,
-        "goal": None if row.goal is None else str(row.goal),
+        "goal": row.shown_goal,
         "met": row.meets_goal,
         "note": row.note,
         "floor": row.floor_name,

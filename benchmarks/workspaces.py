@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks.bench import Bench, Figure, Goal, Row
+from benchmarks.bench import Bench, Figure, Row
 from benchmarks.measure import Sample, Timing, settle_disk, timed
 
-ADD = Goal(0.6)
-REMOVE = Goal(0.01)
+ADD = 0.6
+REMOVE = 0.01
 GIT_ADD = "git worktree add"
 GIT_REMOVE = "git worktree remove --force"
 
