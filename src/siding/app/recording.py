@@ -12,13 +12,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from siding.app.old_home import take_over, workspace_of
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
-from siding.app.snapshots import TaskSnapshots
+from siding.app.snapshots import TaskSnapshots, diff_stat_record
+from siding.app.take_over import take_over
 from siding.errors import SidingError
 from siding.git.capture import Capture
-from siding.git.patches import DiffStat
-from siding.git.paths import quote_path
 from siding.ids import step_id
 from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
@@ -302,18 +301,6 @@ def _take_base_snapshot(
         workspace = workspace._replace(base_snapshot=base)
         project.registry.put(workspace)
     return workspace
-
-
-def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:
-    """Return a diff stat as the ledger holds it."""
-    if stat is None:
-        return {"files": 0, "additions": 0, "deletions": 0}
-    return {
-        "files": stat.files,
-        "additions": stat.additions,
-        "deletions": stat.deletions,
-        "file_list": [quote_path(each.path) for each in stat.per_file],
-    }
 
 
 def _highest_artifact(directory: Path, at_least: int) -> int:

@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from siding.errors import SidingError
 from siding.git.capture import Capture, Request, capture
 from siding.git.changes import Limits
 from siding.git.lineage import lineage
 from siding.git.patches import DiffStat, diff_stat, write_patch
+from siding.git.paths import quote_path
 from siding.git.peek import Peek, changed_count, peek
 from siding.git.roots import WorktreeRoot
 from siding.git.store import SnapshotStore
@@ -113,6 +114,18 @@ class TaskSnapshots:
             limits=Limits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
             keep_fds=self._keep_fds,
         )
+
+
+def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:
+    """Return a diff stat as the ledger holds it."""
+    if stat is None:
+        return {"files": 0, "additions": 0, "deletions": 0}
+    return {
+        "files": stat.files,
+        "additions": stat.additions,
+        "deletions": stat.deletions,
+        "file_list": [quote_path(each.path) for each in stat.per_file],
+    }
 
 
 def patch_lines(

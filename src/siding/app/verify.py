@@ -7,9 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.app.look import snapshots_of
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import select
+from siding.app.snapshots import TaskSnapshots
 from siding.ledger.running import read_running
 from siding.ledger.step import Step
 from siding.process.output_files import marker_path
@@ -124,9 +125,10 @@ def _unfinished(project: Project, task: Task, steps: list[Step]) -> Iterator[Fin
 
 
 def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
-    snapshots = snapshots_of(project, task)
-    if snapshots is None:
+    workspace = workspace_of(project, task)
+    if workspace is None or not workspace.base_snapshot:
         return
+    snapshots = TaskSnapshots(project, workspace)
     wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
     for problem in snapshots.verify(wanted):
         yield Finding("snapshots", problem, serious=True)

@@ -74,8 +74,8 @@ def _tasks(context: Context) -> list[str]:
 
 
 def _steps(context: Context) -> list[str]:
-    from siding.app.look import log
     from siding.app.project import require_project
+    from siding.app.steps import log
 
     _task, steps = log(require_project(context.app), None, limit=50)
     return [step.id for step in steps]

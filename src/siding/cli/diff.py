@@ -7,7 +7,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.app.look import Difference, difference, shown_changes
+from siding.app.difference import Difference, difference, shown_changes
 from siding.app.project import require_project
 from siding.cli.colours import coloured_patch
 from siding.cli.formats import json_text, write_result

@@ -17,6 +17,8 @@ def guarded(action: Callable[[], int]) -> int:
 
     An expected failure is two lines on stderr. A bug writes a report to a file and names it.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status = action()
         sys.stdout.flush()

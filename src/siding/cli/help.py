@@ -1,6 +1,20 @@
 """The overview pages: what there is, and how to begin."""
 
+from argparse import RawDescriptionHelpFormatter
 from collections.abc import Mapping
+
+from siding.cli.screen import terminal_columns
+
+
+class HelpPage(RawDescriptionHelpFormatter):
+    """A verb's help as its module's docstring has it.
+
+    The width is given: argparse makes a formatter for every argument that is declared, and would
+    load `shutil`, with three compressors, to ask for it.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(100, terminal_columns() - 2), max_help_position=28)
 
 
 def print_overview(

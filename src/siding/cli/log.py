@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.look import InProgress, Step, in_progress, log, step
 from siding.app.project import require_project
+from siding.app.steps import InProgress, Step, in_progress, log, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged

@@ -4,13 +4,11 @@ Exit codes: the command's own for ``run``; 1 an expected failure, 2 usage, 3 not
 4 no active task, 5 policy, 70 a bug in Siding, 130 on Ctrl-C, 141 when the reader went away.
 """
 
+# The C half of `signal`, which would load `enum` before `--version` answers.
+import _signal  # type: ignore[import-not-found]
 import sys
-from typing import TYPE_CHECKING
 
 from siding import __version__
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 # verb -> (module, what it does). The order is the order of the help page.
 VERBS: dict[str, tuple[str, str]] = {
@@ -59,6 +57,7 @@ HIDDEN: dict[str, tuple[str, str]] = {
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command line and return its exit status."""
+    _leave_quietly_on_ctrl_c()
     words = sys.argv[1:] if argv is None else argv
     if words in (["--version"], ["-V"], ["version"]):
         print(f"siding {__version__}")
@@ -66,6 +65,12 @@ def main(argv: list[str] | None = None) -> int:
     from siding.cli.edge import guarded  # everything below costs imports; the version does not
 
     return guarded(lambda: _dispatch(words))
+
+
+def _leave_quietly_on_ctrl_c() -> None:
+    """Until there is something to clean up, Ctrl-C ends us as it ends any program."""
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 
 def _dispatch(words: list[str]) -> int:
@@ -100,21 +105,22 @@ def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
 def _run_verb(
     program: str, found: tuple[str, str], arguments: list[str], flags: dict[str, object]
 ) -> int:
-    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+    from argparse import ArgumentParser
     from importlib import import_module
 
     from siding.cli.globals import add_globals, context_from
+    from siding.cli.help import HelpPage
 
     module = import_module(found[0])
     parser = ArgumentParser(
         prog=program,
         description=(module.__doc__ or "").strip(),
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=HelpPage,
         allow_abbrev=False,
     )
     add_globals(parser)
     module.add_arguments(parser)
-    parsed: Namespace = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     for name, value in flags.items():  # given before the verb
         setattr(parsed, name, value)
     status = module.run(parsed, context_from(parsed))

@@ -10,8 +10,9 @@ from codecs import getincrementaldecoder
 from collections.abc import Mapping
 from typing import Any
 
-from siding.app.look import Output, Span, Step, output, running_step, step
+from siding.app.outputs import Output, Span, output
 from siding.app.project import require_project
+from siding.app.steps import Step, running_step, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.look import events
 from siding.app.project import require_project
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
@@ -15,7 +14,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    found = events(require_project(context.app), max(1, min(arguments.limit, 10_000)))
+    found = require_project(context.app).events.newest(max(1, min(arguments.limit, 10_000)))
     if arguments.format == "json":
         print_json(context.screen, found)
         return 0

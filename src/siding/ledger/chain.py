@@ -7,15 +7,16 @@ Lines of the bar tool have no ``prev``; they may only stand before the first lin
 """
 
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Any, NamedTuple
+
+from siding.storage.digest import sha256_hex
 
 FIRST = "0" * 64  # `prev` of a ledger's first line
 
 
 def link(previous_line: bytes | None) -> str:
     """Return the ``prev`` of the line that follows `previous_line`."""
-    return FIRST if previous_line is None else sha256(previous_line).hexdigest()
+    return FIRST if previous_line is None else sha256_hex(previous_line)
 
 
 class Break(NamedTuple):

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.storage.digest import sha256_hex
 from siding.storage.errors import UnsafeName
 
 _LONGEST_NAME_BYTES = 200  # leaves room for suffixes within the usual limit of 255
@@ -132,9 +133,7 @@ def project_dir_name(repo_root: Path, width: int = 4) -> str:
     `repo_root` is the repository's real path: its bytes are hashed as they are. The name is the
     directory's, without what cannot be shown, and shortened if it must be.
     """
-    from hashlib import sha256  # 2 ms of import; only who looks for a project needs it
-
-    digest = sha256(os.fsencode(repo_root)).hexdigest()[:width]
+    digest = sha256_hex(os.fsencode(repo_root))[:width]
     shown = "".join(letter if letter.isprintable() else "_" for letter in repo_root.name)
     short = shown.encode("utf-8")[:_LONGEST_NAME_BYTES].decode("utf-8", "ignore")
     return f"{short or 'root'}-{digest}"

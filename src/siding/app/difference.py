@@ -1,0 +1,118 @@
+"""Compare two moments of a task: steps, the base, or the workspace as it is now."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from siding.app.old_home import workspace_of
+from siding.app.project import Project
+from siding.app.selection import select
+from siding.app.snapshots import TaskSnapshots, diff_stat_record, patch_lines
+from siding.app.steps import step
+from siding.errors import NotFound, SidingError, UsageError
+from siding.git.patches import DiffStat
+from siding.git.paths import quote_path
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+__all__ = ["Difference", "ShownChange", "difference", "shown_changes"]
+
+
+class ShownChange(NamedTuple):
+    """One changed file as a person reads it."""
+
+    status: str
+    name: str
+    binary: bool
+    additions: int
+    deletions: int
+
+
+def shown_changes(stat: DiffStat) -> list[ShownChange]:
+    """Return the changed files of a difference, with names a person can read."""
+    return [
+        ShownChange(
+            status=each.status,
+            name=quote_path(each.path)
+            if each.old_path is None
+            else f"{quote_path(each.old_path)} -> {quote_path(each.path)}",
+            binary=each.additions is None,
+            additions=each.additions or 0,
+            deletions=each.deletions or 0,
+        )
+        for each in stat.per_file
+    ]
+
+
+class Difference(NamedTuple):
+    """Two snapshots to compare, and how to call them."""
+
+    task: Task
+    before: str
+    after: str
+    title: str
+    snapshots: TaskSnapshots
+
+    def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
+        """Return what differs, file by file."""
+        return self.snapshots.diff_stat(self.before, self.after, paths)
+
+    def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
+        """Return what differs as the ledger would hold it."""
+        return diff_stat_record(self.stat(paths))
+
+    def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
+        """Write the patch into a file descriptor, byte for byte."""
+        self.snapshots.write_patch(self.before, self.after, fd, paths)
+
+    def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
+        """Yield the patch line by line as text; bytes that are none are spelled out."""
+        for line in patch_lines(self.snapshots, self.before, self.after, paths):
+            yield line.decode("utf-8", "backslashreplace")
+
+
+@contextmanager
+def difference(
+    project: Project, named: str | None, *, at: str | None, start: str | None, end: str | None
+) -> Iterator[Difference]:
+    """Yield what to compare: a step (`at`), a range, or the whole task up to now.
+
+    `start` and `end` are step numbers, ``base``, ``last`` or ``now``.
+    """
+    task = select(project, named)
+    workspace = workspace_of(project, task)
+    if workspace is None:
+        raise SidingError(f"task {task.name!r} never had a workspace, so nothing was changed")
+    if not workspace.base_snapshot:
+        raise SidingError(
+            f"nothing of task {task.name!r} was recorded yet",
+            hint="`siding checkpoint` records it as it stands",
+        )
+    snapshots = TaskSnapshots(project, workspace)
+    if at is not None:
+        if start or end:
+            raise UsageError("--step names one step; --from and --to name a range")
+        _task, one = step(project, task.id, at)
+        if one.parent is None or one.snapshot is None:
+            raise NotFound(f"step {one.id} has no snapshots to compare")
+        yield Difference(task, one.parent, one.snapshot, f"step {one.id}", snapshots)
+        return
+    title = f"{start or 'base'}..{end or 'now'}"
+    before = _recorded(project, task, workspace, start or "base")
+    if end in (None, "now"):
+        with snapshots.peek() as (tree, view):
+            yield Difference(task, before, tree, title, view)
+        return
+    yield Difference(task, before, _recorded(project, task, workspace, end), title, snapshots)
+
+
+def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:
+    """Return the snapshot that a point stands for."""
+    if name in ("base", "0"):
+        return workspace.base_snapshot
+    if name == "now":
+        raise UsageError("`now` can only be the end of a range", hint="--from base --to now")
+    _task, found = step(project, task.id, name)
+    if found.snapshot is None:
+        raise NotFound(f"step {found.id} has no snapshot")
+    return found.snapshot

@@ -1,0 +1,43 @@
+"""Take over a task that the bar tool began; see `old_home`."""
+
+from pathlib import Path
+
+from siding.app.project import Project
+from siding.git.pins import pin
+from siding.git.seeding import Seed, add_task
+from siding.ids import Sha
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+
+def take_over(project: Project, task: Task, workspace: Workspace) -> Workspace:
+    """Enter an old home's workspace in the registry. The task's lock is held; safe to repeat."""
+    base = workspace.base_commit or _base_commit(project, task)
+    pin(project.git, project.paths, base)
+    project.snapshots.create()
+    tip = add_task(
+        project.snapshots,
+        Seed(
+            task_id=task.id,
+            base=base,
+            worktree=Path(workspace.path),
+            own_git_dir=Path(workspace.git_dir) if workspace.git_dir else None,
+            fresh_index=None,
+            excludes=project.user_settings.excludes,
+            at=int(project.app.clock.now().timestamp()),
+            message=f"base\n\nTask: {task.id}",
+        ),
+    )
+    # The base snapshot is the commit itself, so that all that was done so far is in the diff.
+    taken = workspace._replace(base_commit=base, base_snapshot=tip)
+    with project.changing(f"taking over task {task.id}"):
+        project.registry.put(taken)
+        current = project.tasks.load(task.id)
+        project.tasks.save(current._replace(base_commit=base, worktree=taken.name))
+    return taken
+
+
+def _base_commit(project: Project, task: Task) -> Sha:
+    branch = project.repository.resolve(f"refs/heads/{task.branch}")
+    base = project.repository.resolve(task.base_ref)
+    return project.repository.merge_base(base, branch) or base
