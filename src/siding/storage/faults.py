@@ -1,7 +1,7 @@
 """Planted faults: the tests' proof that their gates catch a broken store.
 
-Nothing here is ever on outside tests: the composition root passes the names in once, before any
-file is touched. Each name is one classic mistake.
+Nothing here is ever on outside tests: the composition root passes the names in once (from
+``$SIDING_TEST_FAULTS``), before any file is touched. Each name is one classic mistake.
 """
 
 from collections.abc import Iterable
