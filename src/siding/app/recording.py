@@ -52,7 +52,11 @@ class Recorder:
 
     def capture(self, number: int, kind: str) -> Capture:
         """Return the workspace as it is now, as a snapshot on disk."""
-        return self.snapshots.capture(step=step_id(number) if number else "base", kind=kind)
+        self.project.app.tell("taking a snapshot of the workspace")
+        try:
+            return self.snapshots.capture(step=step_id(number) if number else "base", kind=kind)
+        finally:
+            self.project.app.tell("")
 
     def settle(self, message: str = OUTSIDE) -> list[Step]:
         """Bring the ledger up to date with what is there; return the steps that took.

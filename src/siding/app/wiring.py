@@ -12,6 +12,10 @@ from siding.clock import Clock, SystemClock, iso
 from siding.storage.layout import Home
 
 
+def _tell_nobody(doing: str) -> None:
+    del doing
+
+
 class App(NamedTuple):
     """What every use case may rely on."""
 
@@ -21,6 +25,7 @@ class App(NamedTuple):
     clock: Clock
     random_bytes: Callable[[int], bytes]
     pid: int
+    tell: Callable[[str], None] = _tell_nobody  # what long work is doing; "" when it is done
 
     def now(self) -> str:
         """Return this moment as records carry it."""

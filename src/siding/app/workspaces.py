@@ -45,6 +45,7 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
     project.events.emit("worktree.create.before", task={"id": task.id}, worktree=payload)
     with project.changing(f"making the workspace of task {task.id}"):
         project.registry.put(planned)
+    project.app.tell(f"checking {base_ref} out")
     try:
         with holding_git(project, f"making the workspace of task {task.id}"):
             pin(project.git, project.paths, base)
@@ -64,6 +65,8 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
             "worktree.create.failed", task={"id": task.id}, worktree=payload, error=str(error)
         )
         raise
+    finally:
+        project.app.tell("")
     made = made._replace(
         status=move_workspace(WorkspaceState.ABSENT, WorkspaceMove.CREATE), intent=None
     )

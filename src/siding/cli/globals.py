@@ -61,7 +61,6 @@ def context_from(arguments: Namespace) -> Context:
     """Return the application and the screen a command line asks for."""
     directory = getattr(arguments, "directory", None)
     here = Path.cwd() if directory is None else Path.cwd() / directory
-    app = open_app(env=dict(os.environ), cwd=here)
     screen = Screen(
         env=os.environ,
         out=sys.stdout,
@@ -70,4 +69,5 @@ def context_from(arguments: Namespace) -> Context:
         quiet=getattr(arguments, "quiet", False),
         verbose=getattr(arguments, "verbose", False),
     )
+    app = open_app(env=dict(os.environ), cwd=here)._replace(tell=screen.progress)
     return Context(app=app, screen=screen)

@@ -3,7 +3,10 @@
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from siding.cli.progress import ProgressLine
 
 # Characters that draw nothing but change what is drawn: terminal escapes and other controls,
 # and the Unicode controls that reorder text (bidi) or hide in it.
@@ -51,6 +54,7 @@ class Screen:
         self.quiet = quiet
         self.verbose = verbose
         self.env = env
+        self._progress: ProgressLine | None = None
         self._colour_out = _wants_colour(colour, env, out)
         self._colour_err = _wants_colour(colour, env, err)
 
@@ -93,15 +97,22 @@ class Screen:
 
     def _say(self, text: str, styles: Sequence[str]) -> None:
         line = f"siding: {text}"
+        self.progress("")
         self.out.flush()
         self.err.write((_styled(line, styles) if self._colour_err and styles else line) + "\n")
         self.err.flush()
 
-    def progress(self, text: str) -> None:
-        """Show `text` on the line that the next progress or note replaces; terminals only."""
-        if not self.quiet and self.err.isatty():
-            self.err.write(f"\r\x1b[K{text}")
-            self.err.flush()
+    def progress(self, doing: str) -> None:
+        """Say on a terminal what takes a while, once it does; ``""`` takes the line away."""
+        if self.quiet or not self.err.isatty():
+            return
+        if self._progress is None:
+            if not doing:
+                return
+            from siding.cli.progress import ProgressLine
+
+            self._progress = ProgressLine(self.err)
+        self._progress.show(doing)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Print rows under a header, columns aligned, the last one as long as it is."""
