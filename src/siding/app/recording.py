@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.app.old_home import workspace_of
+from siding.app.apply_recovery import finish_apply
 from siding.app.project import Project
 from siding.app.snapshots import TaskSnapshots, diff_stat_record
 from siding.app.take_over import take_over
@@ -118,9 +119,15 @@ class Recorder:
             pid=self.project.app.pid,
             token="",
             parent=before or now.snapshot,
-            record={"message": message, "origin": origin},
+            record={
+                "message": message,
+                "origin": origin,
+                "status": StepStatus.COMPLETED.value,
+            },
         )
-        return self._write_down(running, now, {"status": StepStatus.COMPLETED.value})
+        make_dirs(self.layout.artifacts_dir)
+        write_running(self.layout.running_json, running)  # cut off from here on, it is finished
+        return self._write_down(running, now, {})
 
     def next_number(self) -> int:
         """Return the number of the next step; damaged lines count, so no id is used twice."""
@@ -172,6 +179,8 @@ class Recorder:
         left = end_token(running.token) if running.token else None
         record = dict(running.record)
         output = self.layout.artifact(running.number, "output")
+        if running.kind == StepKind.APPLY.value and "status" not in record:
+            record |= finish_apply(self.project, running)
         if "status" not in record:
             record["status"] = StepStatus.INTERRUPTED.value
             if running.kind == StepKind.RUN.value:
