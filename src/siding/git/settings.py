@@ -50,7 +50,7 @@ class UserSettings(NamedTuple):
 
 def load_settings(git: Git, repository: RepositoryPaths) -> UserSettings:
     """Read the configuration: one process, which runs nothing of the repository's."""
-    users, local = _read(git, repository)
+    users, local = scoped_values(git, repository)
     values = users | local
     settings, present, missing = _program_settings(git, users, local)
     for key in _DATA_KEYS:
@@ -76,7 +76,7 @@ def load_settings(git: Git, repository: RepositoryPaths) -> UserSettings:
     )
 
 
-def _read(git: Git, repository: RepositoryPaths) -> tuple[dict[str, str], dict[str, str]]:
+def scoped_values(git: Git, repository: RepositoryPaths) -> tuple[dict[str, str], dict[str, str]]:
     """Return (the system's and the user's values, the repository's), keys in lower case but for
     the names in them; of several values the last."""
     env = {k: git.environ[k] for k in ("PATH", "HOME", *_FROM_USER) if k in git.environ}

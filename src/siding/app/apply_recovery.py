@@ -1,0 +1,30 @@
+"""An apply that was cut off: the branch and the checkout are brought to one side.
+
+Its intent holds the whole move, so that whoever comes next (any command that works in the task, or
+`siding doctor`) can finish it, or take it back where the person's files no longer allow it.
+"""
+
+from typing import Any
+
+from siding.app.project import Project
+from siding.git.applying import Recovered, move_from, recover
+from siding.ledger.running import Running
+from siding.ledger.step import StepStatus
+
+
+def finish_apply(project: Project, running: Running) -> dict[str, Any]:
+    """Finish the move of a step that was cut off; return how it ended, as fields of the step.
+
+    The task's lock is held, and with it the certainty that no git of that step is alive.
+    """
+    move = move_from(running.record["move"])
+    side = recover(
+        project.repository, project.user_settings, move, reason=str(running.record["reflog"])
+    )
+    if side is Recovered.DONE:
+        return {"status": StepStatus.COMPLETED.value}
+    return {
+        "status": StepStatus.INTERRUPTED.value,
+        "commit_sha": "",
+        "reason": "it was cut off before anything was changed, or taken back",
+    }

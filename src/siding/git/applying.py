@@ -1,0 +1,447 @@
+"""Moving a branch and the checkout that has it, together, beside the person's own work.
+
+The branch moves by compare-and-swap; the checkout follows by a two-tree merge that touches nothing
+but the paths that differ. Between the two the person must not come in between, and a crash must not
+leave one without the other:
+
+- git's own ``index.lock`` of that checkout is taken first, by us, with a token in it: no git of the
+  person's can change the index meanwhile, and whoever finds the lock later knows whose it is;
+- the new index is made beside the old one and renamed into place at the end;
+- what is to happen (`Move`) was written down before by the caller, so that `recover` can bring the
+  branch and the checkout to the same side after a crash at any point.
+
+Never: a stash, a switched branch, a conflict marker in the person's files, an ignored or untracked
+file written over.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.git import applying_checkout as checkouts
+from siding.git import durable, refs
+from siding.git.applying_checkout import CheckoutPlace, IndexLocked, Trees
+from siding.git.command import Place
+from siding.git.errors import CommandFailed, GitError, said_by
+from siding.git.patches import Change, parse_raw
+from siding.git.paths import is_under, quote_path
+from siding.git.repository import Repository
+from siding.git.scan import identity
+from siding.git.settings import UserSettings
+from siding.git.worktrees import worktrees
+from siding.ids import Sha
+
+_BUSY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply",
+         "BISECT_START")  # fmt: skip
+_LIVE_S = 0.3
+
+
+class Overlapping(GitError):
+    """The person's uncommitted or untracked files are where the change has to go."""
+
+    code = "overlap"
+
+    def __init__(self, overlaps: "Overlaps", where: Path) -> None:
+        self.overlaps = overlaps
+        names = ", ".join(quote_path(path) for path in overlaps.all[:5])
+        more = f" and {len(overlaps.all) - 5} more" if len(overlaps.all) > 5 else ""
+        super().__init__(
+            f"your own changes in {str(where)!r} are where this would go: {names}{more}",
+            hint="commit them, or move them away; nothing was changed",
+        )
+
+
+class TargetMoved(GitError):
+    """The branch is not where it was when the apply was made ready."""
+
+    code = "target_moved"
+
+
+class CheckoutBusy(GitError):
+    """git is in the middle of something in the checkout of the branch."""
+
+    code = "checkout_busy"
+
+
+class Refused(GitError):
+    """git, or a hook of the person's, did not let it happen; nothing was changed."""
+
+    code = "refused"
+
+
+UNCHANGED = (Overlapping, TargetMoved, CheckoutBusy, Refused, IndexLocked)
+"""Failures after which everything is as it was; any other one is for `recover`."""
+
+
+class Overlaps(NamedTuple):
+    """Paths of the person's that stand in the way: changed ones, and ones git knows nothing of."""
+
+    changed: tuple[bytes, ...]
+    unknown: tuple[bytes, ...]
+
+    @property
+    def all(self) -> tuple[bytes, ...]:
+        return tuple(sorted({*self.changed, *self.unknown}))
+
+
+class Move(NamedTuple):
+    """What changes together. ``branch`` is empty when only files are written (``--mode patch``).
+
+    ``old`` and ``new`` are commits, or trees without a branch. ``checkout`` is where the branch is
+    checked out, None when it is nowhere. ``token`` is this move's own.
+    """
+
+    branch: str
+    old: Sha
+    new: Sha
+    checkout: CheckoutPlace | None
+    token: str
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what `move_from` reads back."""
+        record: dict[str, Any] = {
+            "branch": self.branch, "old": self.old, "new": self.new, "token": self.token,
+        }  # fmt: skip
+        if self.checkout is not None:
+            record["checkout"] = os.fsdecode(self.checkout.root)
+            record["git_dir"] = os.fsdecode(self.checkout.git_dir)
+        return record
+
+    def reversed(self, token: str) -> "Move":
+        """Return the move back."""
+        return self._replace(old=self.new, new=self.old, token=token)
+
+
+class Recovered(StrEnum):
+    """Which side a move that was cut off was brought to."""
+
+    DONE = "done"
+    UNDONE = "undone"
+
+
+def move_from(record: Mapping[str, Any]) -> Move:
+    """Return the move in a record."""
+    place = None
+    if record.get("checkout"):
+        place = CheckoutPlace(root=Path(record["checkout"]), git_dir=Path(record["git_dir"]))
+    return Move(
+        branch=str(record.get("branch", "")),
+        old=Sha(str(record["old"])),
+        new=Sha(str(record["new"])),
+        checkout=place,
+        token=str(record["token"]),
+    )
+
+
+def checkout_of(repository: Repository, branch: str) -> CheckoutPlace | None:
+    """Return where a branch is checked out, None when nowhere; raises CheckoutBusy.
+
+    A worktree whose directory is gone does not count.
+    """
+    found: list[CheckoutPlace] = []
+    for info in worktrees(repository):
+        if info.path is None or not info.path.is_dir():
+            continue
+        _refuse_rebase_of(info.git_dir, info.path, branch)
+        if info.head is not None and info.head.branch == branch:
+            found.append(CheckoutPlace(root=info.path, git_dir=info.git_dir))
+    if len(found) > 1:
+        places = " and ".join(repr(str(each.root)) for each in found)
+        raise CheckoutBusy(
+            f"branch {branch!r} is checked out at {places}", hint="let one of them go elsewhere"
+        )
+    if found:
+        refuse_busy(found[0])
+    return found[0] if found else None
+
+
+def refuse_busy(place: CheckoutPlace) -> None:
+    """Raise CheckoutBusy when a merge, a rebase or the like is under way in a checkout."""
+    busy = next((name for name in _BUSY if os.path.lexists(place.git_dir / name)), None)
+    if busy is not None:
+        what = busy.partition("_")[0].partition("-")[0].lower().replace("cherry", "cherry-pick")
+        raise CheckoutBusy(
+            f"a {what} is under way in {str(place.root)!r}",
+            hint=f"finish it first (`git {what} --abort` or --continue); nothing was changed",
+        )
+
+
+def changed_paths(repository: Repository, place: Place, old: Sha, new: Sha) -> list[Change]:
+    """Return what differs between two commits or trees, path by path."""
+    arguments = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new]
+    return parse_raw(repository.git.run(place, arguments, doing="comparing with the target"))
+
+
+def overlaps(
+    repository: Repository,
+    user: UserSettings,
+    place: CheckoutPlace,
+    changes: Sequence[Change],
+    *,
+    index: Path | None = None,
+) -> Overlaps:
+    """Return which of the person's files in a checkout are where `changes` have to go.
+
+    Looks without writing. ``index`` may be a copy of the index, which is then refreshed.
+    """
+    if not changes:
+        return Overlaps(changed=(), unknown=())
+    dirty, excused = checkouts.dirty_paths(repository, user, place, changes, index=index)
+    incoming = [change.path for change in changes]
+    exact = set(incoming)
+    changed = {
+        path
+        for path in dirty
+        if path in exact or any(is_under(path, p) or is_under(p, path) for p in incoming)
+    }
+    unknown = checkouts.in_the_way(place, changes) - changed
+    # git takes a path that is excused from comparison for unchanged, whatever is on disk.
+    unknown |= excused - changed
+    return Overlaps(changed=tuple(sorted(changed)), unknown=tuple(sorted(unknown)))
+
+
+def refuse_overlaps(found: Overlaps, place: CheckoutPlace) -> None:
+    """Raise Overlapping when something of the person's is in the way."""
+    if found.all:
+        raise Overlapping(found, place.root)
+
+
+def carry_out(
+    repository: Repository,
+    user: UserSettings,
+    move: Move,
+    changes: Sequence[Change],
+    *,
+    reason: str,
+    hooks: Sequence[str] = (),
+    keep_fds: Sequence[int] = (),
+) -> None:
+    """Move the branch and its checkout from `old` to `new`, or leave both as they are.
+
+    ``hooks`` are settings that let the person's hooks run (`core.hooksPath=...`). Raises
+    Overlapping, TargetMoved, CheckoutBusy or Refused, with nothing changed. After any other
+    failure, and after a crash, `recover` brings both to one side.
+    """
+    if move.checkout is None:
+        swap(repository, move, reason=reason, hooks=hooks, keep_fds=keep_fds)
+        return
+    lock = checkouts.take_lock(move.checkout, move.token)
+    try:
+        private = checkouts.copy_index(move.checkout, move.token)
+        refuse_overlaps(
+            overlaps(repository, user, move.checkout, changes, index=private), move.checkout
+        )
+        if move.branch:
+            swap(repository, move, reason=reason, hooks=hooks, keep_fds=keep_fds)
+        try:
+            checkouts.read_trees(
+                repository, user, move.checkout, private, move.old, move.new, keep_fds=keep_fds
+            )
+        except CommandFailed as error:
+            _back(repository, user, move, changes, reason=reason)
+            raise Refused(
+                f"the files in {str(move.checkout.root)!r} could not be changed: "
+                + ("; ".join(said_by(error.stderr)) or "git did not say why"),
+                hint="nothing was changed: the branch is where it was",
+            ) from error
+    except UNCHANGED:
+        checkouts.discard_index(move.checkout, move.token)
+        lock.release()
+        raise
+    # Any other failure leaves the lock as a crash would: `recover` knows what to do with it.
+    if move.branch:
+        checkouts.put_in_place(move.checkout, private)
+    checkouts.discard_index(move.checkout, move.token)
+    lock.release()
+
+
+def take_back(
+    repository: Repository,
+    user: UserSettings,
+    move: Move,
+    changes: Sequence[Change],
+    *,
+    reason: str,
+    hooks: Sequence[str] = (),
+    keep_fds: Sequence[int] = (),
+) -> None:
+    """Take files that were written without a commit back; raises Overlapping when one of them is
+    no longer as it was written, or was staged or committed since."""
+    del reason, hooks, keep_fds
+    assert move.checkout is not None
+    lock = checkouts.take_lock(move.checkout, move.token)
+    try:
+        trees = Trees(old=move.old, new=move.new)
+        kept = checkouts.unstaged_at(repository, user, move.checkout, move.token, changes)
+        others = tuple(c.path for c in changes if c.path not in kept)
+        refuse_overlaps(Overlaps(changed=others, unknown=()), move.checkout)
+        checkouts.settle(repository, user, move.checkout, move.token, trees, changes, publish=False)
+    except UNCHANGED:
+        checkouts.discard_index(move.checkout, move.token)
+        lock.release()
+        raise
+    lock.release()
+
+
+def pushed_to(repository: Repository, commit: Sha) -> list[str]:
+    """Return the remote branches, as this repository knows them, that have the commit."""
+    output = repository.git.run(
+        Place(git_dir=repository.paths.common_dir),
+        ["for-each-ref", "--format=%(refname:short)", "--contains", commit, "refs/remotes"],
+        doing="looking for remote branches",
+    )
+    return output.decode("utf-8", "replace").split()
+
+
+def swap(
+    repository: Repository,
+    move: Move,
+    *,
+    reason: str,
+    hooks: Sequence[str] = (),
+    keep_fds: Sequence[int] = (),
+) -> None:
+    """Move the branch if it is still where it was; raises TargetMoved or Refused."""
+    refs.check_ref_part(move.branch)
+    git_dir = move.checkout.git_dir if move.checkout else repository.paths.common_dir
+    place = Place(
+        git_dir=git_dir,
+        common_dir=repository.paths.common_dir,
+        settings=("core.logAllRefUpdates=always", *hooks),
+    )
+    name = f"refs/heads/{move.branch}"
+    done = repository.git.attempt(
+        place, ["update-ref", "--create-reflog", "-m", reason, name, move.new, move.old],
+        keep_fds=keep_fds,
+    )  # fmt: skip
+    if done.returncode == 0:
+        _flush_ref(repository, name)
+        return
+    present = repository.branch(move.branch)
+    if present == move.new:
+        return
+    if present != move.old:
+        shown = present[:12] if present else "gone"
+        raise TargetMoved(
+            f"branch {move.branch!r} is at {shown} now, not at {move.old[:12]}",
+            hint="look at the preview again; nothing was changed",
+        )
+    said = "; ".join(said_by(done.stderr)) or "git did not say why"
+    if hooks:
+        raise Refused(
+            f"branch {move.branch!r} could not be moved: {said}", hint="nothing was changed"
+        )
+    raise CheckoutBusy(
+        f"branch {move.branch!r} could not be moved: {said}",
+        hint="another git may be at work on it; try again. Nothing was changed",
+    )
+
+
+def recover(repository: Repository, user: UserSettings, move: Move, *, reason: str) -> Recovered:
+    """Bring the branch and the checkout of a move that was cut off to the same side.
+
+    Forward if it had begun and the person's files allow it, else back. Nobody runs the move any
+    more: the caller holds the lock that its git processes held. Safe to repeat.
+    """
+    at = repository.branch(move.branch) if move.branch else None
+    if move.branch:
+        _sweep_ref_lock(repository, move)
+    if move.checkout is None or not move.checkout.git_dir.is_dir():
+        return Recovered.DONE if at is not None and at == move.new else Recovered.UNDONE
+    ours = checkouts.lock_is_ours(move.checkout, move.token)
+    if move.branch and at != move.new:
+        moved_on = at is not None and at != move.old and repository.is_ancestor(move.new, at)
+        _clear(move)
+        return Recovered.DONE if moved_on else Recovered.UNDONE
+    if not ours:
+        return _unlocked(repository, user, move)
+    changes = changed_paths(
+        repository, Place(git_dir=repository.paths.common_dir), move.old, move.new
+    )
+    trees = Trees(old=move.old, new=move.new)
+    forward = checkouts.settle(repository, user, move.checkout, move.token, trees, changes,
+                               publish=bool(move.branch))  # fmt: skip
+    if forward:
+        _clear(move)
+        return Recovered.DONE
+    _back(repository, user, move, changes, reason=reason)
+    _clear(move)
+    return Recovered.UNDONE
+
+
+def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:
+    for name in ("rebase-merge", "rebase-apply"):
+        head = durable.read_small(git_dir / name / "head-name", 4096) or b""
+        if head.strip() == f"refs/heads/{branch}".encode():
+            raise CheckoutBusy(
+                f"branch {branch!r} is being rebased in {str(path)!r}",
+                hint="finish the rebase first; nothing was changed",
+            )
+
+
+def _unlocked(repository: Repository, user: UserSettings, move: Move) -> Recovered:
+    """The lock is gone: the move had come to its end, or (files only) had not begun."""
+    assert move.checkout is not None
+    checkouts.discard_index(move.checkout, move.token)
+    if move.branch:
+        return Recovered.DONE
+    place = Place(git_dir=repository.paths.common_dir)
+    changes = changed_paths(repository, place, move.old, move.new)
+    trees = Trees(old=move.old, new=move.new)
+    written = checkouts.stands_at(repository, user, move.checkout, move.token, trees, changes)
+    return Recovered.DONE if written else Recovered.UNDONE
+
+
+def _back(
+    repository: Repository,
+    user: UserSettings,
+    move: Move,
+    changes: Sequence[Change],
+    *,
+    reason: str,
+) -> None:
+    """Put the files, then the branch, to where they were; the lock is held."""
+    assert move.checkout is not None
+    trees = Trees(old=move.new, new=move.old)
+    back = [
+        c._replace(old_mode=c.new_mode, new_mode=c.old_mode, old_sha=c.new_sha, new_sha=c.old_sha)
+        for c in changes
+    ]
+    checkouts.settle(
+        repository, user, move.checkout, move.token, trees, back, publish=bool(move.branch),
+        whatever=True,
+    )  # fmt: skip
+    if move.branch:
+        swap(repository, move.reversed(move.token), reason=f"undo: {reason}")
+
+
+def _clear(move: Move) -> None:
+    assert move.checkout is not None
+    checkouts.discard_index(move.checkout, move.token)
+    checkouts.release_dead_lock(move.checkout, move.token)
+
+
+def _sweep_ref_lock(repository: Repository, move: Move) -> None:
+    """Remove the branch's lock that a killed git of ours may have left: it is empty or ours."""
+    path = repository.paths.common_dir / f"refs/heads/{move.branch}.lock"
+    before = identity(os.fspath(path))
+    if before is None:
+        return
+    time.sleep(_LIVE_S)  # a git of the person's would be done with it, or have written to it
+    data = durable.read_small(path, 200)
+    ours = data is not None and data.strip().decode("ascii", "replace") in ("", move.new, move.old)
+    if ours and identity(os.fspath(path)) == before:
+        path.unlink(missing_ok=True)
+
+
+def _flush_ref(repository: Repository, name: str) -> None:
+    """Flush the names above the branch, up to the git directory."""
+    if repository.paths.ref_format != "files":
+        return
+    path = (repository.paths.common_dir / name).parent
+    while path != repository.paths.common_dir and path.is_dir():
+        durable.sync_directory(path)
+        path = path.parent
