@@ -1,8 +1,9 @@
 """Which message a conversation ends with, and the line of messages that leads to it.
 
 The learned program had a rule for each of its readers; they are all here, named by what they are
-for, with one improvement: of several messages of the same millisecond, one that is the parent of
-another is not the end (there, the last message was lost).
+for, with two improvements: of several messages of the same millisecond, one that is the parent of
+another is not the end (there, the last message was lost), and neither is the summary of a
+compaction that kept messages behind it (there, they were lost until something more was said).
 """
 
 from collections.abc import Iterable
@@ -25,7 +26,9 @@ class Rule(StrEnum):
 def choose_end(tree: Tree, rule: Rule = Rule.SESSION) -> Head | None:
     """Return the message the conversation ends with, None when there is none to choose from."""
     if rule is Rule.SESSION:
-        return newest(head for head in tree.heads.values() if not head.is_side)
+        end = newest(head for head in tree.heads.values() if not head.is_side)
+        # Right after a compaction its summary is the newest; what was kept comes behind it.
+        return tree.heads.get(tree.behind.get(end.uuid, end.uuid), end) if end else None
     ends = leaves(tree)
     if rule is Rule.LISTED:
         return newest(head for head in ends if head.is_spoken)
@@ -102,6 +105,25 @@ def chain_to(tree: Tree, end: Head) -> list[Head]:
         current = tree.parent(current)
     chain.reverse()
     return _with_parallel_calls(tree, chain, seen)
+
+
+def history(tree: Tree, end: Head) -> list[Head]:
+    """Return everything that was said on the way to `end`, compacted parts included.
+
+    `tree` must not be settled: what a compaction took out of the chain is in it, and what was kept
+    stands where it was said.
+    """
+    before = {each.uuid: each.before for each in tree.boundaries}
+    found: list[Head] = []
+    seen: set[str] = set()
+    current: Head | None = end
+    while current is not None and current.uuid not in seen:
+        part = [head for head in chain_to(tree, current) if head.uuid not in seen]
+        seen |= {head.uuid for head in part}
+        found[:0] = part
+        logical = before.get(part[0].uuid)
+        current = tree.heads.get(logical) if logical else None
+    return found
 
 
 def chain(tree: Tree, rule: Rule = Rule.SESSION) -> list[Head]:

@@ -298,4 +298,4 @@ def moment(timestamp: object) -> int | None:
         return None
     if parsed.tzinfo is None:
         parsed = parsed.replace(tzinfo=UTC)
-    return round(parsed.timestamp() * 1000)
+    return int(parsed.timestamp() * 1000 + 0.5)

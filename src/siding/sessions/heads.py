@@ -57,7 +57,8 @@ class Seen(NamedTuple):
     """What a line is: a message (`head`), a bridge of old files, or something else.
 
     `type` is "" when the record has none. `boundary`: it marks a compaction, with `segment` what it
-    keeps. `removed`: the messages it takes out. `withdrawn`: the message a tombstone names.
+    keeps and `before` the message it comes after. `removed`: the messages it takes out.
+    `withdrawn`: the message a tombstone names.
     """
 
     type: str
@@ -65,6 +66,7 @@ class Seen(NamedTuple):
     bridge: tuple[str, str | None] | None = None
     boundary: bool = False
     segment: PreservedSegment | None = None
+    before: str | None = None
     removed: tuple[str, ...] = ()
     withdrawn: str | None = None
 
@@ -83,17 +85,18 @@ class _Wire(Struct, gc=False, rename="camel"):
     agent_id: str | None = None
     subtype: str | None = None
     message: _Message | None = None
-    compact_metadata: Raw | None = None
     snip_metadata: Raw | None = None
 
 
 _DECODER = msgspec.json.Decoder(_Wire)
 _TOO_ODD = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
-_NO_MESSAGE = _Message()
 
 
-def look(raw: bytes, offset: int) -> Seen:
-    """Return what the line is; raises `NotJson` with the reason when it is damaged."""
+def look(raw: bytes, offset: int) -> Head | Seen:
+    """Return what the line is, of an ordinary message only its head.
+
+    Raises `NotJson` with the reason when the line is damaged.
+    """
     try:
         wire = _DECODER.decode(raw)
     except _TOO_ODD:
@@ -102,29 +105,32 @@ def look(raw: bytes, offset: int) -> Seen:
     uuid = wire.uuid
     if kind not in CHAIN_TYPES or not uuid:
         return _other(wire)
-    message = wire.message or _NO_MESSAGE
-    answers = False
-    if kind == USER and _TOOL_RESULT in bytes(message.content):
-        answers = _has_tool_result(bytes(message.content))
-    parent = wire.parent_uuid
-    head = Head(
-        uuid=intern(uuid),
-        parent=intern(parent) if parent else None,
-        kind=intern(kind),
-        moment=moment(wire.timestamp),
-        is_side=bool(wire.is_sidechain),
-        agent=wire.agent_id,
-        message_id=message.id or None,
-        answers=answers,
-        offset=offset,
-        size=len(raw),
+    message = wire.message
+    answers = (
+        kind == USER
+        and _TOOL_RESULT in raw
+        and message is not None
+        and _has_tool_result(bytes(message.content))
     )
-    if wire.compact_metadata is None and wire.snip_metadata is None and kind != SYSTEM:
-        return Seen(type=kind, head=head)
+    parent = wire.parent_uuid
+    head = Head(  # by position: this is done for every line of a file
+        intern(uuid),
+        intern(parent) if parent else None,
+        intern(kind),
+        moment(wire.timestamp),
+        wire.is_sidechain is True,
+        wire.agent_id,
+        (message.id or None) if message is not None else None,
+        answers,
+        offset,
+        len(raw),
+    )
+    if kind != SYSTEM and wire.snip_metadata is None:
+        return head
     return _with_marks(head, wire.subtype, raw)
 
 
-def look_at(record: Record, offset: int = 0, size: int = 0) -> Seen:
+def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | Seen:
     """Return what a record already read is."""
     kind = _text(record.get("type")) or ""
     uuid = _text(record.get("uuid"))
@@ -161,9 +167,9 @@ def _other(wire: _Wire) -> Seen:
     return Seen(type=wire.type)
 
 
-def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Seen:
+def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Head | Seen:
     if subtype != COMPACT_BOUNDARY and b'"snipMetadata"' not in raw:
-        return Seen(type=head.kind, head=head)
+        return head
     try:
         return _marked(head, parse_object(raw))
     except NotJson:  # what was skipped is damaged; the place in the tree is known all the same
@@ -177,6 +183,7 @@ def _marked(head: Head, record: Record) -> Seen:
         head=head,
         boundary=boundary,
         segment=_segment(record) if boundary else None,
+        before=_text(record.get("logicalParentUuid")) if boundary else None,
         removed=tuple(removed_by(record)),
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.errors import SidingError
-from siding.sessions.heads import look
+from siding.sessions.heads import Head, look
 from siding.sessions.locate import read_at
 from siding.sessions.metadata import REPEATED, Metadata
 from siding.sessions.transcript import Damage
@@ -122,6 +122,9 @@ def _extended(fd: int, size: int, index: Index) -> Index:
         if problem is not None:
             if len(damage) < MOST_DAMAGE:
                 damage.append(Damage(lines, line.offset, line.end, problem))
+            continue
+        if isinstance(seen, Head):
+            messages += 1
             continue
         messages += seen.head is not None
         if seen.boundary:

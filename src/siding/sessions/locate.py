@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from siding.sessions.entries import COMPACT_BOUNDARY
-from siding.sessions.heads import Seen, look
+from siding.sessions.heads import Head, Seen, look
 from siding.storage.codec import NotJson
 from siding.storage.lines import MAX_LINE_BYTES
 
@@ -19,7 +19,7 @@ _BOUNDARY = b'"%b"' % COMPACT_BOUNDARY.encode()
 def boundaries_backwards(fd: int, stop: int) -> Iterator[int]:
     """Yield where the lines of compact boundaries begin, the last one before `stop` first."""
     for offset, seen in _lines_with(fd, _BOUNDARY, stop):
-        if seen.boundary:
+        if isinstance(seen, Seen) and seen.boundary:
             yield offset
 
 
@@ -30,14 +30,35 @@ def message_before(fd: int, uuid: str, stop: int) -> int | None:
     """
     needle = b'"%b"' % uuid.encode("utf-8", "surrogatepass")
     for offset, seen in _lines_with(fd, needle, stop):
-        if seen.head is not None and seen.head.uuid == uuid:
+        head = seen if isinstance(seen, Head) else seen.head
+        if head is not None and head.uuid == uuid:
             return offset
-        if seen.bridge is not None and seen.bridge[0] == uuid:
+        if isinstance(seen, Seen) and seen.bridge is not None and seen.bridge[0] == uuid:
             return offset
     return None
 
 
-def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Seen]]:
+def lines_from(fd: int, start: int, size: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the closed lines from `start`, where one begins, to `size`, many at a time: where the
+    first of them begins, and the lines without their newlines, blank ones included.
+
+    Stops before a line that is too long or was never closed; what is left is for `lines_forwards`.
+    """
+    pending = b""
+    position = offset = start
+    while position < size and len(pending) <= MAX_LINE_BYTES:
+        block = os.pread(fd, min(_BLOCK, size - position), position)
+        if not block:
+            return
+        position += len(block)
+        lines = (pending + block if pending else block).split(b"\n")
+        pending = lines.pop()
+        if lines:
+            yield offset, lines
+            offset = position - len(pending)
+
+
+def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | Seen]]:
     """Yield the lines before `stop` that contain the bytes and are whole JSON, last one first."""
     while (at := _rfind(fd, needle, stop)) >= 0:
         start = _line_start(fd, at)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.errors import NotFound, UsageError
-from siding.sessions.branching import branch_title, branched
+from siding.sessions.branching import branch_title, branched, rewind_line
 from siding.sessions.entries import ASSISTANT, Record
 from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
 from siding.sessions.layout import SessionLayout
@@ -146,11 +146,12 @@ class SessionStore:
     ) -> Writer:
         """Return the writer of a session, new or gone on with.
 
-        Raises `LockBusy` when another process writes to it.
+        Raises `LockBusy` when another process writes to it. A boundary that is the very end (its
+        summary was never stored) is withdrawn: that compaction did not happen.
         """
         layout = self.layout(session_id)
         resumed = self.resumed(session_id) if layout.transcript.exists() else None
-        return Writer(
+        writer = Writer(
             layout,
             stamp=stamp,
             now=now,
@@ -160,6 +161,14 @@ class SessionStore:
             attachments=attachments,
             background=background,
         )
+        if resumed is not None and resumed.unfinished is not None:
+            try:
+                writer.withdraw(resumed.unfinished)
+                writer.resume(self.resumed(session_id))
+            except BaseException:
+                writer.close()
+                raise
+        return writer
 
     def resumed(self, session_id: str) -> Resumed:
         """Return what a writer needs to go on with a session."""
@@ -176,6 +185,7 @@ class SessionStore:
                     for call in tool_uses(record)
                 },
                 metadata=self.metadata(session_id, transcript),
+                unfinished=end.uuid if end and end.uuid in transcript.tree.unfinished() else None,
             )
 
     def _open(self, session_id: str, how: Callable[[Path], Transcript]) -> Transcript:
@@ -210,6 +220,21 @@ def branch_session(store: SessionStore, source: str, target: str) -> str:
         store.layout(target).transcript, b"".join(encode_line(each) + b"\n" for each in lines)
     )
     return title
+
+
+def rewind_session(writer: Writer, transcript: Transcript, target: str | None, *, now: str,
+                   uuid: str) -> Record:  # fmt: skip
+    """Write that the session goes on behind `target` (None: at its start); return the line.
+
+    Behind the summary of a compaction that kept a part, what was kept comes next, whatever is
+    written; so going back to that summary takes the kept part out as well.
+    """
+    line = rewind_line(target, uuid=uuid, now=now)
+    last = transcript.tree.boundaries[-1] if transcript.tree.boundaries else None
+    if last and last.segment and last.segment.anchor_uuid == target and transcript.tree.kept:
+        line["snipMetadata"] = {"removedUuids": sorted(transcript.tree.kept)}
+    writer.record([line], parent=target)
+    return line
 
 
 def listed_file(path: Path, index: Index | None = None) -> Listed:

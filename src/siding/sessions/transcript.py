@@ -13,10 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from siding.sessions.chains import Rule, chain_to, choose_end
+from siding.sessions.chains import Rule, chain_to, choose_end, history
 from siding.sessions.entries import ASSISTANT, Record
-from siding.sessions.heads import Head, look
-from siding.sessions.locate import boundaries_backwards, message_before, read_at
+from siding.sessions.heads import Head, Seen, look
+from siding.sessions.locate import boundaries_backwards, lines_from, message_before, read_at
 from siding.sessions.metadata import TYPES, Metadata
 from siding.sessions.tree import Tree
 from siding.sessions.views import with_zero_usage
@@ -64,6 +64,13 @@ class Transcript:
         """Look at every line. Raises FileNotFoundError or `NotARegularFile`."""
         found = cls._opened(path)
         found._scan(0)
+        return found
+
+    @classmethod
+    def unsettled(cls, path: Path) -> Self:
+        """Look at every line, and leave in the tree what compactions and snips take out of it."""
+        found = cls._opened(path)
+        found._read_from(0)
         return found
 
     @classmethod
@@ -116,6 +123,11 @@ class Transcript:
         """Return the live chain, oldest message first."""
         end = choose_end(self.tree, rule)
         return [] if end is None else chain_to(self.tree, end)
+
+    def history(self, end: str) -> list[Head]:
+        """Return all that was said on the way to a message; for an unsettled transcript."""
+        head = self.tree.heads.get(end)
+        return [] if head is None else history(self.tree, head)
 
     def record(self, head: Head) -> Record | None:
         """Return a message's whole record, its parent as the tree has it.
@@ -183,27 +195,36 @@ class Transcript:
 
     def _read_from(self, start: int) -> None:
         self.start = start
-        self.tree = tree = Tree()
+        self.tree = Tree()
         self.others = []
         self.damage = []
-        for line in lines_forwards(self._fd, start):
-            if line.offset >= self.size:
-                break
-            if line.is_too_long:
-                self._damaged(line.number, line.offset, line.end, TOO_LONG)
-                continue
-            if not line.is_closed:
-                self._damaged(line.number, line.offset, line.end, TORN)
-                continue
-            try:
-                seen = look(line.raw, line.offset)
-            except NotJson as error:
-                problem = TORN if error.is_cut_off else str(error)
-                self._damaged(line.number, line.offset, line.end, problem)
-                continue
-            tree.add(seen)
-            if seen.head is None:
-                self.others.append(Other(type=seen.type, offset=line.offset, size=len(line.raw)))
+        number = 1 if start == 0 else None
+        while start < self.size:
+            for offset, lines in lines_from(self._fd, start, self.size):
+                start = offset
+                for raw in lines:
+                    if raw and not raw.isspace():
+                        self._take(raw, start, number)
+                    start += len(raw) + 1
+                    number = number and number + 1
+            rest = next(lines_forwards(self._fd, start), None)
+            if rest is None or rest.offset >= self.size:
+                return
+            problem = TOO_LONG if rest.is_too_long else TORN
+            self._damaged(number, rest.offset, rest.end, problem)
+            start = rest.end
+            number = number and number + 1
+
+    def _take(self, raw: bytes, offset: int, number: int | None) -> None:
+        try:
+            seen = look(raw, offset)
+        except NotJson as error:
+            problem = TORN if error.is_cut_off else str(error)
+            self._damaged(number, offset, offset + len(raw) + 1, problem)
+            return
+        self.tree.add(seen)
+        if isinstance(seen, Seen) and seen.head is None:
+            self.others.append(Other(type=seen.type, offset=offset, size=len(raw)))
 
     def _damaged(self, number: int | None, offset: int, end: int, problem: str) -> None:
         self.damage.append(Damage(number=number, offset=offset, end=end, problem=problem))

@@ -12,18 +12,22 @@ from siding.sessions.heads import Head, Seen, look_at
 
 
 class Boundary(NamedTuple):
-    """A compaction: its line's message and what it keeps of the messages before it."""
+    """A compaction: its line's message, what it keeps of the messages before it, and the message
+    that was the last one when it was made.
+    """
 
     uuid: str
     segment: PreservedSegment | None
+    before: str | None = None
 
 
 class Tree:
     """Messages by uuid, in file order. `kept` are those a compaction preserved: their usage was
-    counted before it and must read as zero.
+    counted before it and must read as zero. `behind` says what follows a message although it was
+    written before it: the last of the kept ones, behind the one they were put behind.
     """
 
-    __slots__ = ("boundaries", "bridges", "heads", "kept", "removed")
+    __slots__ = ("behind", "boundaries", "bridges", "heads", "kept", "removed")
 
     def __init__(self) -> None:
         self.heads: dict[str, Head] = {}
@@ -31,23 +35,32 @@ class Tree:
         self.bridges: dict[str, str | None] = {}
         self.removed: set[str] = set()
         self.kept: set[str] = set()
+        self.behind: dict[str, str] = {}
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: Head | Seen) -> None:
         """Take the next line of the file."""
-        head = seen.head
-        if head is not None:
-            if head.parent in self.bridges:
-                head.parent = self.bridges[head.parent]
-            self.heads[head.uuid] = head
+        if isinstance(seen, Head):
+            self._add_head(seen)
+            return
+        if seen.head is not None:
+            self._add_head(seen.head)
+            uuid = seen.head.uuid
             if seen.boundary:
-                self.boundaries = [each for each in self.boundaries if each.uuid != head.uuid]
-                self.boundaries.append(Boundary(uuid=head.uuid, segment=seen.segment))
+                self.boundaries = [each for each in self.boundaries if each.uuid != uuid]
+                self.boundaries.append(
+                    Boundary(uuid=uuid, segment=seen.segment, before=seen.before)
+                )
             self.removed.update(seen.removed)
         elif seen.bridge is not None:
             uuid, parent = seen.bridge
             self.bridges[uuid] = self.bridges.get(parent, parent) if parent else None
         elif seen.withdrawn is not None:
             self.heads.pop(seen.withdrawn, None)
+
+    def _add_head(self, head: Head) -> None:
+        if self.bridges and head.parent in self.bridges:
+            head.parent = self.bridges[head.parent]
+        self.heads[head.uuid] = head
 
     def settle(self) -> "Tree":
         """Apply the newest compaction and all snips; return the tree itself."""
@@ -58,6 +71,11 @@ class Tree:
     def parent(self, head: Head) -> Head | None:
         """Return the message before this one, None at a root or where the parent is missing."""
         return self.heads.get(head.parent) if head.parent is not None else None
+
+    def unfinished(self) -> set[str]:
+        """Return the boundaries nothing was written behind: their summaries were not stored."""
+        parents = {head.parent for head in self.heads.values()}
+        return {each.uuid for each in self.boundaries} - parents
 
     def _keep_segment(self) -> None:
         present = [each for each in self.boundaries if each.uuid in self.heads]
@@ -71,6 +89,7 @@ class Tree:
                 return  # what it names is not there: the old history stays as it was
             kept = found
             self._relink(last.segment)
+            self.behind = {last.segment.anchor_uuid: last.segment.tail_uuid}
         before = []
         for uuid in self.heads:
             if uuid == last.uuid:
@@ -133,9 +152,9 @@ class Tree:
         return uuid
 
 
-def tree_of(records: Iterable[Record]) -> Tree:
-    """Return the settled tree of records in file order; `Head.offset` is a record's index."""
+def tree_of(records: Iterable[Record], *, settled: bool = True) -> Tree:
+    """Return the tree of records in file order; `Head.offset` is a record's index."""
     tree = Tree()
     for index, record in enumerate(records):
         tree.add(look_at(record, offset=index))
-    return tree.settle()
+    return tree.settle() if settled else tree

@@ -11,6 +11,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from siding.sessions.chains import choose_end, history
 from siding.sessions.entries import ASSISTANT, ATTACHMENT, CHAIN_TYPES, USER, Record
 from siding.sessions.messages import (
     blocks_of,
@@ -23,6 +24,7 @@ from siding.sessions.messages import (
     tool_uses,
 )
 from siding.sessions.recovery import as_blocks, joined_users
+from siding.sessions.tree import tree_of
 
 CUT_OFF_RESULT = "[The call was cut off before its result was recorded]"
 ZERO_USAGE = {
@@ -38,29 +40,14 @@ def raw(records: Iterable[Record]) -> list[Record]:
     return list(records)
 
 
-def screen(
-    chain: Sequence[Record], earlier: Callable[[str], Sequence[Record]] | None = None
-) -> list[Record]:
-    """Return the conversation a person scrolls through: the chain, and before each compaction what
-    was said before it.
-
-    `earlier` returns the chain that ends with a message (the boundary's logical parent). What a
-    compaction kept is shown once, where it was said.
+def screen(records: Sequence[Record]) -> list[Record]:
+    """Return the conversation a person scrolls through: all that was said on the way to its end,
+    what was compacted away where it was said, with the compactions between.
     """
-    shown: list[Record] = list(chain)
-    seen = {record.get("uuid") for record in shown}
-    while earlier is not None and shown and is_boundary(shown[0]):
-        before = shown[0].get("logicalParentUuid")
-        if not isinstance(before, str):
-            break
-        found = list(earlier(before))
-        found_ids = {record.get("uuid") for record in found}
-        if not found or found_ids <= seen:
-            break
-        kept = found_ids & seen
-        shown = found + [record for record in shown if record.get("uuid") not in kept]
-        seen |= found_ids
-    return shown
+    settled = choose_end(tree_of(records))
+    tree = tree_of(records, settled=False)
+    end = tree.heads.get(settled.uuid) if settled else None
+    return [] if end is None else [records[head.offset] for head in history(tree, end)]
 
 
 def active(chain: Sequence[Record]) -> list[Record]:

@@ -43,15 +43,13 @@ class Stamp(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """What a writer must know of the file it goes on with."""
+    """What a writer must know of the file it goes on with. `unfinished`: a boundary at its end."""
 
     known: frozenset[str]
     cursor: str | None
     callers: Mapping[str, str]
     metadata: Metadata
-
-
-NOTHING_YET = Resumed(known=frozenset(), cursor=None, callers={}, metadata=Metadata())
+    unfinished: str | None = None
 
 
 class Writer:
@@ -97,6 +95,13 @@ class Writer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def resume(self, resumed: Resumed) -> None:
+        """Go on as `resumed` says."""
+        self.metadata = resumed.metadata
+        self.cursor = resumed.cursor
+        self._known = set(resumed.known)
+        self._callers = dict(resumed.callers)
 
     def append(self, messages: Iterable[Record], *, durable: bool = False) -> list[Record]:
         """Add messages behind the last one; return them as they were written."""

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.compaction import Making, full, snip
+from siding.sessions.compaction import Making, full, partial, snip
 from siding.sessions.entries import Record
 from siding.sessions.recovery import as_blocks
 from siding.sessions.views import CUT_OFF_RESULT, active, screen, wire, with_replacements
@@ -33,12 +33,13 @@ def test_the_active_view_begins_at_the_newest_boundary_and_leaves_out_what_was_s
 
 def test_the_screen_shows_what_was_compacted_away_once() -> None:
     old = line([said("u1", None, 1), said("a1", None, 2, "assistant"), said("u2", None, 3)])
-    new = compacted(old, "b", "c")
-    kept = [*new, old[2], said("u3", "u2", 7)]
-    shown = screen(kept, lambda uuid: old if uuid == "u2" else [])
-    assert ids(shown) == ["u1", "a1", "u2", "b", "c", "u3"]
-    assert ids(screen(kept)) == ids(kept)
-    assert ids(screen(kept, lambda _: [])) == ids(kept)
+    boundary, summary = partial(
+        old, "u2", "in short", Making(new_id=iter("bc").__next__, now=at(50))
+    )
+    records = [*old, boundary, summary, said("x1", "u1", 51), said("u3", "c", 52)]
+    assert ids(screen(records)) == ["u1", "a1", "u2", "b", "c", "u3"]
+    assert ids(screen([*old[:2]])) == ["u1", "a1"]
+    assert screen([]) == []
 
 
 def test_the_wire_pairs_calls_with_results_and_alternates() -> None:

@@ -238,3 +238,17 @@ def test_what_a_person_says_is_stored_before_append_returns(
     writer.append(line([said("u1", None, 1)]))
     assert len(records_in(layout.transcript)) == 1
     writer.close()
+
+
+def test_a_compaction_whose_summary_was_never_stored_did_not_happen(
+    store: SessionStore, layout: SessionLayout
+) -> None:
+    with writer_of(store) as writer:
+        written = writer.append([said("u1", None, 1), said("a1", None, 2, "assistant")])
+        lines = full(written, "s", Making(new_id=iter("bc").__next__, now=at(9)))
+        writer.append(lines[:1])
+    with writer_of(store) as writer:
+        assert writer.cursor == "a1"
+        writer.append([said("u2", None, 10)])
+    with Transcript.live(layout.transcript) as transcript:
+        assert [head.uuid for head in transcript.chain()] == ["u1", "a1", "u2"]

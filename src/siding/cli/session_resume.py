@@ -1,0 +1,54 @@
+"""Show what a session is gone on with: how it ended, and the messages a model would be sent.
+
+What an interrupted program left (calls without results, blank answers) is taken out; a prompt
+without an answer is named. `--format wire` prints the messages as a model's API takes them.
+--fork makes a copy to go on with and leaves the session alone.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.project import require_project
+from siding.app.sessions import resume
+from siding.cli.formats import add_format, print_json
+from siding.cli.globals import Context
+from siding.cli.screen import inert, shorten
+from siding.cli.words import counted
+
+ENDINGS = {
+    "none": "complete",
+    "interrupted_prompt": "a prompt is waiting for its answer",
+    "interrupted_turn": "cut off in the middle of a turn; it goes on with a hidden prompt",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("--fork", action="store_true", help="go on with a copy")
+    add_format(parser, "text", "json", "wire")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    screen = context.screen
+    found = resume(require_project(context.app), arguments.session, fork=arguments.fork)
+    if arguments.format == "wire":
+        print_json(screen, found.wire())
+        return 0
+    if arguments.format == "json":
+        shown = found._asdict()
+        shown["damage"] = [each._asdict() for each in found.damage]
+        print_json(screen, shown)
+        return 0
+    lines = [
+        ("session", found.id),
+        ("title", shorten(found.title, 80)),
+        ("ended", ENDINGS[found.ending.value]),
+        ("messages", counted(found.messages, "message")),
+        ("mode", found.mode or ""),
+        ("goal", str((found.goal or {}).get("objective") or "")),
+        ("worktree", str((found.worktree or {}).get("worktreePath") or "")),
+        ("damaged", counted(len(found.damage), "line") if found.damage else ""),
+    ]
+    for name, value in lines:
+        if value:
+            screen.print(f"{screen.style(f'{name:9}', 'dim')} {inert(value)}")
+    return 0

@@ -1,0 +1,267 @@
+"""Rollout files of the Codex CLI: ``{"timestamp", "type", "payload"}`` a line.
+
+`response_item` payloads are the messages, calls and results of the model's API; `event_msg`
+`token_count` carries a running total of the whole thread, of which each step's share is put on the
+answer it belongs to. A fork's total begins with its parent's: the first step is taken from
+`last_token_usage` instead.
+"""
+
+import json
+from typing import Any
+
+from siding.sessions.compaction import INTRODUCTION
+from siding.sessions.entries import ASSISTANT, COMPACT_BOUNDARY, SYSTEM, USER, Record
+from siding.sessions.foreign import Gathering, Imported, given_back, lines_of
+from siding.sessions.messages import blocks_of, content_of
+from siding.storage.codec import NotJson, parse_object
+
+FORM = "codex"
+_HIDDEN_STARTS = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions")
+_TOKENS = ("input_tokens", "cached_input_tokens", "output_tokens")
+
+
+def imported(data: bytes, *, session_id: str) -> Imported:
+    """Return the conversation in a rollout file. `session_id` counts when the file names none."""
+    lines = lines_of(data)
+    parsed = [_parsed(line) for line in lines]
+    metas = (each["payload"] for each in parsed if each.get("type") == "session_meta")
+    meta: Record = next(metas, {})
+    reader = _Reader(Gathering(FORM, str(meta.get("id") or session_id)))
+    reader.take_meta(meta)
+    for number, (line, record) in enumerate(zip(lines, parsed, strict=True)):
+        reader.take(number, line, record)
+    return reader.gathering.done()
+
+
+def exported(records: list[Record]) -> list[str]:
+    """Return the lines of a rollout file."""
+    lines = given_back(records, FORM, _written)
+    if not any('"session_meta"' in line for line in lines[:5]):
+        first = next((each for each in records if each.get("uuid")), {})
+        payload = {
+            "id": first.get("sessionId"),
+            "timestamp": first.get("timestamp"),
+            "cwd": first.get("cwd", ""),
+            "originator": "siding",
+            "cli_version": first.get("version", ""),
+        }
+        lines.insert(0, _line("session_meta", first.get("timestamp"), payload))
+    return lines
+
+
+class _Reader:
+    def __init__(self, gathering: Gathering) -> None:
+        self.gathering = gathering
+        self.model: str | None = None
+        self._answer: Record | None = None  # the last answer, whose tokens come behind it
+        self._total: dict[str, int] | None = None
+
+    def take_meta(self, meta: Record) -> None:
+        git = meta.get("git")
+        self.gathering.stamps = {
+            "userType": "external",
+            "entrypoint": FORM,
+            "cwd": str(meta.get("cwd") or ""),
+            "version": str(meta.get("cli_version") or "0.0.0"),
+            "gitBranch": str(git.get("branch") or "") if isinstance(git, dict) else "",
+        }
+
+    def take(self, number: int, line: str, record: Record) -> None:
+        """Take one line of the rollout."""
+        payload = record.get("payload", {})
+        kind = record.get("type")
+        if kind == "response_item" and self._item(number, line, record, payload):
+            return
+        if kind == "compacted":
+            self._compacted(number, line, record, payload)
+            return
+        if kind == "turn_context" and isinstance(payload.get("model"), str):
+            self.model = payload["model"]
+        if kind == "event_msg" and payload.get("type") == "token_count":
+            self._count(payload.get("info"))
+        self.gathering.keep(line)
+
+    def _item(self, number: int, line: str, record: Record, payload: Record) -> bool:
+        """Take a response item; False when it is no message of the conversation."""
+        kind = payload.get("type")
+        if kind == "message" and payload.get("role") in (USER, ASSISTANT):
+            blocks = _blocks(payload.get("content"))
+            if payload["role"] == USER:
+                hidden = any(_is_hidden(block) for block in blocks)
+                self._user(number, line, record, blocks, **({"isMeta": True} if hidden else {}))
+            else:
+                self._assistant(number, line, record, blocks)
+        elif kind == "reasoning":
+            self._assistant(number, line, record, [_thought(payload)])
+        elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+            self._assistant(number, line, record, [_call(payload)])
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            self._user(number, line, record, [_result(payload)])
+        else:
+            return False
+        return True
+
+    def _user(
+        self, number: int, line: str, record: Record, blocks: list[Record], **more: object
+    ) -> None:
+        message = {"role": USER, "content": blocks}
+        uuid = self.gathering.id_of(number)
+        self.gathering.add(USER, uuid, record.get("timestamp"), line, message=message, **more)
+
+    def _assistant(self, number: int, line: str, record: Record, blocks: list[Record]) -> None:
+        message: Record = {"role": ASSISTANT, "content": blocks}
+        uuid = self.gathering.id_of(number)
+        message = {"id": uuid, **message}
+        if self.model:
+            message["model"] = self.model
+        self._answer = self.gathering.add(
+            ASSISTANT, uuid, record.get("timestamp"), line, message=message
+        )
+
+    def _compacted(self, number: int, line: str, record: Record, payload: Record) -> None:
+        gathering = self.gathering
+        before, gathering.cursor = gathering.cursor, None
+        gathering.add(
+            SYSTEM,
+            gathering.id_of(number),
+            record.get("timestamp"),
+            line,
+            subtype=COMPACT_BOUNDARY,
+            logicalParentUuid=before,
+            content="Conversation compacted",
+            compactMetadata={"trigger": "auto", "preTokens": 0},
+        )
+        summary = gathering.add(
+            USER,
+            gathering.id_of(f"{number}.summary"),
+            record.get("timestamp"),
+            None,
+            message={"role": USER, "content": INTRODUCTION + str(payload.get("message") or "")},
+            isCompactSummary=True,
+        )
+        summary["origin"] = {"format": FORM, "line": None}  # its boundary gives the line back
+
+    def _count(self, info: object) -> None:
+        if not isinstance(info, dict) or self._answer is None:
+            return
+        total, last = _tokens(info.get("total_token_usage")), _tokens(info.get("last_token_usage"))
+        if total is None:
+            return
+        if self._total is None:
+            step = last or total
+        else:
+            step = {key: max(0, total[key] - self._total[key]) for key in _TOKENS}
+        self._total = total
+        message = self._answer["message"]
+        usage = message.setdefault("usage", {"input_tokens": 0, "output_tokens": 0,
+                                             "cache_read_input_tokens": 0})  # fmt: skip
+        usage["input_tokens"] += max(0, step["input_tokens"] - step["cached_input_tokens"])
+        usage["cache_read_input_tokens"] += step["cached_input_tokens"]
+        usage["output_tokens"] += step["output_tokens"]
+
+
+def _parsed(line: str) -> Record:
+    try:
+        record = parse_object(line.encode("utf-8", "surrogateescape"))
+    except NotJson:
+        return {}
+    return record if isinstance(record.get("payload"), dict) else {}
+
+
+def _blocks(content: object) -> list[Record]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    blocks: list[Record] = []
+    for part in content if isinstance(content, list) else []:
+        if not isinstance(part, dict):
+            continue
+        if isinstance(part.get("text"), str):
+            blocks.append({"type": "text", "text": part["text"]})
+        elif part.get("type") == "input_image":
+            source = {"type": "url", "url": part.get("image_url")}
+            blocks.append({"type": "image", "source": source})
+    return blocks
+
+
+def _is_hidden(block: Record) -> bool:
+    return str(block.get("text", "")).lstrip().startswith(_HIDDEN_STARTS)
+
+
+def _thought(payload: Record) -> Record:
+    summary = payload.get("summary")
+    parts = summary if isinstance(summary, list) else []
+    texts = [str(part.get("text", "")) for part in parts if isinstance(part, dict)]
+    return {"type": "thinking", "thinking": "\n".join(texts), "signature": ""}
+
+
+def _call(payload: Record) -> Record:
+    given: Any = payload.get("arguments", payload.get("input", payload.get("action")))
+    if isinstance(given, str):
+        try:
+            given = parse_object(given.encode("utf-8", "surrogateescape"))
+        except NotJson:
+            given = {"input": given}
+    return {
+        "type": "tool_use",
+        "id": str(payload.get("call_id") or payload.get("id") or ""),
+        "name": str(payload.get("name") or payload.get("type")),
+        "input": given if isinstance(given, dict) else {},
+    }
+
+
+def _result(payload: Record) -> Record:
+    output = payload.get("output")
+    if isinstance(output, list):
+        content: object = _blocks(output)
+    else:
+        content = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    return {
+        "type": "tool_result",
+        "tool_use_id": str(payload.get("call_id") or ""),
+        "content": content,
+    }
+
+
+def _tokens(usage: object) -> dict[str, int] | None:
+    if not isinstance(usage, dict):
+        return None
+    return {key: usage[key] if isinstance(usage.get(key), int) else 0 for key in _TOKENS}
+
+
+def _written(record: Record) -> list[str]:
+    """Return the response items that say what a message of ours says."""
+    role = str(record["type"])
+    content = content_of(record)
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else blocks_of(record)
+    kind = "input_text" if role == USER else "output_text"
+    items: list[Record] = []
+    for block in blocks:
+        if block.get("type") == "text":
+            said = {"type": kind, "text": block.get("text")}
+            items.append({"type": "message", "role": role, "content": [said]})
+        elif block.get("type") == "tool_use":
+            arguments = json.dumps(block.get("input"), ensure_ascii=False)
+            items.append(
+                {
+                    "type": "function_call",
+                    "name": block.get("name"),
+                    "arguments": arguments,
+                    "call_id": block.get("id"),
+                }
+            )
+        elif block.get("type") == "tool_result":
+            output = block.get("content")
+            shown = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+            items.append(
+                {
+                    "type": "function_call_output",
+                    "call_id": block.get("tool_use_id"),
+                    "output": shown,
+                }
+            )
+    return [_line("response_item", record.get("timestamp"), item) for item in items]
+
+
+def _line(kind: str, timestamp: object, payload: Record) -> str:
+    record = {"timestamp": timestamp, "type": kind, "payload": payload}
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,116 @@
+"""Carry another program's transcript in ours, and give it back as it was.
+
+Each of its lines becomes one of ours: a message that carries the line it was made of in `origin`,
+or, when it is no message, a `foreign-line`. Written back in file order they are the transcript that
+came in, byte for byte; what was said here since then is put behind them in the other's form.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+from uuid import NAMESPACE_URL, uuid5
+
+from siding.sessions.entries import FORMAT_VERSION, SPOKEN, Record
+
+
+class Imported(NamedTuple):
+    """A conversation that came in: its id and the lines of our transcript."""
+
+    session_id: str
+    records: list[Record]
+
+
+class Gathering:
+    """The lines of one conversation while it is being read: each message behind the last one."""
+
+    def __init__(self, form: str, session_id: str) -> None:
+        self.form = form
+        self.session_id = session_id
+        self.records: list[Record] = []
+        self.cursor: str | None = None
+        self.stamps: Record = {}
+        self._places: dict[str, int] = {}
+
+    def id_of(self, name: object) -> str:
+        """Return an id for a message that has none of our kind; the same name, the same id."""
+        return str(uuid5(NAMESPACE_URL, f"{self.form}:{self.session_id}:{name}"))
+
+    def add(
+        self, kind: str, uuid: str, timestamp: object, line: str | None, **fields: object
+    ) -> Record:
+        """Take a message. One that came before (an update) keeps its place and its parent."""
+        parent = self.cursor
+        if uuid in self._places:
+            parent = self.records[self._places[uuid]]["parentUuid"]
+        else:
+            self.cursor = uuid
+        record: Record = {
+            "parentUuid": parent,
+            "isSidechain": False,
+            "type": kind,
+            **fields,
+            "uuid": uuid,
+            "timestamp": timestamp if isinstance(timestamp, str) else "",
+            **self.stamps,
+            "sessionId": self.session_id,
+            "v": FORMAT_VERSION,
+        }
+        if line is not None:
+            record["origin"] = {"format": self.form, "line": line}
+        self._places[uuid] = len(self.records)
+        self.records.append(record)
+        return record
+
+    def keep(self, line: str) -> None:
+        """Take a line that is no message."""
+        self.records.append(
+            {
+                "type": "foreign-line",
+                "format": self.form,
+                "line": line,
+                "sessionId": self.session_id,
+                "v": FORMAT_VERSION,
+            }
+        )
+
+    def knows(self, uuid: str) -> bool:
+        """Whether a message of that id was taken."""
+        return uuid in self._places
+
+    def parent_of(self, uuid: str) -> str | None:
+        """Return the message before a known one."""
+        parent: str | None = self.records[self._places[uuid]]["parentUuid"]
+        return parent
+
+    def done(self) -> Imported:
+        """Return what was gathered."""
+        return Imported(session_id=self.session_id, records=self.records)
+
+
+def given_back(
+    records: Iterable[Record], form: str, write: Callable[[Record], Iterable[str]]
+) -> list[str]:
+    """Return the lines in the other program's form: those that came from it as they were, and
+    `write` of every other spoken message.
+    """
+    lines: list[str] = []
+    for record in records:
+        origin = record.get("origin")
+        if isinstance(origin, dict) and origin.get("format") == form:
+            if isinstance(origin.get("line"), str):  # else another message gives the line back
+                lines.append(origin["line"])
+        elif record.get("type") == "foreign-line":
+            if record.get("format") == form:
+                lines.append(str(record.get("line", "")))
+        elif record.get("type") in SPOKEN:
+            lines.extend(write(record))
+    return lines
+
+
+def lines_of(data: bytes) -> list[str]:
+    """Return the lines of a file; bytes that are no text stay what they were on the way back."""
+    return data.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n") if data else []
+
+
+def bytes_of(lines: Iterable[str]) -> bytes:
+    """Return a file of the lines."""
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")

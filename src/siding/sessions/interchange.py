@@ -1,0 +1,231 @@
+"""Bring conversations in from other programs, and give them out again.
+
+What comes in is appended in whole lines, so a cut-off import is the beginning of the right file and
+the same import again finishes it; later it brings in what the other program has added since.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.errors import UsageError
+from siding.sessions import claude, codex, gemini
+from siding.sessions.appending import append_lines
+from siding.sessions.entries import Record
+from siding.sessions.foreign import Imported, bytes_of
+from siding.sessions.layout import SessionLayout, agent_id_of
+from siding.sessions.store import SessionStore
+from siding.storage.codec import NotJson, encode_line, parse_object
+from siding.storage.files import make_dirs, open_with_stat, read_bytes, replace_bytes
+from siding.storage.lines import lines_forwards
+from siding.storage.locks import FileLock
+
+_CHUNK_LINES = 2000
+_MOST_BYTES = 1024 * 1024 * 1024  # of a file that has to be read as a whole
+
+
+class Form(StrEnum):
+    """Whose transcripts can come in and go out."""
+
+    CLAUDE = "claude"
+    CODEX = "codex"
+    GEMINI = "gemini"
+
+
+class Arrival(NamedTuple):
+    """What an import did: lines added to the transcript and to those of its subagents."""
+
+    session_id: str
+    form: Form
+    lines: int
+    agents: int
+
+
+_READERS: dict[Form, Callable[..., Imported]] = {
+    Form.CODEX: codex.imported,
+    Form.GEMINI: gemini.imported,
+}
+_WRITERS: dict[Form, Callable[[list[Record]], list[str]]] = {
+    Form.CODEX: codex.exported,
+    Form.GEMINI: gemini.exported,
+}
+
+
+def form_of(path: Path) -> Form:
+    """Return whose transcript the file is; raises UsageError when it is nobody's we know."""
+    for record in islice(_records_at(path), 20):
+        if isinstance(record.get("payload"), dict):
+            return Form.CODEX
+        if "projectHash" in record or "$set" in record or isinstance(record.get("messages"), list):
+            return Form.GEMINI
+        if "uuid" in record or "sessionId" in record or "leafUuid" in record:
+            return Form.CLAUDE
+    raise UsageError(
+        f"{str(path)!r} is no transcript of Claude Code, Codex or Gemini CLI",
+        hint="say which one with --from if it is",
+    )
+
+
+def bring_in(
+    store: SessionStore, path: Path, *, form: Form | None = None, session_id: str | None = None
+) -> Arrival:
+    """Import a transcript; of one that is there already, what is new.
+
+    Raises UsageError when the session that is there went on differently, and OSError.
+    """
+    form = form or form_of(path)
+    if form is Form.CLAUDE:
+        return _bring_in_claude(store, path, session_id)
+    data = read_bytes(path, limit=_MOST_BYTES)
+    found = _READERS[form](data, session_id=path.stem)
+    layout = store.layout(session_id or found.session_id)
+    lines = [encode_line(record) for record in found.records]
+    added = _added(layout, layout.transcript, lines)
+    return Arrival(session_id=layout.session_id, form=form, lines=added, agents=0)
+
+
+def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> list[Path]:
+    """Write the session into the directory `target` as another program's; return the files.
+
+    Files that are there are replaced.
+    """
+    make_dirs(target)
+    layout = store.layout(session_id)
+    if form is Form.CLAUDE:
+        return _give_out_claude(layout, target)
+    with store.whole(session_id) as transcript:
+        marked = [(head.offset, head.size) for head in transcript.tree.heads.values()]
+        others = [
+            (each.offset, each.size) for each in transcript.others if each.type == "foreign-line"
+        ]
+        places = sorted({*marked, *others, *_updated(transcript.path, form)})
+        records = [parse_object(transcript.raw(*place)) for place in places]
+    path = target / f"{session_id}.jsonl"
+    replace_bytes(path, bytes_of(_WRITERS[form](records)))
+    return [path]
+
+
+def _updated(path: Path, form: Form) -> Iterator[tuple[int, int]]:
+    """Yield the earlier lines of messages that were written again: the way back needs them all."""
+    mark = f'"format":"{form.value}"'.encode()
+    for offset, raw in _lines_at(path):
+        if mark in raw:
+            yield offset, len(raw)
+
+
+def _bring_in_claude(store: SessionStore, path: Path, session_id: str | None) -> Arrival:
+    files = claude.files_at(path)
+    layout = store.layout(session_id or files.session_id)
+    lines = _added(layout, layout.transcript, (raw for _, raw in _lines_at(path)))
+    agents = 0
+    source = SessionLayout(root=path.parent, session_id=files.session_id)
+    for agent in source.agents():
+        target = layout.subagents / agent.relative_to(source.subagents)
+        agents += _added(layout, target, (raw for _, raw in _lines_at(agent))) > 0
+        meta = agent.with_name(f"agent-{agent_id_of(agent)}.meta.json")
+        if meta.is_file():
+            _copied(meta, target.with_name(meta.name))
+    if source.tool_results.is_dir():
+        for result in sorted(source.tool_results.iterdir()):
+            if result.is_file():
+                _copied(result, layout.tool_results / result.name)
+    return Arrival(session_id=layout.session_id, form=Form.CLAUDE, lines=lines, agents=agents)
+
+
+def _give_out_claude(layout: SessionLayout, target: Path) -> list[Path]:
+    there = SessionLayout(root=target, session_id=layout.session_id)
+    written = [_written_for_claude(layout.transcript, there.transcript)]
+    for agent in layout.agents():
+        path = there.subagents / agent.relative_to(layout.subagents)
+        written.append(_written_for_claude(agent, path))
+        meta = agent.with_name(f"agent-{agent_id_of(agent)}.meta.json")
+        if meta.is_file():
+            written.append(_copied(meta, path.with_name(meta.name)))
+    if layout.tool_results.is_dir():
+        written += [
+            _copied(each, there.tool_results / each.name)
+            for each in sorted(layout.tool_results.iterdir())
+        ]
+    return written
+
+
+def _written_for_claude(source: Path, target: Path) -> Path:
+    """Copy a transcript for other tools, in bounded memory; a cut-off copy has another name."""
+    withdrawn = claude.withdrawn_in(raw for _, raw in _lines_at(source))
+    make_dirs(target.parent)
+    partial = target.with_name(f".{target.name}.partial")
+    partial.unlink(missing_ok=True)
+    lines = claude.exported((raw for _, raw in _lines_at(source)), withdrawn)
+    while chunk := list(islice(lines, _CHUNK_LINES)):
+        append_lines(partial, chunk)
+    lock = partial.with_name(f"{partial.name}.lock")
+    if partial.exists():
+        os.replace(partial, target)
+    else:
+        replace_bytes(target, b"")
+    lock.unlink(missing_ok=True)
+    return target
+
+
+def _added(layout: SessionLayout, path: Path, lines: Iterable[bytes]) -> int:
+    """Append the lines the file does not have yet; return how many. It must be their beginning."""
+    make_dirs(path.parent)
+    lock = FileLock(layout.writer_lock)
+    with lock.acquire():
+        there = (raw for _, raw in _lines_at(path)) if path.exists() else iter(())
+        coming = iter(lines)
+        for known in there:
+            if next(coming, None) != known:
+                raise UsageError(
+                    f"session {layout.session_id!r} is there and went on differently",
+                    hint="import it under another name with --as ID",
+                )
+        count = 0
+        while chunk := list(islice(coming, _CHUNK_LINES)):
+            append_lines(path, chunk)
+            count += len(chunk)
+        return count
+
+
+def _copied(source: Path, target: Path) -> Path:
+    make_dirs(target.parent)
+    replace_bytes(target, read_bytes(source))
+    return target
+
+
+def _lines_at(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file as they are; an unfinished last one only if it is whole JSON."""
+    fd, _ = open_with_stat(path)
+    try:
+        for line in lines_forwards(fd):
+            if line.is_too_long or (not line.is_closed and not _is_json(line.raw)):
+                continue
+            yield line.offset, line.raw
+    finally:
+        os.close(fd)
+
+
+def _is_json(raw: bytes) -> bool:
+    try:
+        parse_object(raw)
+    except NotJson:
+        return False
+    return True
+
+
+def _records_at(path: Path) -> Iterator[Record]:
+    found = False
+    for _, raw in _lines_at(path):
+        try:
+            yield parse_object(raw)
+            found = True
+        except NotJson:
+            continue
+    if not found:
+        try:
+            yield parse_object(read_bytes(path, limit=_MOST_BYTES))
+        except NotJson:
+            return

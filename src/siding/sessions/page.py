@@ -1,0 +1,118 @@
+"""A conversation as one HTML page that needs nothing else: no script, no request, tools folded."""
+
+import json
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from siding.sessions.entries import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
+from siding.sessions.markdown import LONGEST_RESULT, result_text
+from siding.sessions.messages import content_of, is_boundary
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #2563eb; }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 50rem; margin: 0 auto;
+  padding: 2rem 1rem; }
+h1 { font-size: 1.4rem; } time { color: #888; font-size: .8rem; }
+article { border-left: 3px solid var(--line); padding: .1rem 0 .1rem 1rem; margin: 1.25rem 0; }
+article.user { border-color: var(--accent); } article h2 { font-size: .85rem; margin: 0; }
+article.hidden, article.thought { opacity: .7; }
+.text, pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { background: var(--soft); padding: .75rem; border-radius: .4rem; font-size: .85rem;
+  margin: .4rem 0; }
+details { border: 1px solid var(--line); border-radius: .4rem; padding: .35rem .75rem;
+  margin: .5rem 0; }
+summary { cursor: pointer; } .error summary { color: #dc2626; }
+hr { border: 0; border-top: 2px dashed var(--line); margin: 2rem 0 .3rem; }
+.mark { text-align: center; color: #888; font-size: .85rem; }
+"""
+# What draws nothing but changes what is drawn: controls, and what reorders or hides text.
+_INVISIBLE = {
+    *range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0), 0x200B,
+    *range(0x200E, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF,
+}  # fmt: skip
+_INERT = {code: f"\\u{code:04x}" for code in _INVISIBLE}
+_INERT |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+def page(title: str, records: Iterable[Record]) -> Iterator[str]:
+    """Yield the page, a piece at a time. All that comes from the conversation is shown as text."""
+    yield (
+        "<!doctype html>\n<html lang=en><head><meta charset=utf-8>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name=viewport content="width=device-width, initial-scale=1">\n'
+        '<meta name=referrer content="no-referrer">\n'
+        f"<title>{shown(title)}</title>\n<style>{_STYLE}</style></head>\n"
+        f"<body><h1>{shown(title)}</h1>\n"
+    )
+    for record in records:
+        yield _piece(record)
+    yield "</body></html>\n"
+
+
+def shown(value: object) -> str:
+    """Return text that is only text: no markup, nothing invisible."""
+    return escape(str(value).translate(_INERT))
+
+
+def _piece(record: Record) -> str:
+    kind = record.get("type")
+    when = f"<time>{shown(record.get('timestamp', ''))}</time>"
+    if is_boundary(record):
+        return f"<hr><p class=mark>compacted here · {when}</p>\n"
+    if kind == SYSTEM:
+        return f"<p class=mark>{shown(record.get('content') or '')} {when}</p>\n"
+    if kind == ATTACHMENT:
+        attachment = record.get("attachment")
+        name = attachment.get("filename", "") if isinstance(attachment, dict) else ""
+        return f"<p class=mark>attached: {shown(name)}</p>\n"
+    if kind not in (USER, ASSISTANT):
+        return ""
+    parts = "".join(_blocks(content_of(record)))
+    if not parts:
+        return ""
+    who, style = _who(record)
+    return f"<article class='{style}'><h2>{who} {when}</h2>{parts}</article>\n"
+
+
+def _who(record: Record) -> tuple[str, str]:
+    if record.get("type") == ASSISTANT:
+        return "Model", "assistant"
+    if record.get("isCompactSummary"):
+        return "Summary", "hidden"
+    if record.get("isMeta"):
+        return "Hidden prompt", "hidden"
+    content = content_of(record)
+    if isinstance(content, list) and any(
+        isinstance(block, dict) and block.get("type") == "tool_result" for block in content
+    ):
+        return "Tools", "tools"
+    return "Person", "user"
+
+
+def _blocks(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield f"<div class=text>{shown(content)}</div>"
+        return
+    for block in content if isinstance(content, list) else []:
+        if not isinstance(block, dict):
+            continue
+        kind = block.get("type")
+        if kind == "text":
+            yield f"<div class=text>{shown(block.get('text', ''))}</div>"
+        elif kind == "thinking" and block.get("thinking"):
+            yield _folded("thoughts", str(block["thinking"]))
+        elif kind == "tool_use":
+            given = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
+            yield _folded(f"{block.get('name', 'tool')}", given)
+        elif kind == "tool_result":
+            text = result_text(block.get("content"), LONGEST_RESULT)
+            is_error = bool(block.get("is_error"))
+            yield _folded("error" if is_error else "result", text, error=is_error)
+        elif kind in ("image", "document"):
+            yield f"<p class=mark>[{shown(kind)}]</p>"
+
+
+def _folded(label: str, text: str, *, error: bool = False) -> str:
+    style = " class=error" if error else ""
+    return f"<details{style}><summary>{shown(label)}</summary><pre>{shown(text)}</pre></details>"

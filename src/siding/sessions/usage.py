@@ -1,0 +1,234 @@
+"""What conversations cost in tokens, each call counted once.
+
+The traps, and what is done about them: an answer of several blocks is several lines with the same
+usage (counted once by message and request id, the larger usage wins, in whatever file it stands,
+so copies in branches and forks do not count again); subagents' own files are added, the summary in
+the parent's result is not; calls that are in no line (compactions, titles) are the difference to
+the client's own running total, which a fork begins with its parent's.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from siding.sessions.locate import lines_from
+from siding.storage.files import open_with_stat
+
+UNKNOWN_MODEL = "(unknown)"
+_SYNTHETIC = "<synthetic>"
+
+
+class Tokens(NamedTuple):
+    """Counts of tokens, and of calls to a model."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    calls: int = 0
+
+    def plus(self, other: "Tokens") -> "Tokens":
+        """Return both together."""
+        return Tokens(*(one + two for one, two in zip(self, other, strict=True)))
+
+    @property
+    def total(self) -> int:
+        """All tokens."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+
+class Source(NamedTuple):
+    """A session's files: its transcript and those of its subagents."""
+
+    session_id: str
+    paths: tuple[Path, ...]
+
+
+class Spent(NamedTuple):
+    """Tokens of one day, model and session. `day`: ISO date in UTC, "" when unknown; `cwd`: where
+    the work was done. `hidden`: from the client's total, in no line of the conversation.
+    """
+
+    day: str
+    model: str
+    session_id: str
+    cwd: str
+    hidden: bool
+    tokens: Tokens
+
+
+class _Usage(Struct, gc=False):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+
+
+class _Answer(Struct, gc=False):
+    id: str | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+
+
+class _ModelUse(Struct, rename="camel"):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+
+
+class _Line(Struct, rename="camel", gc=False):
+    type: str = ""
+    message: _Answer | None = None
+    request_id: str | None = None
+    timestamp: str = ""
+    cwd: str = ""
+    model_usage: dict[str, _ModelUse] | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+class _Call(NamedTuple):
+    session_id: str
+    day: str
+    model: str
+    cwd: str
+    tokens: Tokens
+
+
+class Counting:
+    """Counts sources, in the order of `add`: of copies the first one seen keeps the call, unless a
+    later one says more.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, str], _Call] = {}
+        self._unnamed: list[_Call] = []
+        self._own: dict[str, dict[str, Tokens]] = {}  # session -> model -> all its lines
+        self._states: dict[str, dict[str, _ModelUse]] = {}
+        self._last_day: dict[str, str] = {}
+        self._copied_from: dict[str, str] = {}
+
+    def add(self, source: Source) -> None:
+        """Count one session. Files that cannot be read raise OSError or `UnreadableFile`."""
+        seen: dict[tuple[str, str], Tokens] = {}
+        for path in source.paths:
+            for line in _lines(path):
+                if line.model_usage is not None:
+                    self._states[source.session_id] = line.model_usage
+                elif line.message is not None and line.message.usage is not None:
+                    self._add_call(source.session_id, line, seen)
+
+    def _add_call(self, session: str, line: _Line, seen: dict[tuple[str, str], Tokens]) -> None:
+        answer = line.message
+        assert answer is not None
+        assert answer.usage is not None
+        model = answer.model or UNKNOWN_MODEL
+        if model == _SYNTHETIC:
+            return
+        use = answer.usage
+        tokens = Tokens(
+            input=max(0, use.input_tokens),
+            output=max(0, use.output_tokens),
+            cache_read=max(0, use.cache_read_input_tokens or 0),
+            cache_write=max(0, use.cache_creation_input_tokens or 0),
+            calls=1,
+        )
+        call = _Call(session, line.timestamp[:10], model, line.cwd, tokens)
+        self._last_day[session] = max(self._last_day.get(session, ""), call.day)
+        if answer.id is None:
+            self._unnamed.append(call)
+            self._add_own(session, model, tokens)
+            return
+        key = (answer.id, line.request_id or "")
+        before = seen.get(key)
+        if before is None or tokens.total > before.total:
+            less = Tokens() if before is None else Tokens(*(-each for each in before))
+            self._add_own(session, model, tokens.plus(less))
+            seen[key] = tokens
+        known = self._calls.get(key)
+        if known is None:
+            self._calls[key] = call
+            return
+        if known.session_id != session:
+            self._copied_from.setdefault(session, known.session_id)
+        if tokens.total > known.tokens.total:
+            self._calls[key] = known._replace(tokens=tokens)
+
+    def _add_own(self, session: str, model: str, tokens: Tokens) -> None:
+        own = self._own.setdefault(session, {})
+        own[model] = own.get(model, Tokens()).plus(tokens)
+
+    def spent(self) -> list[Spent]:
+        """Return what was counted, by day, model, session and directory."""
+        sums: dict[tuple[str, str, str, str], Tokens] = {}
+        for call in (*self._calls.values(), *self._unnamed):
+            key = (call.day, call.model, call.session_id, call.cwd)
+            sums[key] = sums.get(key, Tokens()).plus(call.tokens)
+        found = [
+            Spent(day, model, session, cwd, False, tokens)
+            for (day, model, session, cwd), tokens in sums.items()
+        ]
+        return sorted([*found, *self._hidden()])
+
+    def _hidden(self) -> Iterator[Spent]:
+        unseen = {session: self._unseen(session) for session in self._states}
+        for session, models in unseen.items():
+            inherited = unseen.get(self._copied_from.get(session, ""), {})
+            for model, tokens in models.items():
+                own = _less(tokens, inherited.get(model, Tokens()))
+                if own.total:
+                    day = self._last_day.get(session, "")
+                    yield Spent(day, model, session, "", True, own)
+
+    def _unseen(self, session: str) -> dict[str, Tokens]:
+        found = {}
+        for model, use in self._states[session].items():
+            stated = Tokens(
+                input=use.input_tokens,
+                output=use.output_tokens,
+                cache_read=use.cache_read_input_tokens,
+                cache_write=use.cache_creation_input_tokens,
+            )
+            # The total may name a variant, as in "some-model[1m]", that the lines do not.
+            name = model.partition("[")[0]
+            lines = self._own.get(session, {})
+            own = lines.get(model, lines.get(name, Tokens()))
+            found[model] = _less(stated, own)._replace(calls=0)
+        return found
+
+
+def summed(spent: Iterable[Spent], key: str) -> dict[str, Tokens]:
+    """Return the tokens by `day`, `model`, `session_id` or `cwd`."""
+    sums: dict[str, Tokens] = {}
+    for each in spent:
+        name = str(getattr(each, key))
+        sums[name] = sums.get(name, Tokens()).plus(each.tokens)
+    return dict(sorted(sums.items()))
+
+
+def _less(one: Tokens, two: Tokens) -> Tokens:
+    return Tokens(*(max(0, a - b) for a, b in zip(one, two, strict=True)))
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    """Yield the lines that count tokens; others are not even parsed."""
+    fd, status = open_with_stat(path)
+    try:
+        for _, lines in lines_from(fd, 0, status.st_size):
+            for raw in lines:
+                if b'"usage"' not in raw and b'"modelUsage"' not in raw:
+                    continue
+                try:
+                    line = _DECODER.decode(raw)
+                except (msgspec.MsgspecError, RecursionError):
+                    continue  # no count that can be trusted; damage is the doctor's to tell
+                if line.type == "assistant" or line.model_usage is not None:
+                    yield line
+    finally:
+        os.close(fd)
