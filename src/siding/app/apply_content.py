@@ -1,0 +1,173 @@
+"""What of a task's snapshots goes into commits, and what stays behind and why.
+
+A snapshot is everything in the workspace. Not all of it can be committed: files in a repository of
+its own, paths that a snapshot does not know. What stays behind is said, never dropped in silence.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.project import Project
+from siding.git import refs
+from siding.git.applying import changed_paths
+from siding.git.applying_bench import Bench, TreeEntry
+from siding.git.applying_content import committed
+from siding.git.heads import head_of
+from siding.git.patches import Change, diff_trees
+from siding.git.paths import is_under, join, unquote_path
+from siding.git.settings import UserSettings
+from siding.ids import Sha
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+_NOTHING, _GITLINK = "000000", "160000"
+
+
+class LeftOut(NamedTuple):
+    """A path that the task changed and that is not applied."""
+
+    path: bytes
+    why: str
+
+
+class Side(NamedTuple):
+    """A state of the task as git would commit it."""
+
+    tree: Sha
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    attributes: bool = False
+
+
+class Sources(NamedTuple):
+    """Where the states of one task come from."""
+
+    project: Project
+    task: Task
+    workspace: Workspace
+    bench: Bench
+    user: UserSettings
+    coverage: Mapping[str, Any]  # of the newest snapshot
+
+    @property
+    def base_tree(self) -> Sha:
+        return self.bench.tree_of(self.workspace.base_commit)
+
+    @property
+    def root(self) -> Path:
+        """The workspace's directory."""
+        return Path(self.workspace.path)
+
+    def head(self) -> Sha | None:
+        """Return what the workspace has checked out."""
+        if not self.workspace.git_dir:
+            return None
+        common = self.bench.repository.paths.common_dir
+        return head_of(self.bench.git, Path(self.workspace.git_dir), common).sha
+
+
+def state_at(
+    sources: Sources, snapshot: Sha, *, since: Sha | None = None, paths: Sequence[bytes] = ()
+) -> Side:
+    """Return the state that `snapshot` (a commit or a tree of the store) holds.
+
+    With `since`, only what changed from that snapshot on, upon the base; with `paths`, only those.
+    """
+    start = since or sources.workspace.base_snapshot
+    base = sources.base_tree
+    if snapshot == start:
+        return Side(tree=base)
+    changes = diff_trees(sources.bench.store, Sha(start), snapshot)
+    if paths:
+        changes = [c for c in changes if any(is_under(c.path, wanted) for wanted in paths)]
+    nested = [unquote_path(p) for p in sources.coverage.get("nested") or []]
+    skipped = [unquote_path(e["path"]) for e in sources.coverage.get("skipped") or []]
+    kept, left_out = _sorted_out(changes, nested, skipped)
+    links = {
+        c.path: None if c.new_mode == _NOTHING else TreeEntry(mode=b"160000", sha=c.new_sha)
+        for c in kept
+        if _GITLINK in (c.old_mode, c.new_mode) and c.new_mode in (_NOTHING, _GITLINK)
+    }
+    files = [c for c in kept if c.path not in links]
+    content = committed(sources.bench, sources.user, base=base, snapshot=snapshot, changes=files)
+    moved, unknown, notes = _submodules(sources, base, nested, paths)
+    tree = sources.bench.edit_tree(base, {**content.edits, **links, **moved})
+    return Side(
+        tree=tree,
+        left_out=(*left_out, *unknown),
+        notes=notes,
+        attributes=content.attributes,
+    )
+
+
+def with_commits(sources: Sources, side: Side, head: Sha) -> Side:
+    """Return the state with what the agent committed and no snapshot holds: ignored files."""
+    bench = sources.bench
+    root = os.fsencode(sources.root)
+    changes = changed_paths(bench.repository, bench.place(), bench.tree_of(head), side.tree)
+    kept = {
+        c.path: TreeEntry(mode=c.old_mode.encode(), sha=c.old_sha)
+        for c in changes
+        if c.new_mode == _NOTHING and os.path.lexists(join(root, c.path))
+    }
+    return side._replace(tree=bench.edit_tree(side.tree, kept)) if kept else side
+
+
+def _sorted_out(
+    changes: Sequence[Change], nested: Sequence[bytes], skipped: Sequence[bytes]
+) -> tuple[list[Change], list[LeftOut]]:
+    kept: list[Change] = []
+    left: list[LeftOut] = []
+    for change in changes:
+        if any(is_under(change.path, place) for place in nested):
+            continue
+        if any(is_under(change.path, place) for place in skipped):
+            left.append(LeftOut(path=change.path, why="no snapshot holds it"))
+        else:
+            kept.append(change)
+    left += [
+        LeftOut(path=path, why="no snapshot holds it")
+        for path in skipped
+        if path not in {each.path for each in left}
+    ]
+    return kept, left
+
+
+def _submodules(
+    sources: Sources, base: Sha, nested: Sequence[bytes], paths: Sequence[bytes]
+) -> tuple[dict[bytes, TreeEntry], list[LeftOut], tuple[str, ...]]:
+    """Return which submodules are at other commits, and which nested repositories are none."""
+    if not nested:
+        return {}, [], ()
+    known = sources.bench.read_trees((base, path.rpartition(b"/")[0]) for path in nested)
+    moved: dict[bytes, TreeEntry] = {}
+    left: list[LeftOut] = []
+    notes: list[str] = []
+    for path in nested:
+        directory, _, name = path.rpartition(b"/")
+        entry = known.get((base, directory), {}).get(name)
+        if paths and not any(is_under(path, wanted) for wanted in paths):
+            continue
+        if entry is None or entry.mode != b"160000":
+            left.append(LeftOut(path=path, why="it is a repository of its own"))
+            continue
+        at = _submodule_head(sources.workspace, path)
+        if at is not None and at != entry.sha:
+            moved[path] = TreeEntry(mode=b"160000", sha=at)
+            shown = os.fsdecode(path)
+            notes.append(
+                f"submodule {shown!r} goes to {at[:12]}: push that commit from the workspace, "
+                "where it is"
+            )
+    return moved, left, tuple(notes)
+
+
+def _submodule_head(workspace: Workspace, path: bytes) -> Sha | None:
+    """Return what a submodule of the workspace has checked out, asking nothing in the workspace."""
+    git_dir = Path(workspace.git_dir, "modules", os.fsdecode(path))
+    if not git_dir.is_dir():
+        return None
+    head = refs.read_head(git_dir, git_dir)
+    return head.sha if head else None

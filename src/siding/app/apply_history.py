@@ -1,0 +1,154 @@
+"""What a task has applied already, and what it has merged: where its change departs from.
+
+Usually that is the task's base. After an apply with ``--no-close`` it is the state that was
+applied; after a conflict was resolved in the workspace it is the commit of the target that was
+merged there. Where a rollback makes that doubtful the base is taken: then the worst that can
+happen is a conflict, never that somebody's work on the target is taken back.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from siding.app.apply_content import Sources
+from siding.app.project import Project
+from siding.errors import SidingError
+from siding.git.errors import CommandFailed
+from siding.git.paths import quote_path, unquote_path
+from siding.git.repository import Repository
+from siding.ids import Sha, TaskId
+from siding.ledger.step import Step, StepKind, StepStatus
+
+_MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
+_LOOKED_AT = 1000  # steps; an older apply is as good as none
+
+
+class Departure(NamedTuple):
+    """Where the change of the task begins. One of `commit` and `snapshot`, or neither: the base.
+
+    ``heads`` are commits of the agent's that are on the target already, under other names.
+    """
+
+    commit: Sha | None = None
+    snapshot: Sha | None = None
+    heads: tuple[Sha, ...] = ()
+    conflicts: tuple[bytes, ...] = ()  # paths of a merge in the workspace that had markers
+
+
+class Unresolved(SidingError):
+    """Files of the workspace still hold conflict markers."""
+
+    code = "unresolved"
+
+
+def refuse_unresolved(sources: Sources, start: Departure, tree: Sha) -> None:
+    """Raise Unresolved when a path that was in conflict still has markers in it."""
+    known = sources.bench.read_trees((tree, p.rpartition(b"/")[0]) for p in start.conflicts)
+    open_: list[str] = []
+    for path in start.conflicts:
+        directory, _, name = path.rpartition(b"/")
+        entry = known.get((tree, directory), {}).get(name)
+        if entry is not None and entry.mode.startswith(b"100"):
+            (body,) = sources.bench.read([entry.sha], kind=b"blob")
+            if _MARKERS.search(body):
+                open_.append(quote_path(path))
+    if open_:
+        raise Unresolved(
+            f"there are conflict markers left in {', '.join(open_[:5])}",
+            hint="edit them in the workspace, or `siding apply --abort`",
+        )
+
+
+def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step | None:
+    """Return the step that merged a branch (any, when None) into the workspace, if it is still in
+    effect and nothing was applied since."""
+    for step in effective_steps(project, task_id):
+        if step is None or (step.kind == StepKind.APPLY and step.record.get("whole")):
+            return None
+        merged = step.record.get("merged")
+        if isinstance(merged, dict) and branch in (None, merged.get("branch")):
+            return step
+    return None
+
+
+def effective_steps(project: Project, task_id: TaskId) -> Iterator[Step | None]:
+    """Yield the steps that led to the present state, newest first, without what rollbacks took
+    back; None where a rollback leaves it open what still holds, and nothing after that."""
+    limit: int | None = None
+    for step in reversed(project.ledger(task_id).tail(_LOOKED_AT)):
+        if limit is not None and step.number > limit:
+            continue
+        if step.kind == StepKind.ROLLBACK and not isinstance(step.record.get("merged"), dict):
+            limit = _goes_to(step)
+            if limit is None:
+                yield None
+                return
+            continue
+        yield step
+
+
+def departure(sources: Sources, branch: str, target: Sha) -> Departure:
+    """Return where the task's change departs from, as seen from a branch at `target`."""
+    repository = sources.bench.repository
+    last = sources.project.ledger(sources.task.id).last()
+    seen = last.number + 1 if last is not None else 1
+    gaps = False
+    for step in effective_steps(sources.project, sources.task.id):
+        if step is None:
+            return Departure()
+        gaps, seen = gaps or step.number != seen - 1, step.number
+        merged = step.record.get("merged")
+        if isinstance(merged, dict):
+            if merged.get("branch") == branch and _reaches(repository, merged["commit"], target):
+                paths = tuple(unquote_path(each["name"]) for each in merged.get("conflicts", ()))
+                return Departure(commit=Sha(str(merged["commit"])), conflicts=paths)
+        elif _is_whole_apply(step, branch) and _reaches(
+            repository, step.record["commit_sha"], target
+        ):
+            head = step.record.get("head")
+            return Departure(
+                snapshot=Sha(str(step.snapshot)), heads=(Sha(str(head)),) if head else ()
+            )
+    return Departure() if gaps else _merged_by_agent(sources, target)
+
+
+def _is_whole_apply(step: Step, branch: str) -> bool:
+    return (
+        step.kind == StepKind.APPLY
+        and step.status == StepStatus.COMPLETED
+        and step.record.get("target_branch") == branch
+        and bool(step.record.get("whole"))
+        and bool(step.record.get("commit_sha"))
+        and step.snapshot is not None
+    )
+
+
+def _goes_to(step: Step) -> int | None:
+    """Return the step whose state a rollback brought back; None when that is not known."""
+    target = step.record.get("target_step")
+    try:
+        return int(str(target))
+    except ValueError:
+        return None
+
+
+def _reaches(repository: Repository, old: object, new: Sha) -> bool:
+    """Tell whether a commit of the ledger is part of the target; one that is gone is not."""
+    if not isinstance(old, str) or not old:
+        return False
+    try:
+        return old == new or repository.is_ancestor(Sha(old), new)
+    except CommandFailed:
+        return False
+
+
+def _merged_by_agent(sources: Sources, target: Sha) -> Departure:
+    """The agent merged the target, or rebased onto it: its change is relative to that commit."""
+    bench, base, head = sources.bench, sources.workspace.base_commit, sources.head()
+    if head is None or base in (head, target):
+        return Departure()
+    done = bench.git.attempt(bench.place(), ["merge-base", head, target])
+    common = done.stdout.decode("ascii").strip()
+    if done.returncode or common == base or not bench.repository.is_ancestor(base, Sha(common)):
+        return Departure()
+    return Departure(commit=Sha(common))

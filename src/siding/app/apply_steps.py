@@ -1,0 +1,116 @@
+"""An apply as a step: the recorder it uses, and the move under its intent."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from siding.app.apply_content import Sources
+from siding.app.project import Project
+from siding.app.recording import NoWorkspace, Recorder, open_recorder
+from siding.git.applying import UNCHANGED, Move, carry_out, take_back
+from siding.git.applying_bench import Bench
+from siding.git.capture import Capture
+from siding.git.coverage import Coverage
+from siding.git.patches import Change
+from siding.ids import Sha
+from siding.ledger.step import Step, StepKind, StepStatus
+from siding.storage.locks import FileLock
+from siding.tasks.task import Task
+
+
+class Settled(Recorder):
+    """A recorder of a task whose lock is held, right after the workspace was recorded.
+
+    An apply does not touch the workspace, so the step that it makes ends with that snapshot.
+    """
+
+    def __init__(self, project: Project, task: Task, lock: FileLock) -> None:
+        self._frozen: Capture | None = None
+        self._last: Capture | None = None
+        self.settled: list[Step] = []
+        try:
+            opened = open_recorder(project, task, lock)
+        except NoWorkspace:
+            self._without_workspace(project, task, lock)
+            return
+        super().__init__(project, task, opened.workspace, lock)
+        self.settled = self.settle()
+        assert self._last is not None
+        self._frozen = self._last._replace(parent=self._last.snapshot, changes=(), heads=())
+
+    def _without_workspace(self, project: Project, task: Task, lock: FileLock) -> None:
+        """The task was closed: its last snapshot is the state it is in."""
+        workspace = project.registry.of_task(task.id)
+        last = project.ledger(task.id).last()
+        if workspace is None or last is None or last.snapshot is None:
+            raise NoWorkspace(f"task {task.name!r} has no snapshot left")
+        super().__init__(project, task, workspace, lock)
+        at = Sha(last.snapshot)
+        self._frozen = Capture(
+            snapshot=at, parent=at, tree=self.snapshots.store.read_commit(at).tree, changes=(),
+            heads=(), coverage=Coverage(),
+        )  # fmt: skip
+        self.settled = self.settle_interrupted()
+
+    @property
+    def seen(self) -> Capture:
+        """The workspace as it was recorded a moment ago."""
+        assert self._frozen is not None
+        return self._frozen
+
+    @property
+    def bench_root(self) -> Path:
+        return self.project.snapshots.root / "applies" / self.task.id
+
+    def capture(self, number: int, kind: str) -> Capture:
+        if self._frozen is not None:
+            return self._frozen
+        self._last = super().capture(number, kind)
+        return self._last
+
+    def sources(self, bench: Bench) -> Sources:
+        """Return where the states of this task come from."""
+        return Sources(
+            project=self.project, task=self.task, workspace=self.workspace, bench=bench,
+            user=self.project.user_settings, coverage=self.seen.coverage.as_record(),
+        )  # fmt: skip
+
+
+def new_token(project: Project) -> str:
+    """Return a name for one move that no other has."""
+    return project.app.random_bytes(8).hex()
+
+
+def record_move(
+    recorder: Recorder,
+    move: Move,
+    changes: Sequence[Change],
+    record: Mapping[str, Any],
+    *,
+    hooks: tuple[str, ...] = (),
+    files_back: bool = False,
+) -> Step:
+    """Move the branch and its checkout, as a step with the fields of `record`."""
+    project = recorder.project
+    reflog = f"siding {'undo' if 'undoes' in record else 'apply'}: {recorder.task.name}"
+    intent = {**record, "move": move.as_record(), "reflog": reflog}
+    running = recorder.begin(StepKind.APPLY, token="", record=intent)
+    act = take_back if files_back else carry_out
+    try:
+        act(
+            project.repository,
+            project.user_settings,
+            move,
+            changes,
+            reason=reflog,
+            hooks=hooks,
+            keep_fds=recorder.snapshots.keep_fds,
+        )
+    except UNCHANGED:
+        recorder.abandon(running)
+        raise
+    except BaseException:
+        recorder.settle_interrupted()
+        raise
+    running = recorder.ended(running, {"status": StepStatus.COMPLETED.value})
+    return recorder.finish(running, {})

@@ -1,0 +1,112 @@
+"""Take an apply back, or do it again: the branch and the checkout move together, as they came.
+
+Only where it costs nobody anything: the branch is still where the apply left it, and no remote
+that this repository knows of has seen it.
+"""
+
+from typing import Any
+
+from siding.app.apply_steps import Settled, new_token, record_move
+from siding.app.locking import holding_task
+from siding.app.project import Project
+from siding.app.workspaces import recover_if_cut_off
+from siding.errors import SidingError
+from siding.git.applying import (
+    Move,
+    changed_paths,
+    checkout_of,
+    move_from,
+    pushed_to,
+    refuse_busy,
+)
+from siding.git.command import Place
+from siding.git.errors import CommandFailed
+from siding.ids import step_id
+from siding.ledger.step import Step, StepKind
+from siding.tasks.task import Task
+
+
+class CannotUndo(SidingError):
+    """Taking it back would change what others have, or what came later."""
+
+    code = "cannot_undo"
+
+
+def undo_apply(project: Project, task: Task, step: Step) -> Step:
+    """Take the apply `step` back; return the step that this is.
+
+    Raises CannotUndo when the branch has moved on or was pushed, Overlapping when the person's own
+    changes are in the way; nothing is changed then. The task and its workspace are not touched.
+    """
+    move = _move_of(step)
+    if move.branch:
+        _refuse_moved(project, move, step)
+        remotes = pushed_to(project.repository, move.new)
+        if remotes:
+            raise CannotUndo(
+                f"the commits of step {step.id} were pushed: {', '.join(remotes[:3])} has them",
+                hint=f"`git revert` makes a commit that takes them back on {move.branch}",
+            )
+    return _go(project, task, step, move.reversed(new_token(project)), word="undoes")
+
+
+def redo_apply(project: Project, task: Task, step: Step) -> Step:
+    """Do the apply `step`, which was taken back, again: the same commits."""
+    move = _move_of(step)._replace(token=new_token(project))
+    place = Place(git_dir=project.paths.common_dir)
+    gone = project.git.attempt(place, ["cat-file", "-e", move.new]).returncode != 0
+    if gone:
+        raise CannotUndo(
+            f"the commits of step {step.id} are no longer in the repository",
+            hint="`siding apply` makes new ones",
+        )
+    if move.branch:
+        _refuse_moved(project, move.reversed(move.token), step)
+    return _go(project, task, step, move, word="redoes")
+
+
+def _go(project: Project, task: Task, step: Step, move: Move, *, word: str) -> Step:
+    repository = project.repository
+    if move.branch:
+        move = move._replace(checkout=checkout_of(repository, move.branch))
+    elif move.checkout is not None:
+        refuse_busy(move.checkout)
+    try:
+        changes = changed_paths(repository, Place(git_dir=project.paths.common_dir),
+                                move.old, move.new)  # fmt: skip
+    except CommandFailed as error:
+        raise CannotUndo(
+            f"the commits of step {step.id} are no longer in the repository"
+        ) from error
+    record: dict[str, Any] = {
+        "mode": step.record.get("mode"),
+        "commit_sha": move.new if move.branch else "",
+        "commit_message": f"{word} step {step.id}",
+        "target_branch": move.branch,
+        "target_before": move.old if move.branch else "",
+        "whole": bool(step.record.get("whole")) and word == "redoes",
+        "head": step.record.get("head"),
+        word: step_id(step.number),
+    }
+    files_back = not move.branch and word == "undoes"
+    with holding_task(project, task.id, f"taking step {step.id} back") as lock:
+        recover_if_cut_off(project, task.id)
+        recorder = Settled(project, project.tasks.load(task.id), lock)
+        return record_move(recorder, move, changes, record, files_back=files_back)
+
+
+def _move_of(step: Step) -> Move:
+    record = step.record.get("move")
+    if step.kind != StepKind.APPLY or not isinstance(record, dict):
+        raise CannotUndo(f"step {step.id} is not an apply that Siding can take back")
+    return move_from(record)
+
+
+def _refuse_moved(project: Project, move: Move, step: Step) -> None:
+    at = project.repository.branch(move.branch)
+    if at != move.new:
+        raise CannotUndo(
+            f"branch {move.branch!r} is at {at[:12] if at else 'nothing'} now, not where step "
+            f"{step.id} belongs ({move.new[:12]})",
+            hint="what came after it would be lost; `git revert` takes single commits back",
+        )
