@@ -7,6 +7,7 @@ because it does not count waiting for a disk or a processor that others use.
 """
 
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -100,8 +101,14 @@ def timed(argv: Sequence[str | Path], *, env: Mapping[str, str], cwd: Path) -> S
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=complaints,
+            process_group=0,
         )
-        _pid, status, usage = os.wait4(process.pid, 0)
+        try:
+            _pid, status, usage = os.wait4(process.pid, 0)
+        except BaseException:  # we are being stopped: nothing may write where we clean up
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
         ended = perf_counter_ns()
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
