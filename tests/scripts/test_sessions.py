@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from scripts.sessions import exchanges, matches, play
 
 HERE = Path(__file__).parent
