@@ -3,6 +3,7 @@
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recording import open_recorder
+from siding.app.recovery import recover_cut_off
 from siding.app.selection import select
 from siding.ledger.step import Step
 
@@ -10,6 +11,7 @@ from siding.ledger.step import Step
 def checkpoint(project: Project, named: str | None, message: str, *, wait: bool) -> Step:
     """Record a checkpoint step, also when nothing changed: the message is worth a line."""
     task = select(project, named)
+    recover_cut_off(project)
     with holding_task(project, task.id, f"checkpoint {message}", wait=wait) as lock:
         recorder = open_recorder(project, task, lock)
         recorder.settle_interrupted()

@@ -9,6 +9,7 @@ from siding.app.locking import holding_task
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
+from siding.app.recovery import recover_cut_off
 from siding.app.workspaces import finish_removal, keep, recover_if_cut_off, remove
 from siding.errors import SidingError
 from siding.storage.files import make_dirs, move_aside
@@ -49,6 +50,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
 
     A last snapshot is taken first, and what is removed is moved into the trash, whole.
     """
+    recover_cut_off(project)
     with holding_task(project, task.id, f"closing task {task.name}") as lock:
         recover_if_cut_off(project, task.id)
         task = project.tasks.load(task.id)
@@ -70,6 +72,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
 
 def keep_workspace(project: Project, task: Task) -> Workspace:
     """Record that the workspace of a task stays."""
+    recover_cut_off(project)
     with holding_task(project, task.id, f"keeping the workspace of {task.name}"):
         recover_if_cut_off(project, task.id)
         return keep(project, _require(project, task))
@@ -79,6 +82,7 @@ def remove_workspace(
     project: Project, task: Task, *, force: bool, complete: bool
 ) -> tuple[Workspace, Task]:
     """Move a workspace into the trash; with `complete`, close the task in the same act."""
+    recover_cut_off(project)
     with holding_task(project, task.id, f"removing the workspace of {task.name}") as lock:
         recover_if_cut_off(project, task.id)
         workspace = _require(project, task)

@@ -11,6 +11,7 @@ from siding.app.locking import holding_task
 from siding.app.masking import masked_environment, printable
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
+from siding.app.recovery import recover_cut_off
 from siding.app.selection import select
 from siding.app.start import Started, start_task
 from siding.errors import NoActiveTask, UsageError
@@ -83,6 +84,7 @@ def run(
     TaskBusy, NoWorkspace, UsageError; what the command does is in the result. `on_started` is told
     about a task that had to be started first.
     """
+    recover_cut_off(project)
     task, started = _task_for(project, request)
     if started is not None and on_started is not None:
         on_started(started)

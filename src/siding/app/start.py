@@ -9,6 +9,7 @@ from siding.app.include import copy_included
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recording import open_recorder
+from siding.app.recovery import recover_cut_off
 from siding.app.selection import select
 from siding.app.startcard import StartCard, draw_card
 from siding.app.workspaces import create, recover_if_cut_off
@@ -61,6 +62,7 @@ def start(project: Project, request: StartRequest) -> Started:
     if problem is not None:
         raise UsageError(f"{request.name!r} cannot name a task: {problem}")
     base_ref, base = _base(project, request)
+    recover_cut_off(project)
     task = _put_on_board(project, request, base_ref)
     if not request.workspace:
         return _planned(project, task, switch=request.switch)
@@ -112,6 +114,7 @@ def add_workspace(project: Project, named: str | None, *, base: str | None, carr
     task = select(project, named)
     request = StartRequest(name=task.name, base=base or task.base_ref or None, carry=carry)
     base_ref, commit = _base(project, request)
+    recover_cut_off(project)
     with holding_task(project, task.id, f"adding a workspace to {task.name}") as lock:
         recover_if_cut_off(project, task.id)
         return furnish(project, task, lock, base_ref=base_ref, base=commit, carry=carry)

@@ -1,0 +1,28 @@
+"""Finish what dead commands left half done, before the next one begins.
+
+An act on a workspace leaves its intent in the registry while it runs. Whoever starts new work looks
+for such intents, whichever task they are of: nobody should have to know that `siding doctor` exists
+because the power failed during `siding task start`.
+"""
+
+from siding.app.locking import TaskBusy, holding_task
+from siding.app.project import Project
+from siding.app.workspaces import recover_if_cut_off
+from siding.errors import SidingError
+from siding.storage.locks import FileLock
+
+
+def recover_cut_off(project: Project) -> None:
+    """Finish or undo every act on a workspace whose command is dead.
+
+    An act still under way is left alone, and so is one that cannot be recovered now: it must not
+    keep other tasks from working, and `siding doctor` says what is wrong with it.
+    """
+    for workspace in project.registry.cut_off():
+        if FileLock(project.task_layout(workspace.task_id).lock).is_locked():
+            continue
+        try:
+            with holding_task(project, workspace.task_id, "finishing what was cut off"):
+                recover_if_cut_off(project, workspace.task_id)
+        except (TaskBusy, SidingError, OSError):
+            continue
