@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,15 +25,22 @@ class NotStartable(NamedTuple):
     reason: str
 
 
-def find_program(name: str, env: Mapping[str, str], cwd: Path) -> Program | NotStartable:
-    """Look ``name`` up: as a path when it holds a slash, else along the PATH of ``env``.
+def find_program(argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Program | NotStartable:
+    """Look ``argv[0]`` up: as a path when it holds a slash, else along the PATH of ``env``.
 
-    Relative paths, also those inside PATH, start at ``cwd``.
+    Relative paths, also those inside PATH, start at ``cwd``. Also says when arguments or
+    environment cannot be passed to any program.
     """
+    name = argv[0]
     if not cwd.is_dir():
         return NotStartable(NOT_EXECUTABLE, f"the working directory {str(cwd)!r} is not there")
     if "\0" in name or not name:
         return NotStartable(NOT_FOUND, f"{name!r}: command not found")
+    if any("\0" in word for word in (*argv, *env, *env.values())):
+        return NotStartable(NOT_EXECUTABLE, f"{name!r}: a NUL byte cannot be passed to a program")
+    for variable in env:
+        if "=" in variable or not variable:
+            return NotStartable(NOT_EXECUTABLE, f"{variable!r} cannot name a variable")
     if "/" in name:
         path = os.path.join(cwd, name)
         problem = _problem(path)

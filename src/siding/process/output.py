@@ -86,6 +86,7 @@ class OutputFiles:
             self._stdout.append(memoryview(self._header))
             if self._stdout.failure is not None:
                 raise self._stdout.failure
+            self._stdout.header = len(self._header)
         except OSError:
             self._abandon()
             raise
@@ -122,8 +123,8 @@ class OutputFiles:
                 joined=True,
                 notes=(),
             )
-        stdout_bytes = self._stdout.size - len(self._header)
-        stderr_bytes = 0 if self._stderr is None else self._stderr.size
+        stdout_bytes = self._stdout.kept
+        stderr_bytes = 0 if self._stderr is None else self._stderr.kept
         problem: OSError | None = None
         try:
             if self._stderr is None:
@@ -160,15 +161,14 @@ class OutputFiles:
             file.failure = OSError(errno.EFBIG, f"the limit is {self._max_bytes} bytes")
         if file.failure is not None:
             self.notes.append(
-                f"recording of {file.name} stopped after {file.size} bytes: {file.failure.strerror}"
+                f"recording of {file.name} stopped after {file.kept} bytes: {file.failure.strerror}"
             )
         return kept
 
     def _room(self, wanted: int) -> int:
         if self._max_bytes is None or self._stdout is None:
             return wanted
-        held = self._stdout.size - len(self._header)
-        held += 0 if self._stderr is None else self._stderr.size
+        held = self._stdout.kept + (0 if self._stderr is None else self._stderr.kept)
         return min(wanted, max(0, self._max_bytes - held))
 
     def _abandon(self) -> None:
@@ -193,9 +193,15 @@ class _Appender:
         self.path = path
         self.name = name
         self.size = 0
+        self.header = 0  # how much of it is not the stream's
         self.failure: OSError | None = None
         self._lasting = lasting
         self._started = 0  # up to here the kernel was told to start writing to the disk
+
+    @property
+    def kept(self) -> int:
+        """How many bytes of the stream are in the file."""
+        return self.size - self.header
 
     @property
     def stopped(self) -> bool:

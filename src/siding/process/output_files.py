@@ -150,6 +150,8 @@ def settle_output(path: Path, stdout_bytes: int) -> bool:
 def recover_output(path: Path) -> Recovered | None:
     """Bring what a cut-off run left into its final form; None when it left nothing.
 
+    Only for a run whose recorder is dead.
+
     Idempotent and safe to kill at any point: running it again goes on from there and gives the
     same answer. The marker stays, as after a normal end; `settle_output` removes it. Raises
     OSError, also when there is no room to join (what is there stays as it is).

@@ -1,8 +1,9 @@
 """Linux: what /proc says about processes, adopting orphans, and signalling without mistakes."""
 
-import ctypes
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,9 @@ from siding.process.status import Status
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
+_adopting = 0  # runs that need it; it is a setting of the whole process
+_adopted_before = 0
+_adopting_lock = threading.Lock()
 _ENVIRONMENT_LIMIT = 4 << 20  # the kernel allows an environment of about this size
 
 
@@ -94,38 +98,74 @@ def send_signal(status: Status, number: int) -> bool:
 def adopting_orphans() -> Iterator[None]:
     """While inside, descendants whose parent ends become our children instead of init's.
 
-    That keeps daemons findable whatever they do to their session and environment. The setting
-    the caller had is put back; orphans adopted meanwhile stay our children until we end.
+    That keeps daemons findable whatever they do to their session and environment. When the last
+    of several that overlap is left, the setting found by the first is put back; orphans adopted
+    meanwhile stay our children until we end.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    before = ctypes.c_int(0)
-    if libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0) != 0:
-        before = ctypes.c_int(0)
-    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # a kernel without it: tokens must do
+    global _adopting, _adopted_before
+    with _adopting_lock:
+        if _adopting == 0:
+            _adopted_before = _set_subreaper(1)
+        _adopting += 1
     try:
         yield
     finally:
-        libc.prctl(_PR_SET_CHILD_SUBREAPER, before.value, 0, 0, 0)
+        with _adopting_lock:
+            _adopting -= 1
+            if _adopting == 0:
+                _set_subreaper(_adopted_before)
 
 
-def reap_adopted(commands: frozenset[int]) -> None:
-    """Reap adopted orphans that ended, and nothing that somebody here waits for.
+def _set_subreaper(on: int) -> int:
+    """Set it and return what it was. A kernel that refuses leaves only the tokens."""
+    import ctypes  # here, because recovery looks for processes at every start and needs none
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    before = ctypes.c_int(0)
+    if libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0) != 0:
+        return 0
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, on, 0, 0, 0)
+    return before.value
+
+
+def reap_adopted(commands: frozenset[int]) -> int:
+    """Reap adopted orphans that ended, and nothing that somebody here waits for; return how many.
 
     Our own helpers live in our session, and everything a command starts lives in another (the
     command is a session leader): that tells them apart even when they are dead.
     ``commands`` are commands under way, which their own run waits for.
     """
+    reaped = 0
     while True:
         try:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return
-        if ended is None or ended.si_pid in commands or _session(ended.si_pid) == os.getsid(0):
-            return  # only the first one can be seen; what is behind it is reaped the next time
-        try:
+            if ended is None or ended.si_pid in commands or _is_ours(ended.si_pid):
+                return reaped  # only the first is seen; what is behind it is reaped another time
             os.waitpid(ended.si_pid, os.WNOHANG)
         except ChildProcessError:
-            return
+            return reaped
+        reaped += 1
+
+
+def chase_adopted(commands: frozenset[int], seconds: float) -> None:
+    """Kill adopted orphans as fast as they come, for a moment.
+
+    A process that forks and ends without pause, in a new session each time, is another one
+    whenever it is looked at. Each becomes our child the moment its parent ends, and a child we
+    have not waited for cannot lose its pid, so it is killed without the usual checks: they take
+    longer than it lives.
+    """
+    lists = [f"/proc/self/task/{thread}/children" for thread in os.listdir("/proc/self/task")]
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for name in lists:
+            for pid in _listed(name):
+                try:
+                    if pid not in commands and not _is_ours(pid):
+                        os.kill(pid, signal.SIGKILL)
+                        os.waitpid(pid, os.WNOHANG)
+                except OSError:
+                    continue  # another user's by now, or another thread reaped it
 
 
 def no_children() -> bool:
@@ -137,7 +177,14 @@ def no_children() -> bool:
     return False
 
 
-def _session(pid: int) -> int:
-    with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-        line = file.read(1024)
-    return int(line[line.rfind(b")") + 2 :].split()[3])
+def _listed(name: str) -> list[int]:
+    try:
+        with open(name, "rb", buffering=0) as file:
+            return [int(pid) for pid in file.read(1 << 16).split()]
+    except OSError:  # the thread ended, or this kernel does not list children
+        return []
+
+
+def _is_ours(child: int) -> bool:
+    """Whether a child, dead or alive, is a helper of ours."""
+    return os.getsid(child) == os.getsid(0)

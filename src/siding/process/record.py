@@ -78,7 +78,7 @@ def run_recorded(
     """
     command = _marked(command, token)
     recorder.open()
-    program = lookup.find_program(command.argv[0], command.env, command.cwd)
+    program = lookup.find_program(command.argv, command.env, command.cwd)
     if isinstance(program, lookup.NotStartable):
         return _not_started(program, recorder)
     began = time.monotonic()

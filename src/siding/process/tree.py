@@ -34,6 +34,7 @@ TERM_GRACE_S = 2.0
 KILL_WAIT_S = 5.0
 _DENIED_WAIT_S = 0.5  # for processes we may not signal, to end because the others did
 _LOOK_S = 0.02
+_CHASE_S = 0.1
 
 _watching: "set[Tree]" = set()  # of the commands under way in this process
 
@@ -75,10 +76,14 @@ class Tree:
         """The command has been waited for."""
         _watching.discard(self)
 
-    def reap(self) -> None:
-        """Reap adopted orphans that ended."""
-        if self._adopting:
-            processes.reap_adopted(frozenset(tree._command for tree in _watching))
+    def reap(self) -> int:
+        """Reap adopted orphans that ended; return how many."""
+        return processes.reap_adopted(_commands()) if self._adopting else 0
+
+    def chase(self) -> None:
+        """Kill orphans as they come to us; only when all of them must be this step's."""
+        if self._adopting and self._alone:
+            processes.chase_adopted(_commands(), _CHASE_S)
 
     def left(self) -> list[Status]:
         """Return what lives now that the command has been waited for; quick when nothing does."""
@@ -109,7 +114,7 @@ class Tree:
         if not self._adopting:
             return []
         ours, session = os.getpid(), os.getsid(0)
-        others = {tree._command for tree in _watching} - {self._command}
+        others = _commands() - {self._command}
         return [
             status
             for status in everything.values()
@@ -148,21 +153,20 @@ class Ender:
     def advance(self) -> bool:
         """Do one round; return True when there is no more to do. Call it every 20 ms or so."""
         now = time.monotonic()
-        self._tree.reap()
+        restless = self._tree.reap() > 0  # somebody ended since the last look, and may have forked
         self._left = self._tree.living()
-        if not self._left:
-            self._empty_looks += 1
-            return self._empty_looks > 1
-        self._empty_looks = 0
-        if now >= self._give_up_at:
+        self._empty_looks = 0 if self._left or restless else self._empty_looks + 1
+        if self._empty_looks > 1 or now >= self._give_up_at:
             return True
         if now < self._kill_at:
             self._terminate()
-        else:
-            self._kill()
-            only_denied = all(_key(status) in self._denied for status in self._left)
-            return only_denied and now >= self._kill_at + _DENIED_WAIT_S
-        return False
+            return False
+        self._kill()
+        if restless:
+            self._tree.chase()
+        denied = [status for status in self._left if _key(status) in self._denied]
+        waited = now >= self._kill_at + _DENIED_WAIT_S
+        return bool(denied) and denied == self._left and waited and not restless
 
     def result(self) -> Ended:
         """Return who was ended and who was not, as of the last round."""
@@ -219,6 +223,11 @@ def end_token(
 def info(status: Status) -> ProcessInfo:
     """Return the part of a status that is worth recording."""
     return ProcessInfo(pid=status.pid, name=status.name, started=status.started)
+
+
+def _commands() -> frozenset[int]:
+    """The commands under way, which their own run waits for."""
+    return frozenset(tree._command for tree in _watching)
 
 
 def _key(status: Status) -> tuple[int, int]:

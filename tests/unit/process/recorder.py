@@ -1,0 +1,27 @@
+"""A recorder as a program: runs what its argument says and writes the outcome as JSON."""
+
+import json
+import sys
+from pathlib import Path
+
+from siding.process.command import Command, Screen, StdinPlan, StreamPlan
+from siding.process.output import OutputFiles
+from siding.process.record import run_recorded
+
+
+def main() -> None:
+    spec = json.loads(sys.argv[1])
+    outcome = run_recorded(
+        Command(argv=tuple(spec["argv"]), cwd=Path(spec["cwd"]), env=spec["env"]),
+        recorder=OutputFiles(Path(spec["path"]), streams=StreamPlan(spec.get("streams", "piped"))),
+        screen=Screen(),
+        stdin=StdinPlan(spec.get("stdin", "null")),
+        timeout_s=spec.get("timeout_s"),
+        token=spec["token"],
+        grace_s=spec.get("grace_s", 2.0),
+    )
+    Path(spec["outcome"]).write_text(json.dumps(outcome._asdict()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
