@@ -17,7 +17,8 @@ from siding.storage.locks import FileLock
 
 
 def append_lines(path: Path, lines: Sequence[bytes]) -> int:
-    """Add the lines (without newlines); return the file's new size.
+    """Add the lines (without newlines); return the file's new size. Without lines, only close an
+    unfinished last one.
 
     Returns after they would survive a power cut. A last line that a killed writer left unfinished
     is closed first; it stays, and readers report it. Raises OSError, `LockBusy`,
@@ -37,6 +38,8 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> int:
                 fsync_dir(path.parent)
             torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
             data = b"".join((b"\n" if torn else b"", *(b"%b\n" % line for line in lines)))
+            if not data:
+                return size
             try:
                 write_all(fd, data)
                 flush(fd)

@@ -89,7 +89,8 @@ class _Wire(Struct, gc=False, rename="camel"):
 
 
 _DECODER = msgspec.json.Decoder(_Wire)
-_TOO_ODD = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+# What a decoder may raise of bytes from anywhere.
+TOO_ODD = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 def look(raw: bytes, offset: int) -> Head | Seen:
@@ -99,7 +100,7 @@ def look(raw: bytes, offset: int) -> Head | Seen:
     """
     try:
         wire = _DECODER.decode(raw)
-    except _TOO_ODD:
+    except TOO_ODD:
         return look_at(parse_object(raw), offset, len(raw))
     kind = wire.type
     uuid = wire.uuid
@@ -202,7 +203,7 @@ def _segment(record: Record) -> PreservedSegment | None:
 def _has_tool_result(content: bytes) -> bool:
     try:
         blocks = msgspec.json.decode(content)
-    except _TOO_ODD:
+    except TOO_ODD:
         return False
     return isinstance(blocks, list) and any(map(_is_tool_result, blocks))
 

@@ -1,13 +1,13 @@
 """Bring conversations in from other programs, and give them out again.
 
-What comes in is appended in whole lines, so a cut-off import is the beginning of the right file and
-the same import again finishes it; later it brings in what the other program has added since.
+A transcript appears whole or not at all; the same import again brings in what the other program
+has added since.
 """
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,15 @@ from siding.sessions.foreign import Imported, bytes_of
 from siding.sessions.layout import SessionLayout, agent_id_of
 from siding.sessions.store import SessionStore
 from siding.storage.codec import NotJson, encode_line, parse_object
-from siding.storage.files import make_dirs, open_with_stat, read_bytes, replace_bytes
+from siding.storage.files import (
+    fsync_dir,
+    make_dirs,
+    move_aside,
+    open_with_stat,
+    read_bytes,
+    remove_file,
+    replace_bytes,
+)
 from siding.storage.lines import lines_forwards
 from siding.storage.locks import FileLock
 
@@ -158,36 +166,57 @@ def _written_for_claude(source: Path, target: Path) -> Path:
     make_dirs(target.parent)
     partial = target.with_name(f".{target.name}.partial")
     partial.unlink(missing_ok=True)
-    lines = claude.exported((raw for _, raw in _lines_at(source)), withdrawn)
-    while chunk := list(islice(lines, _CHUNK_LINES)):
-        append_lines(partial, chunk)
-    lock = partial.with_name(f"{partial.name}.lock")
-    if partial.exists():
-        os.replace(partial, target)
+    if _appended(partial, claude.exported((raw for _, raw in _lines_at(source)), withdrawn)):
+        partial.replace(target)
+        fsync_dir(target.parent)
     else:
         replace_bytes(target, b"")
-    lock.unlink(missing_ok=True)
+    remove_file(partial.with_name(f"{partial.name}.lock"))
     return target
 
 
 def _added(layout: SessionLayout, path: Path, lines: Iterable[bytes]) -> int:
-    """Append the lines the file does not have yet; return how many. It must be their beginning."""
+    """Append the lines the file does not have yet; return how many. It must be their beginning.
+
+    A new file appears whole or not at all. In one that is there, lines that a cut-off import left
+    unfinished are passed over; they come again.
+    """
     make_dirs(path.parent)
-    lock = FileLock(layout.writer_lock)
-    with lock.acquire():
-        there = (raw for _, raw in _lines_at(path)) if path.exists() else iter(())
+    make_dirs(layout.root)
+    with FileLock(layout.writer_lock).acquire():
         coming = iter(lines)
-        for known in there:
-            if next(coming, None) != known:
+        if not path.exists():
+            return _made(path, coming)
+        append_lines(path, ())
+        waiting = next(coming, None)
+        for _, known in _lines_at(path):
+            if known == waiting:
+                waiting = next(coming, None)
+            elif _is_json(known):
                 raise UsageError(
                     f"session {layout.session_id!r} is there and went on differently",
                     hint="import it under another name with --as ID",
                 )
-        count = 0
-        while chunk := list(islice(coming, _CHUNK_LINES)):
-            append_lines(path, chunk)
-            count += len(chunk)
-        return count
+        rest = iter(()) if waiting is None else chain((waiting,), coming)
+        return _appended(path, rest)
+
+
+def _made(path: Path, lines: Iterator[bytes]) -> int:
+    partial = path.with_name(f".{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    count = _appended(partial, lines)
+    if count:
+        move_aside(partial, path)
+    remove_file(partial.with_name(f"{partial.name}.lock"))
+    return count
+
+
+def _appended(path: Path, lines: Iterator[bytes]) -> int:
+    count = 0
+    while chunk := list(islice(lines, _CHUNK_LINES)):
+        append_lines(path, chunk)
+        count += len(chunk)
+    return count
 
 
 def _copied(source: Path, target: Path) -> Path:

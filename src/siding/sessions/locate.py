@@ -44,18 +44,23 @@ def lines_from(fd: int, start: int, size: int) -> Iterator[tuple[int, list[bytes
 
     Stops before a line that is too long or was never closed; what is left is for `lines_forwards`.
     """
-    pending = b""
+    pending: list[bytes] = []  # of a line that does not end in its block
+    waiting = 0
     position = offset = start
-    while position < size and len(pending) <= MAX_LINE_BYTES:
+    while position < size and waiting <= MAX_LINE_BYTES:
         block = os.pread(fd, min(_BLOCK, size - position), position)
         if not block:
             return
         position += len(block)
-        lines = (pending + block if pending else block).split(b"\n")
-        pending = lines.pop()
-        if lines:
-            yield offset, lines
-            offset = position - len(pending)
+        first, *lines = block.split(b"\n")
+        pending.append(first)
+        if not lines:
+            waiting += len(first)
+            continue
+        yield offset, [b"".join(pending), *lines[:-1]]
+        pending = [lines[-1]]
+        waiting = len(lines[-1])
+        offset = position - waiting
 
 
 def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | Seen]]:

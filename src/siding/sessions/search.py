@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from siding.sessions.entries import CHAIN_TYPES, Record
+from siding.sessions.heads import TOO_ODD
 from siding.sessions.layout import SessionLayout
 from siding.sessions.listing import shortened
 from siding.sessions.locate import lines_from, read_at
@@ -236,7 +237,7 @@ _DECODER = msgspec.json.Decoder(_Found)
 def _searchable(raw: bytes) -> tuple[str, str, str] | None:
     try:
         found = _DECODER.decode(raw)
-    except (msgspec.MsgspecError, RecursionError):
+    except TOO_ODD:
         return None
     if found.type not in CHAIN_TYPES or found.message is None:
         return None

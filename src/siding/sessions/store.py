@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.errors import NotFound, UsageError
+from siding.sessions.appending import append_lines
 from siding.sessions.branching import branch_title, branched, rewind_line
 from siding.sessions.entries import ASSISTANT, Record
 from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
@@ -150,25 +151,32 @@ class SessionStore:
         summary was never stored) is withdrawn: that compaction did not happen.
         """
         layout = self.layout(session_id)
-        resumed = self.resumed(session_id) if layout.transcript.exists() else None
         writer = Writer(
             layout,
             stamp=stamp,
             now=now,
             new_id=new_id,
-            resumed=resumed,
             holder=holder,
             attachments=attachments,
             background=background,
         )
-        if resumed is not None and resumed.unfinished is not None:
-            try:
-                writer.withdraw(resumed.unfinished)
-                writer.resume(self.resumed(session_id))
-            except BaseException:
-                writer.close()
-                raise
+        try:
+            if writer.exists:
+                self._take_up(writer)
+        except BaseException:
+            writer.close()
+            raise
         return writer
+
+    def _take_up(self, writer: Writer) -> None:
+        """Let a writer, which holds the lock, go on with what is in the file."""
+        # What a killed writer left is closed first: a whole line counts from then on.
+        append_lines(writer.layout.transcript, ())
+        resumed = self.resumed(writer.session_id)
+        writer.resume(resumed)
+        if resumed.unfinished is not None:
+            writer.withdraw(resumed.unfinished)
+            writer.resume(self.resumed(writer.session_id))
 
     def resumed(self, session_id: str) -> Resumed:
         """Return what a writer needs to go on with a session."""

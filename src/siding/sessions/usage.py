@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from siding.sessions.heads import TOO_ODD
 from siding.sessions.locate import lines_from
 from siding.storage.files import open_with_stat
 
@@ -226,7 +227,7 @@ def _lines(path: Path) -> Iterator[_Line]:
                     continue
                 try:
                     line = _DECODER.decode(raw)
-                except (msgspec.MsgspecError, RecursionError):
+                except TOO_ODD:
                     continue  # no count that can be trusted; damage is the doctor's to tell
                 if line.type == "assistant" or line.model_usage is not None:
                     yield line

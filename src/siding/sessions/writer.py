@@ -9,6 +9,7 @@ the parent has.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
+from siding.errors import UsageError
 from siding.sessions.appending import append_lines
 from siding.sessions.entries import (
     ATTACHMENT,
@@ -55,6 +56,9 @@ class Resumed(NamedTuple):
 class Writer:
     """The one writer of a session. Close it, or use it in a ``with`` block.
 
+    Of a session that exists it takes the lock at once (`LockBusy`: another process has it), and
+    must be told by `resume` how it goes on; of a new one with the first message.
+
     Without `background` every call returns after its lines are stored. With it, only what a person
     said is waited for; the rest is stored soon, in order, and `flush` waits for it.
     """
@@ -66,7 +70,6 @@ class Writer:
         stamp: Stamp,
         now: Callable[[], str],
         new_id: Callable[[], str],
-        resumed: Resumed | None = None,
         holder: Holder | None = None,
         attachments: bool = False,
         background: bool = False,
@@ -74,13 +77,13 @@ class Writer:
         self.layout = layout
         self.session_id = layout.session_id
         self.stamp = stamp
-        self.metadata = resumed.metadata if resumed else Metadata()
-        self.cursor: str | None = resumed.cursor if resumed else None
+        self.metadata = Metadata()
+        self.cursor: str | None = None
         self._now = now
         self._new_id = new_id
-        self._known = set(resumed.known) if resumed else set()
-        self._callers = dict(resumed.callers) if resumed else {}
-        self._exists = resumed is not None
+        self._known: set[str] = set()
+        self._callers: dict[str, str] = {}
+        self._exists = layout.transcript.exists()
         self._pending: list[Record] = []
         self._attachments = attachments
         self._since_repeat = 0
@@ -95,6 +98,11 @@ class Writer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything of the session is on disk."""
+        return self._exists
 
     def resume(self, resumed: Resumed) -> None:
         """Go on as `resumed` says."""
@@ -279,6 +287,11 @@ class Writer:
             records = [*self._pending, *records]
             make_dirs(self.layout.root)
             self._take_lock()
+            if self.layout.transcript.exists():
+                raise UsageError(
+                    f"session {self.session_id!r} was made by another process in the meantime",
+                    hint="open it again to go on with it",
+                )
         self._store_at(self.layout.transcript, records, durable=durable)
         self._exists = True
         self._pending = []
@@ -294,6 +307,8 @@ class Writer:
             self._queue.flush()
 
     def _take_lock(self) -> None:
+        if self._lock is not None:
+            return  # an earlier attempt to write the first message got this far
         lock = FileLock(self.layout.writer_lock)
         lock.acquire(holder=self._holder)
         self._lock = lock
