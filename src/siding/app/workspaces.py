@@ -9,9 +9,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+from siding.app.collecting import COLLECT, finish_collection
 from siding.app.locking import holding_git
 from siding.app.project import Project
+from siding.app.returning import RESTORE, finish_return
+from siding.app.trash import fresh_trash
 from siding.errors import SidingError
+from siding.git.errors import GitError
+from siding.git.keeping import PACK_NAME, keep_private
 from siding.git.pins import pin
 from siding.git.roots import recorded_root
 from siding.git.seeding import Seed, add_task
@@ -101,7 +106,7 @@ def remove(project: Project, workspace: Workspace) -> Workspace:
     project.events.emit("worktree.remove.before", task={"id": workspace.task_id}, worktree=payload)
     going = workspace._replace(
         intent={"op": "remove", "at": project.app.now(), "pid": project.app.pid},
-        trash=_trash_name(project, workspace.task_id),
+        trash=fresh_trash(project, workspace.task_id),
     )
     with project.changing(f"removing the workspace of task {workspace.task_id}"):
         project.registry.put(going)
@@ -129,6 +134,7 @@ def finish_removal(project: Project, going: Workspace) -> Workspace:
     path = Path(going.path)
     with holding_git(project, f"removing the workspace of task {going.task_id}"):
         if os.path.lexists(going.git_dir):
+            _keep_private(project, going, trash)
             detach_worktree(project.repository, path, Path(going.git_dir), trash)
     if os.path.lexists(path):
         move_aside(path, trash / "workspace")
@@ -136,6 +142,19 @@ def finish_removal(project: Project, going: Workspace) -> Workspace:
     with project.changing(f"removing the workspace of task {going.task_id}"):
         project.registry.put(gone)
     return gone
+
+
+def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
+    """Save what only git's record of the workspace names: a later `git gc` would prune it."""
+    try:
+        keep_private(project.repository, Path(going.git_dir), going.base_commit, trash / PACK_NAME)
+    except GitError as error:  # a damaged index must not keep anybody from closing a task
+        project.events.emit(
+            "worktree.remove.incomplete",
+            task={"id": going.task_id},
+            worktree=_payload(going),
+            error=error.message,
+        )
 
 
 def undo_creation(project: Project, planned: Workspace) -> None:
@@ -147,7 +166,7 @@ def undo_creation(project: Project, planned: Workspace) -> None:
             path,
             planned.branch,
             planned.base_commit,
-            aside=project.layout.root / _trash_name(project, planned.task_id),
+            aside=project.layout.root / fresh_trash(project, planned.task_id),
         )
     with project.changing(f"undoing the workspace of task {planned.task_id}"):
         project.registry.forget(planned.task_id)
@@ -162,6 +181,12 @@ def recover(project: Project, workspace: Workspace) -> str:
     if operation == "remove":
         finish_removal(project, workspace)
         return f"finished removing the workspace of task {workspace.task_id}"
+    if operation == RESTORE:
+        finish_return(project, workspace)
+        return f"finished bringing back the workspace of task {workspace.task_id}"
+    if operation == COLLECT:
+        finish_collection(project, workspace)
+        return f"finished freeing what task {workspace.task_id} had in the trash"
     raise SidingError(
         f"the registry names an unfinished act {operation!r} that this Siding does not know",
         hint="use the version of Siding that began it",
@@ -249,9 +274,3 @@ def _payload(workspace: Workspace) -> dict[str, Any]:
         "branch": workspace.branch,
         "status": workspace.status.value,
     }
-
-
-def _trash_name(project: Project, task_id: TaskId) -> str:
-    """Return a name in the trash that nobody has: the task's id and this moment."""
-    stamp = project.app.clock.now().strftime("%Y%m%dT%H%M%S")
-    return f"trash/{task_id}-{stamp}-{project.app.random_bytes(3).hex()}"

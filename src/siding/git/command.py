@@ -196,13 +196,22 @@ class Git:
         done = self.attempt(place, arguments, stdin=stdin, keep_fds=keep_fds, env=env)
         return output_of(done, doing=doing)
 
-    def run_to_fd(self, place: Place, arguments: Sequence[str], *, doing: str, stdout: int) -> None:
+    def run_to_fd(
+        self,
+        place: Place,
+        arguments: Sequence[str],
+        *,
+        doing: str,
+        stdout: int,
+        stdin: bytes = b"",
+    ) -> None:
         """Run a command whose output goes straight into a file, in bounded memory."""
         done = capture.run_to_fd(
             self.argv(place, arguments),
             env=self.environment(place),
             cwd=place.work_tree or place.git_dir,
             stdout=stdout,
+            stdin=stdin,
         )
         output_of(done, doing=doing)
 

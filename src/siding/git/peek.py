@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from siding.git.capture import Request, Work
 from siding.git.command import Place
+from siding.git.coverage import Coverage
 from siding.git.errors import SnapshotFailed
 from siding.git.roots import check_root
 from siding.git.store import SnapshotStore, TaskDirectory, remove_tree
@@ -25,6 +26,7 @@ class Peek(NamedTuple):
 
     tree: Sha
     store: "PeekStore"
+    coverage: Coverage
 
 
 class PeekStore(SnapshotStore):
@@ -57,7 +59,7 @@ def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Pee
                 continue  # the first capture makes it
         work = Work(store, request, task=scratch)
         tree = work.present_tree()
-        yield Peek(tree=tree, store=PeekStore(store, scratch.incoming))
+        yield Peek(tree=tree, store=PeekStore(store, scratch.incoming), coverage=work.coverage)
     except FileNotFoundError as error:
         raise SnapshotFailed(f"the workspace could not be looked at: {error}") from error
     finally:

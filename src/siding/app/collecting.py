@@ -1,0 +1,53 @@
+"""Delete what a closed task has in the trash, after its archive was written and read back."""
+
+import os
+from pathlib import Path
+
+from siding.app.archives import places_in_trash, write_archive
+from siding.app.project import Project
+from siding.tasks.registry import Workspace
+
+COLLECT = "collect"
+
+
+def collect(project: Project, workspace: Workspace) -> Workspace:
+    """Archive a removed workspace and delete it from the trash. The task's lock is held.
+
+    The archive is named in the registry, with the intent to delete, before anything is deleted.
+    """
+    archive = workspace.rest.get("archive")
+    if not archive:
+        archive = os.path.relpath(write_archive(project, workspace), project.layout.root)
+    going = workspace._replace(
+        intent={"op": COLLECT, "at": project.app.now(), "pid": project.app.pid},
+        rest={**workspace.rest, "archive": archive},
+    )
+    _put(project, going)
+    return finish_collection(project, going)
+
+
+def finish_collection(project: Project, going: Workspace) -> Workspace:
+    """Do what is left of a deletion; may be called again after it was cut off anywhere."""
+    for place in places_in_trash(project, going.task_id):
+        _delete(place)
+    done = going._replace(intent=None)
+    _put(project, done)
+    project.events.emit(
+        "worktree.collected", task={"id": going.task_id}, worktree={"name": going.name}
+    )
+    return done
+
+
+def _delete(place: Path) -> None:
+    """Remove a directory with all in it, also where a directory forbids it; follow no link."""
+    import shutil
+
+    for parent, _directories, _files in os.walk(place):
+        if not os.access(parent, os.R_OK | os.W_OK | os.X_OK):
+            os.chmod(parent, 0o700)
+    shutil.rmtree(place)
+
+
+def _put(project: Project, workspace: Workspace) -> None:
+    with project.changing(f"freeing the workspace of task {workspace.task_id}"):
+        project.registry.put(workspace)

@@ -1,0 +1,198 @@
+"""Go back: make the workspace the tree of a step, or of the base, again.
+
+A rollback is a step. The state before it is recorded first, so it can be undone; nothing that no
+snapshot holds is deleted. The task's branch, HEAD and index are not moved: they are the agent's.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.locking import holding_task
+from siding.app.old_home import workspace_of
+from siding.app.project import Project
+from siding.app.restoring import (
+    Destination,
+    Here,
+    NeedsConsent,
+    Restored,
+    Restorer,
+    Survey,
+    Wish,
+    survey,
+)
+from siding.app.selection import select
+from siding.app.snapshots import TaskSnapshots
+from siding.app.steps import step as find_step
+from siding.app.workspaces import recover_if_cut_off
+from siding.errors import NotFound, SidingError, UsageError
+from siding.git.paths import quote_path
+from siding.git.refs import read_head
+from siding.ids import Sha
+from siding.ledger.step import Step
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+__all__ = [
+    "NeedsConsent", "Request", "RolledBack", "Survey", "below_workspace", "destination_of",
+    "moved_branch", "preview", "quote_path", "rollback", "rollback_record",
+]  # fmt: skip
+
+
+class Request(NamedTuple):
+    """What one ``siding rollback`` asks for. `step` None is the base."""
+
+    step: str | None
+    task: str | None = None
+    paths: tuple[str, ...] = ()
+    hard: bool = False
+    force: bool = False
+    wait: bool = False
+
+
+class RolledBack(NamedTuple):
+    """How a rollback ended."""
+
+    task: Task
+    settled: tuple[Step, ...]  # recorded first
+    survey: Survey
+    restored: Restored | None  # None: the workspace was there already
+    branch: str | None  # a sentence when the agent's commits are ahead of the files now
+
+
+def rollback(project: Project, request: Request) -> RolledBack:
+    """Take the workspace back, as a step.
+
+    Raises NotFound for a step that is not there, NeedsConsent when its snapshot is incomplete,
+    InTheWay when something that is in no snapshot would be overwritten.
+    """
+    task = select(project, request.task)
+    with holding_task(project, task.id, "rollback", wait=request.wait) as lock:
+        recover_if_cut_off(project, task.id)
+        target, number = _target(project, task, request)
+        restorer = Restorer(project, task, lock)
+        workspace = restorer.recorder.workspace
+        destination = destination_of(workspace, target)
+        wish = _wish(project, workspace, request)
+        found = restorer.survey(destination, wish)
+        restored = None
+        if not found.nothing_to_do:
+            record = rollback_record(f"back to {destination.name}", step=number, hard=request.hard)
+            restored = restorer.carry_out(found, record)
+        return RolledBack(
+            task=task,
+            settled=tuple(restorer.settled),
+            survey=found,
+            restored=restored,
+            branch=moved_branch(project, workspace, destination),
+        )
+
+
+@contextmanager
+def preview(project: Project, request: Request) -> Iterator[Survey]:
+    """Yield what `rollback` would do; nothing is written, no lock is taken."""
+    task = select(project, request.task)
+    workspace = require_place(project, task)
+    target, _number = _target(project, task, request)
+    destination = destination_of(workspace, target)
+    wish = _wish(project, workspace, request)
+    snapshots = TaskSnapshots(project, workspace)
+    with snapshots.look() as found:
+        here = Here(found.store, snapshots.root, found.tree, found.coverage)
+        yield survey(project, task.id, here, destination, wish)
+
+
+def rollback_record(message: str, *, step: int | None, hard: bool) -> dict[str, Any]:
+    """Return the fields that every rollback line of the ledger has; `step` None is the base."""
+    return {
+        "message": message,
+        "target": "base" if step is None else "step",
+        "target_step": None if step is None else f"{step:04d}",
+        "hard": hard,
+    }
+
+
+def destination_of(workspace: Workspace, target: Step | None) -> Destination:
+    """Return the state after a step, or the base."""
+    if target is None:
+        if not workspace.base_snapshot:
+            raise NotFound("the base of this task was never recorded")
+        return Destination(
+            snapshot=workspace.base_snapshot,
+            name="the base",
+            coverage=workspace.rest.get("base_coverage"),
+        )
+    if target.snapshot is None:
+        raise NotFound(
+            f"step {target.id} has no snapshot",
+            hint="it comes from another tool, or was never recorded whole",
+        )
+    coverage = target.record.get("coverage")
+    return Destination(
+        snapshot=Sha(target.snapshot),
+        name=f"step {target.id}",
+        coverage=coverage if isinstance(coverage, dict) else None,
+    )
+
+
+def require_place(project: Project, task: Task) -> Workspace:
+    """Return the task's workspace; raise when there is none to work in."""
+    workspace = workspace_of(project, task)
+    if workspace is None or not Path(workspace.path).is_dir():
+        raise SidingError(
+            f"task {task.name!r} has no workspace now",
+            hint=f"`siding task reopen {task.id}` brings one back that was closed",
+        )
+    return workspace
+
+
+def below_workspace(project: Project, workspace: Workspace, named: str) -> bytes:
+    """Return a path as the snapshots have it: relative to the workspace's root.
+
+    A relative name starts where the caller stands when that is in the workspace, else at its root.
+    """
+    root = os.path.realpath(workspace.path)
+    here = os.path.realpath(project.app.cwd)
+    start = here if here == root or here.startswith(root + os.sep) else root
+    path = os.path.normpath(os.path.join(start, named))
+    if path == root:
+        return b""
+    if not path.startswith(root + os.sep):
+        raise UsageError(
+            f"{named!r} is not in the workspace {workspace.path!r}",
+            hint="name paths as they are below the workspace's root",
+        )
+    return os.fsencode(os.path.relpath(path, root))
+
+
+def moved_branch(project: Project, workspace: Workspace, destination: Destination) -> str | None:
+    """Return a sentence when HEAD is not where it was in that state, else None."""
+    import re
+
+    said = project.snapshots.read_commit(destination.snapshot).message
+    then = re.search(r"^Head: (\S+)$", said, re.MULTILINE)
+    before = then.group(1) if then else workspace.base_commit
+    head = read_head(Path(workspace.git_dir), project.paths.common_dir)
+    if head is None or head.sha is None or not before or head.sha == before:
+        return None
+    where = f"branch {head.branch}" if head.branch else "HEAD"
+    return (
+        f"{where} stays at {head.sha[:10]}; in {destination.name} it was at {before[:10]} "
+        f"(`git -C {workspace.path} reset {before[:10]}` moves it, files stay)"
+    )
+
+
+def _target(project: Project, task: Task, request: Request) -> tuple[Step | None, int | None]:
+    if request.step is None:
+        return None, None
+    _task, found = find_step(project, task.id, request.step)
+    return found, found.number
+
+
+def _wish(project: Project, workspace: Workspace, request: Request) -> Wish:
+    paths = tuple(below_workspace(project, workspace, each) for each in request.paths)
+    if b"" in paths:
+        paths = ()
+    return Wish(paths=paths, hard=request.hard, force=request.force)
