@@ -144,6 +144,7 @@ def _carry_out(recorder: Settled, bench: Bench, plan: ApplyPlan, request: ApplyR
         "mode": plan.wanted.mode.value,
         "commit_sha": new if target.branch else "",
         "commit_message": plan.message,
+        "message": plan.message.partition("\n")[0] or plan.wanted.mode.value,
         "target_branch": target.branch,
         "target_before": target.sha,
         "commits": [c.sha for c in plan.commits],

@@ -81,7 +81,8 @@ def _go(project: Project, task: Task, step: Step, move: Move, *, word: str) -> S
     record: dict[str, Any] = {
         "mode": step.record.get("mode"),
         "commit_sha": move.new if move.branch else "",
-        "commit_message": f"{word} step {step.id}",
+        "commit_message": step.record.get("commit_message", ""),
+        "message": f"{word} step {step.id}",
         "target_branch": move.branch,
         "target_before": move.old if move.branch else "",
         "whole": bool(step.record.get("whole")) and word == "redoes",

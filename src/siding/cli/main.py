@@ -18,6 +18,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "show": ("siding.cli.show", "one step with its output"),
     "diff": ("siding.cli.diff", "what a task, a step or a range of steps changed"),
     "apply": ("siding.cli.apply", "switch a task's change onto the main line"),
+    "pr": ("siding.cli.pr", "push a task's branch and open a pull request"),
     "rollback": ("siding.cli.rollback", "go back to any step, or to the base"),
     "undo": ("siding.cli.undo", "take a rollback, apply, closing or removal back"),
     "redo": ("siding.cli.redo", "do again what an undo took back"),
