@@ -48,13 +48,16 @@ class Closed(NamedTuple):
 def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Closed:
     """Close a task. Raises NotSwitchedOver when its work would leave sight, unless forced.
 
-    A last snapshot is taken first, and what is removed is moved into the trash, whole.
+    A last snapshot is taken first, and what is removed is moved into the trash, whole. A task that
+    is closed already can still be deleted: after a crash between the two, or later.
     """
     recover_cut_off(project)
     with holding_task(project, task.id, f"closing task {task.name}") as lock:
         recover_if_cut_off(project, task.id)
         task = project.tasks.load(task.id)
-        move_task(task.status, TaskMove.CLOSE)
+        is_closed = fate is Fate.DELETE and task.status is TaskState.CLOSED
+        if not is_closed:
+            move_task(task.status, TaskMove.CLOSE)
         workspace = workspace_of(project, task)
         if workspace is not None and _has_place(workspace):
             if fate is not Fate.KEEP and not force:
@@ -65,7 +68,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
                 workspace = _kept(project, workspace)
             else:
                 workspace = remove(project, workspace)
-        closed = _close(project, task)
+        closed = task if is_closed else _close(project, task)
         trash = _delete_records(project, closed) if fate is Fate.DELETE else None
     return Closed(task=closed, workspace=workspace, fate=fate, trash=trash)
 

@@ -72,10 +72,12 @@ class Recorder:
 
     def settle_interrupted(self) -> list[Step]:
         """Record the step that was cut off, if there is one."""
+        running = read_running(self.layout.running_json)
+        if running is not None:
+            self.ledger.close_last_line()
         last = self.ledger.last()
         if last is not None:
             self._join_output(last)
-        running = read_running(self.layout.running_json)
         if running is None:
             return []
         if last is not None and last.number >= running.number:
@@ -333,11 +335,11 @@ def _digest_of(fd: int) -> str:
 
 
 def _milliseconds(start: str, end: str) -> int:
+    """Return the time between two moments, 0 when the clock was set back in between."""
     from datetime import datetime
 
     try:
-        return int(
-            (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1e3
-        )
+        passed = datetime.fromisoformat(end) - datetime.fromisoformat(start)
     except ValueError:
         return 0
+    return max(0, int(passed.total_seconds() * 1e3))

@@ -30,6 +30,10 @@ class Ledger:
         )
         return step_from(written)
 
+    def close_last_line(self) -> None:
+        """End a last line that was cut off; a step that was whole but for that is one from then."""
+        self._journal.close_last_line()
+
     def steps(self) -> Iterator[Step]:
         """Yield every readable step, oldest first."""
         for entry in self._journal.entries():

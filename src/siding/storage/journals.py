@@ -87,6 +87,21 @@ class Journal:
             _write_line(fd, size, line)
         return record, line
 
+    def close_last_line(self) -> None:
+        """End the last line, durably, if a killed writer left it without its end.
+
+        The next append does so too; but a record of which only the newline was missing counts from
+        then on. So whoever may be about to write a record for the second time asks for this first,
+        and then looks whether it is there.
+        """
+        last = self.last()
+        if last is None or last.problem != TORN:
+            return
+        with self._open_locked() as (fd, size):
+            if size and os.pread(fd, 1, size - 1) != b"\n":
+                write_all(fd, b"\n")
+                flush(fd)
+
     def entries(self, start: int = 0) -> Iterator[Entry]:
         """Yield the entries from the byte offset `start` (an `Entry.end`) on, oldest first.
 
