@@ -44,7 +44,7 @@ _PASSED_ON = ("PATH", "HOME", "TMPDIR", "LANG")
 
 # Every setting of git that starts a program, changes bytes, or leaves something running.
 _SETTINGS = (
-    "core.fsmonitor=false",
+    "core.fsmonitor=",  # not "false": git before 2.36 takes that for a program's name
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
@@ -160,14 +160,16 @@ class Git:
         stdin: bytes = b"",
         keep_fds: Sequence[int] = (),
         env: Mapping[str, str] | None = None,
+        stdout: int | None = None,
     ) -> capture.Running:
-        """Start a command and return at once."""
+        """Start a command and return at once; `stdout` is a descriptor to write to instead."""
         return capture.start(
             self.argv(place, arguments),
             env=self.environment(place) | dict(env or {}),
             cwd=place.work_tree or place.git_dir,
             stdin=stdin,
             keep_fds=keep_fds,
+            stdout=stdout,
         )
 
     def attempt(

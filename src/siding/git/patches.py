@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from siding.git.command import Place, output_of
+from siding.git.paths import c_quote
 from siding.git.store import SnapshotStore
 from siding.ids import Sha
 
@@ -76,23 +77,37 @@ def write_patch(
     Goes straight from git into the file, whatever its size. ``paths`` limits it to these paths
     and what is below them.
     """
-    store.git.run_to_fd(
-        _place(store),
-        [
-            "diff-tree",
-            "-r",
-            "-p",
-            "--binary",
-            "--full-index",
-            "-M",
-            *_SAFE,
-            old,
-            new,
-            *_only(paths),
-        ],
-        doing="writing the patch",
-        stdout=fd,
-    )
+    arguments = ["diff-tree", "-r", "-p", "--binary", "--full-index", "-M", *_SAFE]
+    arguments += [old, new, *_only(paths)]
+    misread = [c.path for c in diff_trees(store, old, new) if b" /" in c.path]
+    if not misread:
+        store.git.run_to_fd(_place(store), arguments, doing="writing the patch", stdout=fd)
+        return
+    with_headers_quoted(store, arguments, misread, fd)
+
+
+def with_headers_quoted(
+    store: SnapshotStore, arguments: Sequence[str], paths: Sequence[bytes], fd: int
+) -> None:
+    """Write a patch with the names of these paths quoted in the lines that begin a file.
+
+    `git diff` leaves a name as it is when it has only spaces in it, and `git apply` then takes
+    the space before a slash for the end of the name, where no other line of that file's part says
+    the name (binary content, an empty file, a change of mode). It reads the quoted form.
+    """
+    quoted = {
+        b"diff --git a/%b b/%b\n" % (path, path): b"diff --git %b %b\n"
+        % (c_quote(b"a/" + path), c_quote(b"b/" + path))
+        for path in paths
+    }
+    reader, writer = os.pipe()
+    try:
+        running = store.git.start(_place(store), arguments, stdout=writer)
+    finally:
+        os.close(writer)
+    with open(reader, "rb", buffering=1 << 16) as lines, open(fd, "wb", closefd=False) as out:
+        out.writelines(quoted.get(line, line) for line in lines)
+    output_of(running.finish(), doing="writing the patch")
 
 
 def diff_stat(store: SnapshotStore, old: Sha, new: Sha, *, paths: Sequence[bytes] = ()) -> DiffStat:

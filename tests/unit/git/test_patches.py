@@ -75,6 +75,22 @@ def test_h11_every_kind_of_change_applies(world: World) -> None:
     assert applied(world, taken.parent, patch) == on_disk(tree)
 
 
+def test_a_space_before_a_slash_applies(task: World) -> None:
+    """What `git diff` itself writes for these, `git apply` refuses."""
+    tree = task.worktree
+    write(tree / " " / "empty", b"")
+    write(tree / "dir " / "binary", bytes(range(256)))
+    write(tree / "dir " / " both ", "text\n")
+    write(tree / "plain", "text\n")
+    first = task.capture()
+    (tree / "dir " / " both ").chmod(0o755)
+    (tree / " " / "empty").unlink()
+    write(tree / "dir " / "binary", bytes(range(255)))
+    second = task.capture()
+    for old, new in ((first.parent, first.snapshot), (first.snapshot, second.snapshot)):
+        assert applied(task, old, patch_between(task, old, new)) == task.stored(new)
+
+
 def test_a_patch_does_not_depend_on_the_users_settings(world: World) -> None:
     for key in ("diff.noprefix", "diff.mnemonicPrefix", "color.ui", "diff.wordRegex"):
         world.user("config", "--global", key, "true" if "color" not in key else "always")
