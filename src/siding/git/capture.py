@@ -22,7 +22,7 @@ from siding.git.index_file import read_gitlinks
 from siding.git.paths import is_under, join, quote_path
 from siding.git.roots import WorktreeRoot, check_root
 from siding.git.scan import Scan, identity, scan_tree, unreadable
-from siding.git.seeding import leave_out_sparse, read_tree, sparse_paths
+from siding.git.seeding import include_present, leave_out_sparse, read_tree, sparse_paths
 from siding.git.status import ARGUMENTS, Entry, EntryKind, parse
 from siding.git.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.ids import Sha, TaskId
@@ -185,6 +185,8 @@ class Work:
     def capture(self) -> Capture:
         if not self.task.index_file.exists():
             self.start_over()
+        if self.sparse and self.git.version() < (2, 36):
+            include_present(self.store, self.task, self.root, keep_fds=self.request.keep_fds)
         entries, scan = self._look()
         made = self._settle(entries)
         moved = heads_since(self.store, self.request.task_id, self.request.git_dir, self.last)

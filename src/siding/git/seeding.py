@@ -16,6 +16,7 @@ from typing import NamedTuple
 from siding.git import durable, objects, refs
 from siding.git.command import Place
 from siding.git.index_file import read_facts
+from siding.git.paths import join
 from siding.git.store import SnapshotStore, TaskDirectory
 from siding.ids import Sha, TaskId
 
@@ -115,6 +116,26 @@ def leave_out_sparse(
             keep_fds=keep_fds,
         )
     return len(paths)
+
+
+def include_present(
+    store: SnapshotStore, task: TaskDirectory, root: bytes, *, keep_fds: Sequence[int]
+) -> None:
+    """Take files into account that are there although a sparse checkout leaves them out.
+
+    git does that by itself from 2.36 on.
+    """
+    output = store.git.run(store.place(task), ["ls-files", "-t", "-z"], doing="listing the index")
+    left_out = [line[2:] for line in output.split(b"\0") if line.startswith(b"S ")]
+    present = [path for path in left_out if os.path.lexists(join(root, path))]
+    if present:
+        store.git.run(
+            store.place(task, locks=True),
+            ["update-index", "--no-skip-worktree", "-z", "--stdin"],
+            doing="including what the sparse checkout had left out",
+            stdin=b"".join(path + b"\0" for path in present),
+            keep_fds=keep_fds,
+        )
 
 
 def sparse_paths(store: SnapshotStore, git_dir: Path | None) -> list[bytes]:

@@ -94,26 +94,7 @@ def test_h1_an_edit_of_the_same_size_in_the_same_second_is_seen(task: World) -> 
 def test_h1_an_edit_right_after_the_checkout_is_seen(world: World) -> None:
     added = world.add()
     (added.path / "a.txt").write_bytes(b"ONE\n")
-    world.worktree = added.path
-    base = world.head()
-    world.user("worktree", "list")
-    from siding.git.roots import recorded_root
-    from siding.git.seeding import Seed, add_task
-
-    add_task(
-        world.store,
-        Seed(
-            task_id=TASK,
-            base=base,
-            worktree=added.path,
-            own_git_dir=added.git_dir,
-            fresh_index=added.git_dir / "index",
-            excludes=b"",
-            at=0,
-            message="base",
-        ),
-    )
-    world.git_dir, world.where = added.git_dir, recorded_root(added.path)
+    world.begin(world.head(), added.git_dir / "index")
     assert world.stored(world.capture().snapshot)[b"a.txt"] == ("100644", b"ONE\n")
 
 

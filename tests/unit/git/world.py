@@ -112,22 +112,27 @@ class World:
         base = base or self.head()
         added = self.add(base)
         index = added.git_dir / "index" if fresh and added.pristine else None
+        self.begin(base, index)
+        return added
+
+    def begin(self, base: Sha, fresh_index: Path | None = None) -> None:
+        """Make the task's part of the store for the worktree that is there."""
+        git_dir = self.root / ".git" / "worktrees" / TASK
         add_task(
             self.store,
             Seed(
                 task_id=TASK,
                 base=base,
-                worktree=added.path,
-                own_git_dir=added.git_dir,
-                fresh_index=index,
+                worktree=self.worktree,
+                own_git_dir=git_dir,
+                fresh_index=fresh_index,
                 excludes=self.settings.excludes,
                 at=1_700_000_000,
                 message="base",
             ),
         )
-        self.git_dir = added.git_dir
-        self.where: WorktreeRoot = recorded_root(added.path)
-        return added
+        self.git_dir = git_dir
+        self.where: WorktreeRoot = recorded_root(self.worktree)
 
     def capture(
         self, *, max_file_bytes: int = 50 * MEGABYTE, ignored: tuple[str, ...] = ()
