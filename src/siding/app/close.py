@@ -84,21 +84,33 @@ def keep_workspace(project: Project, task: Task) -> Workspace:
 def remove_workspace(
     project: Project, task: Task, *, force: bool, complete: bool
 ) -> tuple[Workspace, Task]:
-    """Move a workspace into the trash; with `complete`, close the task in the same act."""
+    """Move a workspace into the trash; with `complete`, close the task in the same act.
+
+    A removal that was cut off is finished, and that is all there is to do.
+    """
+    is_half_done = _is_going(project, task)
     recover_cut_off(project)
     with holding_task(project, task.id, f"removing the workspace of {task.name}") as lock:
         recover_if_cut_off(project, task.id)
         workspace = _require(project, task)
-        if not force:
+        is_done = is_half_done and workspace.status is WorkspaceState.REMOVED
+        if is_done:
+            pass
+        elif not force:
             _refuse_to_hide_work(project, task, lock)
         elif Path(workspace.path).is_dir():
             open_recorder(project, task, lock).settle()
         if complete:
             move_task(task.status, TaskMove.CLOSE)
-        gone = remove(project, workspace)
+        gone = workspace if is_done else remove(project, workspace)
         if complete:
             task = _close(project, task)
     return gone, task
+
+
+def _is_going(project: Project, task: Task) -> bool:
+    workspace = project.registry.of_task(task.id)
+    return workspace is not None and (workspace.intent or {}).get("op") == "remove"
 
 
 def _require(project: Project, task: Task) -> Workspace:
