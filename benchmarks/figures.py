@@ -12,6 +12,9 @@ FIGURES: dict[str, str] = {
     "F5": "benchmarks.workspaces",
     "F6": "benchmarks.output",
     "F7": "benchmarks.ledger",
+    "F8": "benchmarks.sessions",
+    "apply": "benchmarks.apply",
+    "rollback": "benchmarks.rollback",
 }
 
 

@@ -19,8 +19,8 @@ from siding.sessions.compaction import (
     snip,
     snippable,
 )
-from siding.sessions.entries import Record
 from siding.sessions.interchange import Arrival, Form, bring_in, give_out
+from siding.sessions.kinds import Record
 from siding.sessions.search import Hit, SearchIndex
 from siding.sessions.store import SessionStore
 from siding.sessions.transcript import Transcript

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from siding.app.sessions import Conversation
-from siding.sessions.entries import ASSISTANT, SYSTEM, USER, Record
+from siding.sessions.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.sessions.markdown import blocks, markdown
 from siding.sessions.messages import content_of, is_boundary, is_tool_result
 from siding.sessions.page import page

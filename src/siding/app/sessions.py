@@ -11,8 +11,8 @@ from siding.app.wiring import App
 from siding.errors import NotFound, UsageError
 from siding.sessions.branching import REWIND
 from siding.sessions.chains import Rule
-from siding.sessions.entries import Record
 from siding.sessions.heads import Head
+from siding.sessions.kinds import Record
 from siding.sessions.listing import first_prompt
 from siding.sessions.messages import visible_count
 from siding.sessions.recovery import Ending, recover

@@ -1,52 +1,97 @@
-"""Append many lines to a transcript in one go, by the rules of every journal.
+"""Append to a transcript by the rules of every journal, many lines in one flush.
 
-The lines go out in one write and one flush, under the journal's lock, so a batch costs what one
-line costs. On an error the file is cut back to where it ended and nothing of the batch is there.
+An `Appender` holds the journal's lock (``<transcript>.lock``) and its descriptor as long as it is
+open, so that an append is one write and one flush and nothing else. On an error the file is cut
+back to where it ended and nothing of the batch is there.
 """
 
 import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from siding.storage.errors import NotStorable
 from siding.storage.files import flush, fsync_dir, make_dirs, open_with_stat, write_all
 from siding.storage.journals import LOCK_TIMEOUT_S
 from siding.storage.lines import MAX_LINE_BYTES
-from siding.storage.locks import FileLock
+from siding.storage.locks import FileLock, Holder
 
 
-def append_lines(path: Path, lines: Sequence[bytes]) -> int:
-    """Add the lines (without newlines); return the file's new size. Without lines, only close an
-    unfinished last one.
+def lock_of(path: Path) -> Path:
+    """Return the lock file of a transcript."""
+    return path.with_name(path.name + ".lock")
 
-    Returns after they would survive a power cut. A last line that a killed writer left unfinished
-    is closed first; it stays, and readers report it. Raises OSError, `LockBusy`,
-    `NotARegularFile` or `NotStorable`.
-    """
-    for line in lines:
-        if len(line) > MAX_LINE_BYTES:
-            raise NotStorable(f"an entry of {len(line)} bytes is over {MAX_LINE_BYTES}")
-    if not path.parent.is_dir():
-        make_dirs(path.parent)
-    lock = FileLock(path.with_name(path.name + ".lock"))
-    with lock.acquire(timeout_s=LOCK_TIMEOUT_S):
-        fd, status = open_with_stat(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+
+class Appender:
+    """The one process that appends to a file. Its directory is made if it must be."""
+
+    def __init__(
+        self, path: Path, *, timeout_s: float | None = 0, holder: Holder | None = None
+    ) -> None:
+        """Take the lock. Raises `LockBusy` when another has it after `timeout_s` seconds."""
+        self.path = path
+        if not path.parent.is_dir():
+            make_dirs(path.parent)
+        self._fd = -1
+        self._end = -1  # where the file ended after our last append; -1: not known
+        self._lock = FileLock(lock_of(path)).acquire(timeout_s=timeout_s, holder=holder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the next one in."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        self._lock.release()
+
+    def append(self, lines: Sequence[bytes]) -> None:
+        """Add the lines (without newlines); without lines, only close an unfinished last one.
+
+        Returns after they would survive a power cut. A last line that a killed writer left
+        unfinished is closed first; it stays, and readers report it if it is no whole record.
+        Raises OSError, `NotARegularFile` or `NotStorable`; the file is then as it was.
+        """
+        for line in lines:
+            if len(line) > MAX_LINE_BYTES:
+                raise NotStorable(f"an entry of {len(line)} bytes is over {MAX_LINE_BYTES}")
+        size = self._opened()
+        torn = size not in (0, self._end) and os.pread(self._fd, 1, size - 1) != b"\n"
+        data = b"".join((b"\n" if torn else b"", *(b"%b\n" % line for line in lines)))
+        if not data:
+            return
+        self._end = -1
         try:
-            size = status.st_size
-            if size == 0:
-                fsync_dir(path.parent)
-            torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
-            data = b"".join((b"\n" if torn else b"", *(b"%b\n" % line for line in lines)))
-            if not data:
-                return size
-            try:
-                write_all(fd, data)
-                flush(fd)
-            except BaseException:
-                with suppress(OSError):
-                    os.ftruncate(fd, size)
-                raise
-            return size + len(data)
-        finally:
+            write_all(self._fd, data)
+            flush(self._fd)
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(self._fd, size)
+            raise
+        self._end = size + len(data)
+
+    def _opened(self) -> int:
+        """Return the file's size, the file open."""
+        if self._fd >= 0:
+            return os.fstat(self._fd).st_size
+        fd, status = open_with_stat(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        try:
+            if status.st_size == 0:
+                # The name before the first line, whoever made it and however that ended.
+                fsync_dir(self.path.parent)
+        except BaseException:
             os.close(fd)
+            raise
+        self._fd = fd
+        return status.st_size
+
+
+def append_lines(path: Path, lines: Sequence[bytes]) -> None:
+    """Add the lines once; see `Appender.append`."""
+    with Appender(path, timeout_s=LOCK_TIMEOUT_S) as appender:
+        appender.append(lines)

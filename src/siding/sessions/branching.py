@@ -9,7 +9,7 @@ that says where the conversation goes on.
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from siding.errors import UsageError
-from siding.sessions.entries import ASSISTANT, FORMAT_VERSION, SYSTEM, USER, Record
+from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, SYSTEM, USER, Record
 from siding.sessions.listing import NO_PROMPT, first_prompt, shortened
 from siding.sessions.messages import text_of, tool_uses
 from siding.sessions.recovery import mended

@@ -9,8 +9,8 @@ compaction that kept messages behind it (there, they were lost until something m
 from collections.abc import Iterable
 from enum import StrEnum
 
-from siding.sessions.entries import ASSISTANT
 from siding.sessions.heads import Head
+from siding.sessions.kinds import ASSISTANT
 from siding.sessions.tree import Tree
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.sessions.entries import Record
-from siding.storage.codec import NotJson, encode_line, parse_object
+from siding.sessions.heads import parsed
+from siding.sessions.kinds import Record
+from siding.storage.codec import NotJson, encode_line
 
 _OURS = (b'"tombstone"', b'"foreign-line"', b'"origin"')
 
@@ -58,6 +59,6 @@ def exported(lines: Iterable[bytes], withdrawn: frozenset[str]) -> Iterator[byte
 
 def _parsed(line: bytes) -> Record:
     try:
-        return parse_object(line)
+        return parsed(line)
     except NotJson:
         return {}

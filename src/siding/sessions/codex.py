@@ -10,8 +10,8 @@ import json
 from typing import Any
 
 from siding.sessions.compaction import INTRODUCTION
-from siding.sessions.entries import ASSISTANT, COMPACT_BOUNDARY, SYSTEM, USER, Record
 from siding.sessions.foreign import Gathering, Imported, given_back, lines_of
+from siding.sessions.kinds import ASSISTANT, COMPACT_BOUNDARY, SYSTEM, USER, Record
 from siding.sessions.messages import blocks_of, content_of
 from siding.storage.codec import NotJson, parse_object
 

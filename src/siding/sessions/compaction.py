@@ -13,14 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from siding.errors import UsageError
-from siding.sessions.entries import (
-    ASSISTANT,
-    COMPACT_BOUNDARY,
-    SNIP_BOUNDARY,
-    SYSTEM,
-    USER,
-    Record,
-)
+from siding.sessions.kinds import ASSISTANT, COMPACT_BOUNDARY, SNIP_BOUNDARY, SYSTEM, USER, Record
 from siding.sessions.messages import (
     content_of,
     is_boundary,

@@ -6,27 +6,20 @@ the line itself, so fields and types nobody here knows pass through untouched.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-Record: TypeAlias = dict[str, Any]
-
-FORMAT_VERSION: Final = 1  # of the lines this release writes, in their field "v"
-
-USER: Final = "user"
-ASSISTANT: Final = "assistant"
-ATTACHMENT: Final = "attachment"
-SYSTEM: Final = "system"
-PROGRESS: Final = "progress"
-CHAIN_TYPES: Final = frozenset({USER, ASSISTANT, ATTACHMENT, SYSTEM})
-SPOKEN: Final = frozenset({USER, ASSISTANT})
-
-COMPACT_BOUNDARY: Final = "compact_boundary"
-SNIP_BOUNDARY: Final = "snip_boundary"
-SNIP_MARKER: Final = "snip_marker"
+from siding.sessions.kinds import (
+    ASSISTANT,
+    ATTACHMENT,
+    PROGRESS,
+    SYSTEM,
+    USER,
+    PreservedSegment,
+    Record,
+)
 
 
 class Entry(Struct, rename="camel", tag_field="type", frozen=True, kw_only=True):
@@ -65,14 +58,6 @@ class Assistant(MessageEntry, tag=ASSISTANT, frozen=True, kw_only=True):
 
 class Attachment(MessageEntry, tag=ATTACHMENT, frozen=True, kw_only=True):
     attachment: Record
-
-
-class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):
-    """Messages before a boundary that stay: from head to tail, put behind the anchor."""
-
-    head_uuid: str
-    anchor_uuid: str
-    tail_uuid: str
 
 
 class CompactMetadata(Struct, rename="camel", frozen=True, kw_only=True, omit_defaults=True):
@@ -283,19 +268,3 @@ def record_of(entry: AnyEntry) -> Record:
     """Return the entry as it is written: its type first, unset fields left out."""
     record: Record = msgspec.to_builtins(entry)
     return record
-
-
-def moment(timestamp: object) -> int | None:
-    """Return the milliseconds since 1970 of an ISO 8601 time, None when it is none.
-
-    A time without an offset is taken as UTC.
-    """
-    if not isinstance(timestamp, str):
-        return None
-    try:
-        parsed = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return None
-    if parsed.tzinfo is None:
-        parsed = parsed.replace(tzinfo=UTC)
-    return int(parsed.timestamp() * 1000 + 0.5)

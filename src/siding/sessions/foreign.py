@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
-from siding.sessions.entries import FORMAT_VERSION, SPOKEN, Record
+from siding.sessions.kinds import FORMAT_VERSION, SPOKEN, Record
 
 
 class Imported(NamedTuple):

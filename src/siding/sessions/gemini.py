@@ -8,8 +8,8 @@ and all after it back. Old files are one JSON document with a list of messages.
 import json
 
 from siding.sessions.branching import rewind_line
-from siding.sessions.entries import ASSISTANT, SYSTEM, USER, Record
 from siding.sessions.foreign import Gathering, Imported, given_back, lines_of
+from siding.sessions.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.sessions.messages import blocks_of, text_of
 from siding.storage.codec import NotJson, parse_object
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from siding.sessions.entries import (
+from siding.sessions.kinds import (
     ASSISTANT,
     CHAIN_TYPES,
     COMPACT_BOUNDARY,
@@ -89,8 +89,20 @@ class _Wire(Struct, gc=False, rename="camel"):
 
 
 _DECODER = msgspec.json.Decoder(_Wire)
+_ANY = msgspec.json.Decoder()
 # What a decoder may raise of bytes from anywhere.
 TOO_ODD = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
+
+def parsed(raw: bytes) -> Record:
+    """Return the whole record of a line; raises `NotJson` with the reason when it is damaged."""
+    try:
+        record = _ANY.decode(raw)
+    except TOO_ODD:
+        return parse_object(raw)
+    if not isinstance(record, dict):
+        raise NotJson("it is not a JSON object")
+    return record
 
 
 def look(raw: bytes, offset: int) -> Head | Seen:
@@ -172,7 +184,7 @@ def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Head | Seen:
     if subtype != COMPACT_BOUNDARY and b'"snipMetadata"' not in raw:
         return head
     try:
-        return _marked(head, parse_object(raw))
+        return _marked(head, parsed(raw))
     except NotJson:  # what was skipped is damaged; the place in the tree is known all the same
         return Seen(type=head.kind, head=head, boundary=subtype == COMPACT_BOUNDARY)
 

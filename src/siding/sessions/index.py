@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.errors import SidingError
-from siding.sessions.heads import Head, look
+from siding.sessions.heads import Head, look, parsed
 from siding.sessions.locate import read_at
 from siding.sessions.metadata import REPEATED, Metadata
 from siding.sessions.transcript import Damage
-from siding.storage.codec import NotJson, parse_object
+from siding.storage.codec import NotJson
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.files import make_dirs, open_with_stat
 from siding.storage.journals import TOO_LONG, TORN
@@ -85,7 +85,7 @@ def metadata_before(transcript: Path, index: Index, stop: int) -> Metadata:
             if place.offset >= stop:
                 break
             try:
-                metadata.add(parse_object(read_at(fd, place.offset, place.size)))
+                metadata.add(parsed(read_at(fd, place.offset, place.size)))
             except NotJson:
                 continue
     finally:
@@ -130,7 +130,7 @@ def _extended(fd: int, size: int, index: Index) -> Index:
         if seen.boundary:
             boundaries.append(line.offset)
         elif seen.type in _EVERY or seen.type in _LAST:
-            record = parse_object(line.raw)
+            record = parsed(line.raw)
             session = str(record.get("sessionId") or "")
             place = Place(seen.type, session, line.offset, len(line.raw))
             if seen.type in _EVERY:

@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from siding.errors import UsageError
 from siding.sessions import claude, codex, gemini
-from siding.sessions.appending import append_lines
-from siding.sessions.entries import Record
+from siding.sessions.appending import Appender, lock_of
 from siding.sessions.foreign import Imported, bytes_of
-from siding.sessions.layout import SessionLayout, agent_id_of
+from siding.sessions.heads import parsed
+from siding.sessions.kinds import Record
+from siding.sessions.layout import SessionLayout
 from siding.sessions.store import SessionStore
-from siding.storage.codec import NotJson, encode_line, parse_object
+from siding.storage.codec import NotJson, encode_line
 from siding.storage.files import (
     fsync_dir,
     make_dirs,
@@ -29,7 +30,6 @@ from siding.storage.files import (
     replace_bytes,
 )
 from siding.storage.lines import lines_forwards
-from siding.storage.locks import FileLock
 
 _CHUNK_LINES = 2000
 _MOST_BYTES = 1024 * 1024 * 1024  # of a file that has to be read as a whole
@@ -91,7 +91,7 @@ def bring_in(
     found = _READERS[form](data, session_id=path.stem)
     layout = store.layout(session_id or found.session_id)
     lines = [encode_line(record) for record in found.records]
-    added = _added(layout, layout.transcript, lines)
+    added = _added(layout.session_id, layout.transcript, lines)
     return Arrival(session_id=layout.session_id, form=form, lines=added, agents=0)
 
 
@@ -110,7 +110,7 @@ def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> 
             (each.offset, each.size) for each in transcript.others if each.type == "foreign-line"
         ]
         places = sorted({*marked, *others, *_updated(transcript.path, form)})
-        records = [parse_object(transcript.raw(*place)) for place in places]
+        records = [parsed(transcript.raw(*place)) for place in places]
     path = target / f"{session_id}.jsonl"
     replace_bytes(path, bytes_of(_WRITERS[form](records)))
     return [path]
@@ -127,94 +127,109 @@ def _updated(path: Path, form: Form) -> Iterator[tuple[int, int]]:
 def _bring_in_claude(store: SessionStore, path: Path, session_id: str | None) -> Arrival:
     files = claude.files_at(path)
     layout = store.layout(session_id or files.session_id)
-    lines = _added(layout, layout.transcript, (raw for _, raw in _lines_at(path)))
+    lines = _added(layout.session_id, layout.transcript, (raw for _, raw in _lines_at(path)))
     agents = 0
     source = SessionLayout(root=path.parent, session_id=files.session_id)
-    for agent in source.agents():
-        target = layout.subagents / agent.relative_to(source.subagents)
-        agents += _added(layout, target, (raw for _, raw in _lines_at(agent))) > 0
-        meta = agent.with_name(f"agent-{agent_id_of(agent)}.meta.json")
-        if meta.is_file():
-            _copied(meta, target.with_name(meta.name))
-    if source.tool_results.is_dir():
-        for result in sorted(source.tool_results.iterdir()):
-            if result.is_file():
-                _copied(result, layout.tool_results / result.name)
+    for file in _files_in(source):
+        target = layout.directory / file.relative_to(source.directory)
+        if _is_agent(source, file):
+            agents += _added(layout.session_id, target, (raw for _, raw in _lines_at(file))) > 0
+        else:
+            _copied(file, target)
     return Arrival(session_id=layout.session_id, form=Form.CLAUDE, lines=lines, agents=agents)
 
 
 def _give_out_claude(layout: SessionLayout, target: Path) -> list[Path]:
     there = SessionLayout(root=target, session_id=layout.session_id)
     written = [_written_for_claude(layout.transcript, there.transcript)]
-    for agent in layout.agents():
-        path = there.subagents / agent.relative_to(layout.subagents)
-        written.append(_written_for_claude(agent, path))
-        meta = agent.with_name(f"agent-{agent_id_of(agent)}.meta.json")
-        if meta.is_file():
-            written.append(_copied(meta, path.with_name(meta.name)))
-    if layout.tool_results.is_dir():
-        written += [
-            _copied(each, there.tool_results / each.name)
-            for each in sorted(layout.tool_results.iterdir())
-        ]
+    for file in _files_in(layout):
+        path = there.directory / file.relative_to(layout.directory)
+        is_agent = _is_agent(layout, file)
+        written.append(_written_for_claude(file, path) if is_agent else _copied(file, path))
     return written
+
+
+def _files_in(layout: SessionLayout) -> list[Path]:
+    """Return the files beside a transcript: all but our index and locks."""
+    if not layout.directory.is_dir():
+        return []
+    return sorted(
+        path
+        for path in layout.directory.rglob("*")
+        if path.is_file() and path != layout.index_json and path.suffix != ".lock"
+    )
+
+
+def _is_agent(layout: SessionLayout, path: Path) -> bool:
+    return (
+        path.suffix == ".jsonl"
+        and path.name.startswith("agent-")
+        and path.is_relative_to(layout.subagents)
+    )
 
 
 def _written_for_claude(source: Path, target: Path) -> Path:
     """Copy a transcript for other tools, in bounded memory; a cut-off copy has another name."""
     withdrawn = claude.withdrawn_in(raw for _, raw in _lines_at(source))
     make_dirs(target.parent)
-    partial = target.with_name(f".{target.name}.partial")
-    partial.unlink(missing_ok=True)
-    if _appended(partial, claude.exported((raw for _, raw in _lines_at(source)), withdrawn)):
-        partial.replace(target)
+    lines = claude.exported((raw for _, raw in _lines_at(source)), withdrawn)
+    if _partial(target, lines):
+        _partial_name(target).replace(target)
         fsync_dir(target.parent)
     else:
         replace_bytes(target, b"")
-    remove_file(partial.with_name(f"{partial.name}.lock"))
     return target
 
 
-def _added(layout: SessionLayout, path: Path, lines: Iterable[bytes]) -> int:
+def _added(session_id: str, path: Path, lines: Iterable[bytes]) -> int:
     """Append the lines the file does not have yet; return how many. It must be their beginning.
 
     A new file appears whole or not at all. In one that is there, lines that a cut-off import left
     unfinished are passed over; they come again.
     """
-    make_dirs(path.parent)
-    make_dirs(layout.root)
-    with FileLock(layout.writer_lock).acquire():
+    with Appender(path) as appender:
         coming = iter(lines)
         if not path.exists():
             return _made(path, coming)
-        append_lines(path, ())
+        appender.append(())
         waiting = next(coming, None)
         for _, known in _lines_at(path):
             if known == waiting:
                 waiting = next(coming, None)
             elif _is_json(known):
                 raise UsageError(
-                    f"session {layout.session_id!r} is there and went on differently",
+                    f"session {session_id!r} is there and went on differently",
                     hint="import it under another name with --as ID",
                 )
         rest = iter(()) if waiting is None else chain((waiting,), coming)
-        return _appended(path, rest)
+        return _appended(appender, rest)
 
 
 def _made(path: Path, lines: Iterator[bytes]) -> int:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.unlink(missing_ok=True)
-    count = _appended(partial, lines)
+    count = _partial(path, lines)
     if count:
-        move_aside(partial, path)
-    remove_file(partial.with_name(f"{partial.name}.lock"))
+        move_aside(_partial_name(path), path)
     return count
 
 
-def _appended(path: Path, lines: Iterator[bytes]) -> int:
+def _partial(path: Path, lines: Iterator[bytes]) -> int:
+    """Write the lines into the file that will be `path`; return how many."""
+    partial = _partial_name(path)
+    partial.unlink(missing_ok=True)
+    with Appender(partial) as appender:
+        count = _appended(appender, lines)
+    remove_file(lock_of(partial))
+    return count
+
+
+def _partial_name(path: Path) -> Path:
+    return path.with_name(f".{path.name}.partial")
+
+
+def _appended(appender: Appender, lines: Iterator[bytes]) -> int:
     count = 0
     while chunk := list(islice(lines, _CHUNK_LINES)):
-        append_lines(path, chunk)
+        appender.append(chunk)
         count += len(chunk)
     return count
 
@@ -239,7 +254,7 @@ def _lines_at(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _is_json(raw: bytes) -> bool:
     try:
-        parse_object(raw)
+        parsed(raw)
     except NotJson:
         return False
     return True
@@ -249,12 +264,12 @@ def _records_at(path: Path) -> Iterator[Record]:
     found = False
     for _, raw in _lines_at(path):
         try:
-            yield parse_object(raw)
+            yield parsed(raw)
             found = True
         except NotJson:
             continue
     if not found:
         try:
-            yield parse_object(read_bytes(path, limit=_MOST_BYTES))
+            yield parsed(read_bytes(path, limit=_MOST_BYTES))
         except NotJson:
             return

@@ -34,11 +34,6 @@ class SessionLayout(NamedTuple):
         return self.directory / "index.json"
 
     @property
-    def writer_lock(self) -> Path:
-        """Held by the one process that writes to the session."""
-        return self.root / checked_name(f"{self.session_id}.writer.lock")
-
-    @property
     def subagents(self) -> Path:
         return self.directory / "subagents"
 
@@ -61,8 +56,3 @@ class SessionLayout(NamedTuple):
 
     def _agents_in(self, group: str) -> Path:
         return self.subagents / checked_name(group) if group else self.subagents
-
-
-def agent_id_of(path: Path) -> str:
-    """Return the agent whose transcript this is."""
-    return path.name.removeprefix("agent-").removesuffix(".jsonl")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from siding.sessions.entries import CHAIN_TYPES, USER, Record
+from siding.sessions.kinds import CHAIN_TYPES, USER, Record
 from siding.sessions.messages import content_of
 
 WINDOW_BYTES = 64 * 1024  # of each end

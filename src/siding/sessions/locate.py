@@ -7,8 +7,8 @@ when the whole line, read as what it is, says so too.
 import os
 from collections.abc import Iterator
 
-from siding.sessions.entries import COMPACT_BOUNDARY
 from siding.sessions.heads import Head, Seen, look
+from siding.sessions.kinds import COMPACT_BOUNDARY
 from siding.storage.codec import NotJson
 from siding.storage.lines import MAX_LINE_BYTES
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from siding.sessions.entries import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
+from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
 from siding.sessions.messages import content_of, is_boundary
 
 LONGEST_RESULT = 4000  # characters of a tool's result that are shown

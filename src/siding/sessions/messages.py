@@ -5,7 +5,7 @@ Records come from files anybody may have written: every answer here holds for an
 
 from typing import Any
 
-from siding.sessions.entries import (
+from siding.sessions.kinds import (
     ASSISTANT,
     COMPACT_BOUNDARY,
     SNIP_BOUNDARY,

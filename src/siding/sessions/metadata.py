@@ -7,7 +7,7 @@ Entries are taken in file order. Which one counts depends on the type: the last,
 from collections.abc import Iterable
 from typing import Any
 
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.messages import is_boundary
 
 # type -> the field that is its value; the last entry of a session counts, "" clears it.

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from siding.sessions.entries import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
+from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
 from siding.sessions.markdown import LONGEST_RESULT, result_text
 from siding.sessions.messages import content_of, is_boundary
 

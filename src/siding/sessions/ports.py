@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 
 
 class Summariser(Protocol):

@@ -13,7 +13,7 @@ from threading import Condition, Thread
 MAX_WAITING_LINES = 1000
 MAX_WAITING_BYTES = 16 * 1024 * 1024
 
-Append = Callable[[Path, Sequence[bytes]], int]
+Append = Callable[[Path, Sequence[bytes]], None]
 
 
 class WriteQueue:

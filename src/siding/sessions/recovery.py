@@ -10,14 +10,7 @@ from enum import StrEnum
 from os.path import relpath
 from typing import NamedTuple
 
-from siding.sessions.entries import (
-    ASSISTANT,
-    ATTACHMENT,
-    PROGRESS,
-    SYSTEM,
-    USER,
-    Record,
-)
+from siding.sessions.kinds import ASSISTANT, ATTACHMENT, PROGRESS, SYSTEM, USER, Record
 from siding.sessions.messages import (
     blocks_of,
     content_of,

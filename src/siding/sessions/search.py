@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from siding.sessions.entries import CHAIN_TYPES, Record
-from siding.sessions.heads import TOO_ODD
+from siding.sessions.heads import TOO_ODD, parsed
+from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.listing import shortened
 from siding.sessions.locate import lines_from, read_at
 from siding.sessions.messages import content_of
-from siding.storage.codec import NotJson, parse_object
+from siding.storage.codec import NotJson
 from siding.storage.errors import UnreadableFile
 from siding.storage.files import make_dirs, open_with_stat
 
@@ -197,7 +197,7 @@ class SearchIndex:
         except (FileNotFoundError, UnreadableFile):
             return None
         try:
-            record = parse_object(read_at(fd, offset, size))
+            record = parsed(read_at(fd, offset, size))
         except NotJson:
             return None
         finally:

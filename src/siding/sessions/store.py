@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.errors import NotFound, UsageError
-from siding.sessions.appending import append_lines
 from siding.sessions.branching import branch_title, branched, rewind_line
-from siding.sessions.entries import ASSISTANT, Record
+from siding.sessions.heads import parsed
 from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
+from siding.sessions.kinds import ASSISTANT, Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.listing import WINDOW_BYTES, Listed, listed
 from siding.sessions.messages import tool_uses
 from siding.sessions.metadata import Metadata
 from siding.sessions.transcript import Transcript
 from siding.sessions.writer import Resumed, Stamp, Writer
-from siding.storage.codec import NotJson, encode_line, parse_object
+from siding.storage.codec import NotJson, encode_line
 from siding.storage.errors import UnreadableFile
 from siding.storage.files import create_bytes, open_with_stat
 from siding.storage.lines import lines_backwards, lines_forwards
@@ -170,8 +170,7 @@ class SessionStore:
 
     def _take_up(self, writer: Writer) -> None:
         """Let a writer, which holds the lock, go on with what is in the file."""
-        # What a killed writer left is closed first: a whole line counts from then on.
-        append_lines(writer.layout.transcript, ())
+        writer.close_last_line()
         resumed = self.resumed(writer.session_id)
         writer.resume(resumed)
         if resumed.unfinished is not None:
@@ -285,7 +284,7 @@ def _lines_of_tail(fd: int, size: int) -> Iterator[bytes]:
 def _readable(lines: Iterator[bytes]) -> Iterator[Record]:
     for raw in lines:
         with suppress(NotJson):
-            yield parse_object(raw)
+            yield parsed(raw)
 
 
 def _merged(before: Metadata, found: Metadata) -> Metadata:

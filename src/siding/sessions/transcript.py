@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from siding.sessions.chains import Rule, chain_to, choose_end, history
-from siding.sessions.entries import ASSISTANT, Record
-from siding.sessions.heads import Head, Seen, look
+from siding.sessions.heads import Head, Seen, look, parsed
+from siding.sessions.kinds import ASSISTANT, Record
 from siding.sessions.locate import boundaries_backwards, lines_from, message_before, read_at
 from siding.sessions.metadata import TYPES, Metadata
 from siding.sessions.tree import Tree
 from siding.sessions.views import with_zero_usage
-from siding.storage.codec import NotJson, parse_object
+from siding.storage.codec import NotJson
 from siding.storage.files import open_with_stat
 from siding.storage.journals import TOO_LONG, TORN
 from siding.storage.lines import lines_forwards
@@ -136,7 +136,7 @@ class Transcript:
         """
         raw = self.raw(head.offset, head.size)
         try:
-            record = parse_object(raw)
+            record = parsed(raw)
         except NotJson as error:
             found = Damage(number=None, offset=head.offset, end=head.offset + head.size + 1,
                            problem=str(error))  # fmt: skip
@@ -172,7 +172,7 @@ class Transcript:
             if each.type not in TYPES and each.type != "system":
                 continue
             try:
-                metadata.add(parse_object(self.raw(each.offset, each.size)))
+                metadata.add(parsed(self.raw(each.offset, each.size)))
             except NotJson:
                 continue  # counted as damage by who looks for it
         return metadata

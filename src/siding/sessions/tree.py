@@ -7,8 +7,8 @@ and what was snipped is taken out. A message given twice keeps its first place w
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from siding.sessions.entries import PreservedSegment, Record
 from siding.sessions.heads import Head, Seen, look_at
+from siding.sessions.kinds import PreservedSegment, Record
 
 
 class Boundary(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from siding.sessions.chains import choose_end, history
-from siding.sessions.entries import ASSISTANT, ATTACHMENT, CHAIN_TYPES, USER, Record
+from siding.sessions.kinds import ASSISTANT, ATTACHMENT, CHAIN_TYPES, USER, Record
 from siding.sessions.messages import (
     blocks_of,
     content_of,

@@ -7,25 +7,18 @@ the parent has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from siding.errors import UsageError
-from siding.sessions.appending import append_lines
-from siding.sessions.entries import (
-    ATTACHMENT,
-    CHAIN_TYPES,
-    FORMAT_VERSION,
-    SPOKEN,
-    USER,
-    Record,
-)
+from siding.sessions.appending import Appender, append_lines
+from siding.sessions.kinds import ATTACHMENT, CHAIN_TYPES, FORMAT_VERSION, SPOKEN, USER, Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.messages import is_boundary, is_tool_result, tool_results, tool_uses
 from siding.sessions.metadata import Metadata
 from siding.sessions.queue import WriteQueue
 from siding.storage.codec import encode_line
-from siding.storage.files import make_dirs
-from siding.storage.locks import FileLock, Holder
+from siding.storage.locks import Holder
 
 REPEAT_AFTER_BYTES = 48 * 1024  # other programs look at the last 64 KiB
 _FIRST_KEYS = ("teamName", "agentName", "promptId", "agentId")
@@ -88,10 +81,12 @@ class Writer:
         self._attachments = attachments
         self._since_repeat = 0
         self._holder = holder
-        self._lock: FileLock | None = None
-        self._queue = WriteQueue(append_lines) if background else None
+        self._appender: Appender | None = None
+        self._queue: WriteQueue | None = None
         if self._exists:
-            self._take_lock()
+            self._appender = Appender(layout.transcript, holder=holder)
+        if background:
+            self._queue = WriteQueue(self._append)
 
     def __enter__(self) -> Self:
         return self
@@ -103,6 +98,11 @@ class Writer:
     def exists(self) -> bool:
         """Whether anything of the session is on disk."""
         return self._exists
+
+    def close_last_line(self) -> None:
+        """Close a line that a killed writer left: if it is whole it counts from then on."""
+        if self._appender is not None:
+            self._appender.append(())
 
     def resume(self, resumed: Resumed) -> None:
         """Go on as `resumed` says."""
@@ -196,9 +196,9 @@ class Writer:
             if self._queue is not None:
                 self._queue.close()
         finally:
-            if self._lock is not None:
-                self._lock.release()
-                self._lock = None
+            if self._appender is not None:
+                self._appender.close()
+                self._appender = None
 
     def _write(
         self, messages: Iterable[Record], parent: str | None, *, durable: bool
@@ -285,33 +285,39 @@ class Writer:
                 self._pending += records
                 return
             records = [*self._pending, *records]
-            make_dirs(self.layout.root)
-            self._take_lock()
-            if self.layout.transcript.exists():
-                raise UsageError(
-                    f"session {self.session_id!r} was made by another process in the meantime",
-                    hint="open it again to go on with it",
-                )
+            self._begin()
         self._store_at(self.layout.transcript, records, durable=durable)
         self._exists = True
         self._pending = []
 
-    def _store_at(self, path: Any, records: Sequence[Record], *, durable: bool) -> None:
+    def _store_at(self, path: Path, records: Sequence[Record], *, durable: bool) -> None:
         lines = [encode_line(record) for record in records]
         self._since_repeat += sum(map(len, lines))
         if self._queue is None:
-            append_lines(path, lines)
+            self._append(path, lines)
             return
         self._queue.add(path, lines)
         if durable:
             self._queue.flush()
 
-    def _take_lock(self) -> None:
-        if self._lock is not None:
+    def _begin(self) -> None:
+        """Take the lock of a session that is not there yet."""
+        if self._appender is not None:
             return  # an earlier attempt to write the first message got this far
-        lock = FileLock(self.layout.writer_lock)
-        lock.acquire(holder=self._holder)
-        self._lock = lock
+        appender = Appender(self.layout.transcript, holder=self._holder)
+        if self.layout.transcript.exists():
+            appender.close()
+            raise UsageError(
+                f"session {self.session_id!r} was made by another process in the meantime",
+                hint="open it again to go on with it",
+            )
+        self._appender = appender
+
+    def _append(self, path: Path, lines: Sequence[bytes]) -> None:
+        if self._appender is not None and path == self._appender.path:
+            self._appender.append(lines)
+        else:
+            append_lines(path, lines)
 
 
 def _as_root(record: Record, before: str | None) -> Record:

@@ -4,7 +4,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.store import SessionStore
 from siding.sessions.writer import Stamp, Writer
 from siding.storage.codec import encode_line

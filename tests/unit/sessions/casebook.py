@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 from siding.errors import UsageError
 from siding.sessions.chains import Rule, agent_chain, branches, leaves
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.listing import Listed, first_prompt
 from siding.sessions.messages import message_of, visible_count
 from siding.sessions.recovery import Ending, recover

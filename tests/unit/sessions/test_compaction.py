@@ -23,7 +23,8 @@ from siding.sessions.compaction import (
     summarised,
     wants_snip,
 )
-from siding.sessions.entries import Record, System, typed
+from siding.sessions.entries import System, typed
+from siding.sessions.kinds import Record
 from siding.sessions.messages import (
     is_snip_boundary,
     is_snip_marker,

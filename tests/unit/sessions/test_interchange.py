@@ -211,6 +211,8 @@ def test_claudes_files_come_with_their_subagents_and_go_out_the_same(tmp_path: P
     (root / SESSION / "subagents" / "agent-ag.meta.json").write_bytes(b'{"agentType":"x"}')
     (root / SESSION / "subagents" / "deep" / "agent-b.jsonl").write_bytes(side)
     (root / SESSION / "tool-results" / "t1.txt").write_bytes(b"long")
+    (root / SESSION / "remote-agents").mkdir()
+    (root / SESSION / "remote-agents" / "remote-agent-1.meta.json").write_bytes(b"{}")
     store = SessionStore(tmp_path / "sessions")
     arrival = bring_in(store, root / f"{SESSION}.jsonl")
     assert (arrival.form, arrival.lines, arrival.agents) == (Form.CLAUDE, 5, 2)

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.messages import blocks_of, text_of
 from siding.sessions.recovery import (
     CONTINUE,

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.markdown import fenced, markdown
 from siding.sessions.page import page
 

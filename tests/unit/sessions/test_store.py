@@ -7,8 +7,9 @@ import pytest
 
 from siding.errors import NotFound, UsageError
 from siding.sessions.compaction import Making, full
-from siding.sessions.entries import Record, Unknown, record_of, typed
+from siding.sessions.entries import Unknown, record_of, typed
 from siding.sessions.index import Index, read_index, updated
+from siding.sessions.kinds import Record
 from siding.sessions.store import SessionStore, branch_session, listed_file
 from siding.sessions.transcript import Transcript
 from siding.storage.codec import encode_line

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from siding.sessions.chains import Rule
 from siding.sessions.compaction import Keep, Making, full, partial, snip
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.transcript import Transcript
 from siding.storage.codec import encode_line
 

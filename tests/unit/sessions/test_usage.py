@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.usage import Counting, Source, Spent, Tokens, summed
 
 from .building import at, said, written

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.sessions.compaction import Making, full, partial, snip
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.recovery import as_blocks
 from siding.sessions.views import CUT_OFF_RESULT, active, screen, wire, with_replacements
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from siding.sessions.appending import append_lines
+from siding.sessions.appending import Appender, append_lines
 from siding.sessions.compaction import Making, full
-from siding.sessions.entries import Record
+from siding.sessions.kinds import Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.queue import WriteQueue
 from siding.sessions.store import SessionStore
@@ -161,13 +161,13 @@ def test_metadata_is_written_again_near_the_end_of_a_file_that_grew(
 def test_a_write_that_fails_can_be_made_again(
     store: SessionStore, layout: SessionLayout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full_disk(_path: Path, _lines: Sequence[bytes]) -> int:
+    def full_disk(_self: Appender, _lines: Sequence[bytes]) -> None:
         raise OSError(28, "No space left on device")
 
     with writer_of(store) as writer:
         writer.append([said("u1", None, 1)])
         with monkeypatch.context() as patch:
-            patch.setattr("siding.sessions.writer.append_lines", full_disk)
+            patch.setattr(Appender, "append", full_disk)
             with pytest.raises(OSError, match="No space"):
                 writer.append([said("u2", None, 2)])
         writer.append([said("u2", None, 2)])
@@ -192,10 +192,9 @@ def test_a_full_queue_slows_its_caller_and_loses_nothing(tmp_path: Path) -> None
     gate = threading.Event()
     written: list[bytes] = []
 
-    def slow(_path: Path, lines: Sequence[bytes]) -> int:
+    def slow(_path: Path, lines: Sequence[bytes]) -> None:
         gate.wait(10)
         written.extend(lines)
-        return 0
 
     queue = WriteQueue(slow, max_lines=10)
     done = threading.Event()
@@ -216,10 +215,10 @@ def test_a_queue_that_cannot_write_says_so_and_tries_again(tmp_path: Path) -> No
     path = tmp_path / "t.jsonl"
     broken = True
 
-    def append(where: Path, lines: Sequence[bytes]) -> int:
+    def append(where: Path, lines: Sequence[bytes]) -> None:
         if broken:
             raise OSError(28, "No space left on device")
-        return append_lines(where, lines)
+        append_lines(where, lines)
 
     queue = WriteQueue(append)
     queue.add(path, [b'{"a":1}'])

@@ -1,0 +1,46 @@
+"""The words of the format that nearly every module needs; the typed entries are in `entries`."""
+
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+
+Record: TypeAlias = dict[str, Any]
+
+FORMAT_VERSION: Final = 1  # of the lines this release writes, in their field "v"
+
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+ATTACHMENT: Final = "attachment"
+SYSTEM: Final = "system"
+PROGRESS: Final = "progress"
+CHAIN_TYPES: Final = frozenset({USER, ASSISTANT, ATTACHMENT, SYSTEM})
+SPOKEN: Final = frozenset({USER, ASSISTANT})
+
+COMPACT_BOUNDARY: Final = "compact_boundary"
+SNIP_BOUNDARY: Final = "snip_boundary"
+SNIP_MARKER: Final = "snip_marker"
+
+
+class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):
+    """Messages before a boundary that stay: from head to tail, put behind the anchor."""
+
+    head_uuid: str
+    anchor_uuid: str
+    tail_uuid: str
+
+
+def moment(timestamp: object) -> int | None:
+    """Return the milliseconds since 1970 of an ISO 8601 time, None when it is none.
+
+    A time without an offset is taken as UTC.
+    """
+    if not isinstance(timestamp, str):
+        return None
+    try:
+        parsed = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return None
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=UTC)
+    return int(parsed.timestamp() * 1000 + 0.5)
