@@ -1,0 +1,96 @@
+"""Undo and redo, read from the steps: laws of the two stacks, and what an interruption means."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from siding.ledger.history import position, returns_to
+from siding.ledger.step import Step, step_from
+
+
+def step(number: int, kind: str, **more: Any) -> Step:
+    record = {
+        "step_id": f"{number:04d}", "kind": kind, "status": "completed",
+        "parent": f"s{number - 1}", "snapshot": f"s{number}", **more,
+    }  # fmt: skip
+    return step_from(record)
+
+
+def names(steps: list[Step], **more: Any) -> tuple[list[str], list[str]]:
+    found = position(steps, **more)
+    undoable = [act.step.id if act.step else "closing" for act in found.undoable]
+    redoable = [act.step.id if act.step else "closing" for act in found.redoable]
+    return undoable, redoable
+
+
+ACTS = st.lists(st.sampled_from(["rollback", "apply", "run", "undo", "redo", "idle"]), max_size=25)
+
+
+@given(ACTS)
+def test_it_is_the_two_stacks_of_an_editor(acts: list[str]) -> None:
+    steps: list[Step] = []
+    undoable: list[str] = []
+    redoable: list[str] = []
+    for number, act in enumerate(acts, start=1):
+        if act == "undo" and undoable:
+            redoable.append(undoable.pop())
+            steps.append(step(number, "rollback", undoes=redoable[-1]))
+        elif act == "redo" and redoable:
+            undoable.append(redoable.pop())
+            steps.append(step(number, "rollback", redoes=undoable[-1]))
+        elif act in ("rollback", "apply"):
+            steps.append(step(number, act))
+            undoable.append(steps[-1].id)
+            redoable.clear()
+        elif act == "run":
+            steps.append(step(number, "run"))
+            redoable.clear()
+        elif act == "idle":
+            steps.append(step(number, "checkpoint", snapshot=f"s{number - 1}"))
+        assert names(steps) == (undoable, redoable)
+
+
+def test_an_undo_that_was_cut_off_is_an_attempt() -> None:
+    cut = step(2, "rollback", undoes="0001", status="interrupted", returns="s1")
+    steps = [step(1, "rollback"), cut]
+    assert names(steps) == (["0001"], [])
+    attempt = position(steps).attempt
+    assert attempt is not None
+    assert returns_to(attempt) == "s1"
+    assert position([*steps, step(3, "run")]).attempt is None
+    assert names([*steps, step(3, "rollback", undoes="0001")]) == ([], ["0001"])
+
+
+def test_a_rollback_that_was_cut_off_can_be_undone_and_a_failed_apply_not() -> None:
+    assert names([step(1, "rollback", status="interrupted")]) == (["0001"], [])
+    assert names([step(1, "apply", status="failed")]) == ([], [])
+
+
+def test_what_was_opened_again_by_undo_can_be_closed_again() -> None:
+    steps = [step(1, "rollback"), step(2, "run")]
+    assert names(steps, reopened_after=2) == (["0001"], ["closing"])
+    further = [*steps, step(3, "rollback", undoes="0001")]
+    assert names(further, reopened_after=2) == ([], ["closing", "0001"])
+    again = [*further, step(4, "rollback", redoes="0001")]
+    assert names(again, reopened_after=2) == (["0001"], ["closing"])
+    assert names([*again, step(5, "run")], reopened_after=2) == (["0001"], [])
+
+
+def test_who_did_it_last_says_where_undo_leads() -> None:
+    steps = [
+        step(1, "rollback"),
+        step(2, "rollback", undoes="0001"),
+        step(3, "rollback", redoes="0001", returns="elsewhere"),
+    ]
+    (act,) = position(steps).undoable
+    assert act.step is not None
+    assert act.by is not None
+    assert (act.step.id, act.by.id, returns_to(act.by)) == ("0001", "0003", "elsewhere")
+
+
+def test_the_step_that_ended_a_line_of_redoing_is_named() -> None:
+    steps = [step(1, "rollback"), step(2, "rollback", undoes="0001"), step(3, "run")]
+    since = position(steps).since
+    assert since is not None
+    assert since.id == "0003"
