@@ -98,7 +98,7 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
                 project=project, task=task, workspace=workspace, bench=bench,
                 user=project.user_settings, coverage=seen.coverage.as_record(),
             )  # fmt: skip
-            yield task, planned(sources, request, seen.tree), bench
+            yield task, planned(sources, request, seen.tree, look=True), bench
 
 
 def apply(project: Project, request: ApplyRequest) -> Applied:
@@ -110,11 +110,11 @@ def apply(project: Project, request: ApplyRequest) -> Applied:
         recorder = Settled(project, task, lock)
         with bench_for(project, project.snapshots, recorder.bench_root) as bench:
             sources = recorder.sources(bench)
-            plan = planned(sources, request, recorder.seen.snapshot)
+            plan = planned(sources, request, recorder.seen.snapshot, look=request.hooks)
             if plan.conflicts:
                 raise Conflicting(plan)
             if plan.target.checkout is not None:
-                refuse_overlaps(plan.overlaps, plan.target.checkout)
+                refuse_overlaps(plan.overlaps, plan.target.checkout)  # before any hook runs
             step = None
             if plan.changes:
                 step = _carry_out(recorder, bench, plan, request)
@@ -170,7 +170,8 @@ def write_patch(bench: Bench, plan: ApplyPlan, fd: int) -> None:
     )  # fmt: skip
 
 
-def planned(sources: Sources, request: ApplyRequest, now: Sha) -> ApplyPlan:
+def planned(sources: Sources, request: ApplyRequest, now: Sha, *, look: bool = False) -> ApplyPlan:
+    """Work out what an apply of the state `now` comes to; `look` as in `make_plan`."""
     project = sources.project
     asked = None
     if request.mode is not Mode.PATCH:
@@ -183,7 +184,7 @@ def planned(sources: Sources, request: ApplyRequest, now: Sha) -> ApplyPlan:
             asked.drop()
         raise
     person = None if asked is None else asked.answer()
-    return make_plan(sources, target, wanted, person)
+    return make_plan(sources, target, wanted, person, look=look)
 
 
 def target_for(project: Project, task: Task, request: ApplyRequest) -> Target:

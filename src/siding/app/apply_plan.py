@@ -11,7 +11,7 @@ from typing import NamedTuple
 from siding.app.apply_content import LeftOut, Side, Sources, state_at, with_commits
 from siding.app.apply_history import Departure, departure, refuse_unresolved
 from siding.errors import SidingError
-from siding.git.applying import Overlaps, changed_paths, overlaps
+from siding.git.applying import Overlaps, counted_paths, overlaps
 from siding.git.applying_checkout import CheckoutPlace
 from siding.git.applying_content import files_place
 from siding.git.commits import (
@@ -23,7 +23,7 @@ from siding.git.commits import (
     write_commit,
 )
 from siding.git.merging import Conflict, Merged, merge_trees
-from siding.git.patches import Change, DiffStat, parse_stat
+from siding.git.patches import Change, DiffStat
 from siding.ids import Sha, step_id
 
 __all__ = ["ApplyPlan", "LeftOut", "Mode", "Target", "Wanted", "make_plan"]
@@ -109,8 +109,13 @@ class History(NamedTuple):
         return all(len(commit.parents) == 1 for commit in self.commits)
 
 
-def make_plan(sources: Sources, target: Target, wanted: Wanted, person: Person | None) -> ApplyPlan:
-    """Work it out; writes only on the bench. `person` may be None in mode `patch`."""
+def make_plan(
+    sources: Sources, target: Target, wanted: Wanted, person: Person | None, *, look: bool
+) -> ApplyPlan:
+    """Work it out; writes only on the bench. `person` may be None in mode `patch`.
+
+    `look`: also at the person's uncommitted files. Moving the checkout looks again, for certain.
+    """
     bench = sources.bench
     target_tree = bench.tree_of(target.sha)
     start = departure(sources, target.branch, target.sha) if wanted.whole else Departure()
@@ -122,13 +127,12 @@ def make_plan(sources: Sources, target: Target, wanted: Wanted, person: Person |
     base = _base(sources, start)
     place = files_place(bench, sources.user) if side.attributes else None
     merged = merge_trees(bench, base=base, ours=target_tree, theirs=side.tree, place=place)
-    changes = tuple(changed_paths(bench.repository, bench.place(), target_tree, merged.tree))
+    changes, stat = counted_paths(bench, target_tree, merged.tree)
     made = _Made(new=None, commits=(), message="", conflicts=merged.conflicts)
     if not merged.conflicts and changes:
         made = _commits(sources, target, wanted, person, history, side, merged)
-    stat = _stat(sources, target_tree, merged.tree)
     found = Overlaps(changed=(), unknown=())
-    if target.checkout is not None:
+    if look and target.checkout is not None:
         found = overlaps(bench.repository, sources.user, target.checkout, changes)
     return ApplyPlan(
         target=target,
@@ -137,7 +141,7 @@ def make_plan(sources: Sources, target: Target, wanted: Wanted, person: Person |
         tree=merged.tree,
         commits=made.commits,
         message=made.message,
-        changes=changes,
+        changes=tuple(changes),
         stat=stat,
         conflicts=made.conflicts,
         overlaps=found,
@@ -286,17 +290,6 @@ def _merge(maker: _Maker, target: Target, history: History, side: Side, merged: 
     sha = maker.write(merged.tree, (target.sha, other), message)
     made.append(PlannedCommit(sha, message.partition("\n")[0], None))
     return _Made(sha, tuple(made), message)
-
-
-def _stat(sources: Sources, old: Sha, new: Sha) -> DiffStat:
-    bench = sources.bench
-    output = bench.git.run(
-        bench.place(),
-        ["diff-tree", "-r", "--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff",
-         "--no-textconv", old, new],
-        doing="counting changed lines",
-    )  # fmt: skip
-    return parse_stat(output)
 
 
 def steps_text(numbers: Sequence[int]) -> str:

@@ -23,10 +23,11 @@ from typing import Any, NamedTuple
 
 from siding.git import applying_checkout as checkouts
 from siding.git import durable, refs
+from siding.git.applying_bench import Bench
 from siding.git.applying_checkout import CheckoutPlace, IndexLocked, Trees
 from siding.git.command import Place
 from siding.git.errors import CommandFailed, GitError, said_by
-from siding.git.patches import Change, parse_raw
+from siding.git.patches import Change, DiffStat, parse_raw, parse_stat
 from siding.git.paths import is_under, quote_path
 from siding.git.repository import Repository
 from siding.git.scan import identity
@@ -173,6 +174,14 @@ def changed_paths(repository: Repository, place: Place, old: Sha, new: Sha) -> l
     """Return what differs between two commits or trees, path by path."""
     arguments = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new]
     return parse_raw(repository.git.run(place, arguments, doing="comparing with the target"))
+
+
+def counted_paths(bench: Bench, old: Sha, new: Sha) -> tuple[list[Change], DiffStat]:
+    """Return what differs between two trees, path by path, and by how many lines."""
+    arguments = ["diff-tree", "-r", "--raw", "--numstat", "-z", "--no-renames", "--no-abbrev",
+                 "--no-ext-diff", "--no-textconv", old, new]  # fmt: skip
+    output = bench.git.run(bench.place(), arguments, doing="comparing with the target")
+    return parse_raw(output), parse_stat(output)
 
 
 def overlaps(
@@ -348,7 +357,7 @@ def recover(repository: Repository, user: UserSettings, move: Move, *, reason: s
     """
     at = repository.branch(move.branch) if move.branch else None
     if move.branch:
-        _sweep_ref_lock(repository, move)
+        _sweep_ref_locks(repository, move)
     if move.checkout is None or not move.checkout.git_dir.is_dir():
         return Recovered.DONE if at is not None and at == move.new else Recovered.UNDONE
     ours = checkouts.lock_is_ours(move.checkout, move.token)
@@ -424,17 +433,25 @@ def _clear(move: Move) -> None:
     checkouts.release_dead_lock(move.checkout, move.token)
 
 
-def _sweep_ref_lock(repository: Repository, move: Move) -> None:
-    """Remove the branch's lock that a killed git of ours may have left: it is empty or ours."""
-    path = repository.paths.common_dir / f"refs/heads/{move.branch}.lock"
-    before = identity(os.fspath(path))
-    if before is None:
+def _sweep_ref_locks(repository: Repository, move: Move) -> None:
+    """Remove the locks of the branch and of HEAD that a killed git of ours may have left.
+
+    They are empty or hold one of our commits. One of a git of the person's that is alive would be
+    gone, or another file, a moment later.
+    """
+    common = repository.paths.common_dir
+    git_dir = move.checkout.git_dir if move.checkout else common
+    paths = [common / f"refs/heads/{move.branch}.lock", git_dir / "HEAD.lock"]
+    before = {path: found for path in paths if (found := identity(os.fspath(path))) is not None}
+    if not before:
         return
-    time.sleep(_LIVE_S)  # a git of the person's would be done with it, or have written to it
-    data = durable.read_small(path, 200)
-    ours = data is not None and data.strip().decode("ascii", "replace") in ("", move.new, move.old)
-    if ours and identity(os.fspath(path)) == before:
-        path.unlink(missing_ok=True)
+    time.sleep(_LIVE_S)
+    for path, found in before.items():
+        data = durable.read_small(path, 200)
+        if data is None or data.strip().decode("ascii", "replace") not in ("", move.new, move.old):
+            continue
+        if identity(os.fspath(path)) == found:
+            path.unlink(missing_ok=True)
 
 
 def _flush_ref(repository: Repository, name: str) -> None:

@@ -45,6 +45,8 @@ class Bench:
         self.files = root / "files"
         self.index = root / "index"
         self._hash_bytes = repository.paths.hash_size // 2
+        self._trees: dict[str, Sha] = {}
+        self._known: dict[tuple[Sha, bytes], Entries | None] = {}
 
     def open(self) -> None:
         """Make the directories, empty."""
@@ -91,10 +93,15 @@ class Bench:
 
     def tree_of(self, revision: str) -> Sha:
         """Return the tree of a commit."""
-        body = objects.read_loose(self.objects, revision, "commit")
-        if body is None:
-            body = self.read([revision], kind=b"commit")[0]
-        return objects.parse_commit(body).tree
+        if revision not in self._trees:
+            for place in (self.objects, self.repository.paths.objects, self.store.objects):
+                body = objects.read_loose(place, revision, "commit")
+                if body is not None:
+                    break
+            else:
+                (body,) = self.read([revision], kind=b"commit")
+            self._trees[revision] = objects.parse_commit(body).tree
+        return self._trees[revision]
 
     def read(self, names: Sequence[str], *, kind: bytes) -> list[bytes]:
         """Return the bodies of these objects; raises GitError when one is not there."""
@@ -106,17 +113,19 @@ class Bench:
 
     def read_trees(self, wanted: Iterable[tuple[Sha, bytes]]) -> dict[tuple[Sha, bytes], Entries]:
         """Return what these directories of these trees hold; those that are none are left out."""
-        asked = sorted(set(wanted))
+        asked = set(wanted)
+        self._learn(sorted(asked - self._known.keys()))
+        return {key: entries for key in asked if (entries := self._known[key]) is not None}
+
+    def _learn(self, asked: Sequence[tuple[Sha, bytes]]) -> None:
         plain = [each for each in asked if b"\n" not in each[1]]
-        found: dict[tuple[Sha, bytes], Entries] = {}
         names = [tree.encode() + b":" + path for tree, path in plain]
         for key, body in zip(plain, self._batch(names), strict=True):
-            if body is not None and body[0] == b"tree":
-                found[key] = parse_tree(body[1], self._hash_bytes)
+            is_tree = body is not None and body[0] == b"tree"
+            self._known[key] = parse_tree(body[1], self._hash_bytes) if is_tree and body else None
         for key in asked:  # a name with a newline cannot be asked for: one step at a time
-            if b"\n" in key[1] and (entries := self._descend(*key)) is not None:
-                found[key] = entries
-        return found
+            if b"\n" in key[1]:
+                self._known[key] = self._descend(*key)
 
     def edit_tree(self, tree: Sha, edits: Mapping[bytes, TreeEntry | None]) -> Sha:
         """Return `tree` with these paths put in, or taken out (None). Reads only what it must."""

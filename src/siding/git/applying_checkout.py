@@ -60,22 +60,20 @@ class Lock:
 def take_lock(place: CheckoutPlace, token: str) -> Lock:
     """Take the lock; raises IndexLocked when a git, alive or dead, has it."""
     path = place.git_dir / "index.lock"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    written = private_index(place, token).with_suffix(".mark")
+    durable.write_and_rename(
+        written.with_suffix(".new"), written, _MARK + token.encode("ascii") + b"\n", mode=0o644
+    )
     try:
-        fd = os.open(path, flags, 0o644)
+        # A link is there with its content or not at all: an empty lock could be anybody's.
+        os.link(written, path)
     except FileExistsError:
         raise IndexLocked(
             f"another git is at work in {str(place.root)!r}: {str(path)!r} is there",
             hint="wait for it; if no git runs, one that died left the file: remove it",
         ) from None
-    try:
-        durable.write_all(fd, _MARK + token.encode("ascii") + b"\n")
-        os.fsync(fd)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
     finally:
-        os.close(fd)
+        written.unlink(missing_ok=True)
     durable.sync_directory(place.git_dir)
     return Lock(path)
 
@@ -83,7 +81,6 @@ def take_lock(place: CheckoutPlace, token: str) -> Lock:
 def lock_is_ours(place: CheckoutPlace, token: str) -> bool:
     """Tell whether the lock is there and was taken under this token."""
     data = durable.read_small(place.git_dir / "index.lock", 200)
-    # Cut off between making the file and writing into it, the lock is empty: so is one of git's.
     return data is not None and data.strip() == _MARK + token.encode("ascii")
 
 
@@ -124,6 +121,8 @@ def discard_index(place: CheckoutPlace, token: str) -> None:
     path = private_index(place, token)
     path.unlink(missing_ok=True)
     path.with_name(path.name + ".lock").unlink(missing_ok=True)
+    for suffix in (".mark", ".new"):
+        path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def git_place(
