@@ -272,3 +272,17 @@ def test_whatever_the_lines_codex_and_gemini_give_them_back(lines: list[dict[str
             json.loads(encode_line(each)) for each in module.imported(whole, session_id="s").records
         ]
         assert bytes_of(module.exported(records)) == whole
+
+
+@given(st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=6))
+def test_whatever_the_lines_claudes_come_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
+) -> None:
+    tmp_path = tmp_path_factory.mktemp("claude")
+    whole = [encode_line(said("u1", None, 1)), *(line for line in lines if line.strip())]
+    data = b"".join(line + b"\n" for line in whole)
+    store, source = brought(tmp_path, data)
+    bring_in(store, source, form=Form.CLAUDE)
+    assert store.layout(SESSION).transcript.read_bytes() == data
+    (path,) = give_out(store, SESSION, Form.CLAUDE, tmp_path / "out")
+    assert path.read_bytes() == data
