@@ -93,7 +93,8 @@ def furnish(
         run_hook(hook, cwd=recorder.root, env=environment_in(project, task, workspace, {}))
         for hook in hooks
     )
-    recorder.settle("made by post_create hooks")
+    if results:
+        recorder.settle("made by post_create hooks")
     card = draw_card(project, base=base, base_ref=base_ref, carried=carry, included=included)
     task = project.tasks.load(task.id)._replace(start=card.record())
     with project.changing(f"keeping the start card of task {task.id}"):

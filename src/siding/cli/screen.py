@@ -32,6 +32,8 @@ _STYLES = {
 
 def inert(text: str, *, lines: bool = False) -> str:
     """Return `text` with every control and bidi character spelled out; `lines` keeps ``\\n\\t``."""
+    if text.isascii() and text.isprintable():
+        return text
     safe = text.translate(_INERT_LINES if lines else _INERT)
     return safe.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 def sha256_hex(data: bytes) -> str:
     """Return the SHA-256 of a few kilobytes, as hex."""
-    return str(_implementation()(data).hexdigest())
+    return str(_sha256(data).hexdigest())
 
 
 def _implementation() -> Any:
@@ -23,3 +23,6 @@ def _implementation() -> Any:
     from hashlib import sha256
 
     return sha256
+
+
+_sha256 = _implementation()  # once: a failed import searches all of sys.path each time

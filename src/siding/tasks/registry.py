@@ -46,18 +46,7 @@ class Registry:
 
     def all(self) -> list[Workspace]:
         """Return every entry, oldest first."""
-        document = read_document_or_none(
-            self._path, what="workspace registry", version=REGISTRY_VERSION
-        )
-        if document is None:
-            return []
-        entries = document.get("worktrees")
-        if not isinstance(entries, list):
-            raise DamagedFile(self._path, "`worktrees` is not a list")
-        try:
-            return [_workspace_from(entry) for entry in entries]
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(self._path, f"an entry cannot be read: {error!r}") from error
+        return [self._read(entry) for entry in self._entries()]
 
     def cut_off(self) -> list[Workspace]:
         """Return the entries with an unfinished act; the file is only parsed if there may be any.
@@ -71,8 +60,19 @@ class Registry:
         return [each for each in self.all() if each.intent] if b'"intent"' in raw else []
 
     def of_task(self, task_id: TaskId) -> Workspace | None:
-        """Return the newest workspace of a task."""
-        return next((each for each in reversed(self.all()) if each.task_id == task_id), None)
+        """Return the newest workspace of a task; only its own entry is looked at closely."""
+        for entry in reversed(self._entries()):
+            if isinstance(entry, dict) and entry.get("task_id") == task_id:
+                return self._read(entry)
+        return None
+
+    def states(self) -> dict[str, str]:
+        """Return the state of each task's workspace, by the task's id."""
+        return {
+            str(entry.get("task_id")): str(entry.get("status"))
+            for entry in self._entries()
+            if isinstance(entry, dict)
+        }
 
     def named(self, name: str) -> Workspace | None:
         """Return the newest workspace with this name, branch or task id."""
@@ -89,6 +89,23 @@ class Registry:
     def forget(self, task_id: TaskId) -> None:
         """Drop the entry of a task."""
         self._write([each for each in self.all() if each.task_id != task_id])
+
+    def _entries(self) -> list[Any]:
+        document = read_document_or_none(
+            self._path, what="workspace registry", version=REGISTRY_VERSION
+        )
+        if document is None:
+            return []
+        entries = document.get("worktrees")
+        if not isinstance(entries, list):
+            raise DamagedFile(self._path, "`worktrees` is not a list")
+        return entries
+
+    def _read(self, entry: Any) -> Workspace:
+        try:
+            return _workspace_from(entry)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(self._path, f"an entry cannot be read: {error!r}") from error
 
     def _write(self, workspaces: list[Workspace]) -> None:
         entries = [_entry_of(each) for each in workspaces]
