@@ -6,6 +6,7 @@ merged. The target, and the person's own checkout, see nothing of it.
 """
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -27,7 +28,6 @@ from siding.git.merging import Merged
 from siding.git.paths import quote_path
 from siding.ids import Sha
 from siding.ledger.step import Step
-from siding.storage.locks import FileLock
 from siding.tasks.task import Task
 
 
@@ -140,11 +140,10 @@ def abort(project: Project, named: str | None) -> Step:
 
 
 @contextmanager
-def _restorer(project: Project, task: Task):  # type: ignore[no-untyped-def]
+def _restorer(project: Project, task: Task) -> Iterator[Restorer]:
     with holding_task(project, task.id, f"applying task {task.name}") as lock:
-        held: FileLock = lock
         recover_if_cut_off(project, task.id)
-        yield Restorer(project, project.tasks.load(task.id), held)
+        yield Restorer(project, project.tasks.load(task.id), lock)
 
 
 def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:

@@ -22,9 +22,8 @@ def test_binary_mode_and_links(stage: Stage) -> None:
     stage.agent("printf '\\0\\1\\377' >bin.dat; chmod +x run.sh; ln -s run.sh link; rm src/a.py")
     stage.apply()
     assert stage.show("bin.dat") == "\0\1\xff"
-    modes = dict(
-        reversed(line.split()[0::3]) for line in stage.git("ls-tree", "-r", "main").splitlines()
-    )
+    listed = [line.split() for line in stage.git("ls-tree", "-r", "main").splitlines()]
+    modes = {words[3]: words[0] for words in listed}
     assert modes["run.sh"] == "100755"
     assert modes["link"] == "120000"
     assert "src/a.py" not in modes
