@@ -311,9 +311,12 @@ def _take_base_snapshot(
     project: Project, task: Task, workspace: Workspace, lock: FileLock
 ) -> Workspace:
     """Record the workspace as it was made: its bytes, which conversions may have changed."""
-    base = Recorder(project, task, workspace, lock).capture(0, "base").snapshot
+    base = Recorder(project, task, workspace, lock).capture(0, "base")
+    lacks = {} if base.coverage.complete else {"base_coverage": base.coverage.as_record()}
     with project.changing(f"recording the base of task {task.id}"):
-        workspace = workspace._replace(base_snapshot=base)
+        workspace = workspace._replace(
+            base_snapshot=base.snapshot, rest={**workspace.rest, **lacks}
+        )
         project.registry.put(workspace)
     return workspace
 

@@ -9,8 +9,10 @@ import subprocess
 
 import pytest
 
+from sandbox import Sandbox
 from siding.app.restoring import InTheWay, NeedsConsent
 from siding.errors import SidingError
+from siding.ids import Sha
 from siding.ledger.step import StepStatus
 
 from .desk import Desk
@@ -232,6 +234,25 @@ def test_what_was_too_large_then_is_left_alone_now(desk: Desk) -> None:
     done = desk.rollback(1, force=True)
     assert desk.read("file") == b"now small enough"
     assert [left.path for left in done.survey.plan.left] == [b"file"]
+
+
+def test_a_base_that_was_not_captured_whole_says_so(sandbox: Sandbox) -> None:
+    desk = Desk(sandbox)
+    config = desk.project.layout.config_yaml
+    config.write_text(config.read_text().replace("100MiB", "1KiB"))
+    desk = Desk.again(desk)
+    desk.write("hello.txt", "small")
+    with desk.project.changing("the test"):
+        (workspace,) = desk.project.registry.all()
+        desk.project.registry.put(workspace._replace(base_snapshot=Sha("")))
+    desk.write("big", b"x" * 5000)
+    desk.checkpoint()
+    desk.write("hello.txt", "changed")
+    with pytest.raises(NeedsConsent, match="big"):
+        desk.rollback(None)
+    desk.rollback(None, force=True)
+    assert desk.read("hello.txt") == b"small"
+    assert desk.read("big") == b"x" * 5000
 
 
 def test_paths_limit_it_to_them(desk: Desk) -> None:

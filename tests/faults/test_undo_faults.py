@@ -1,0 +1,192 @@
+"""Rollback, undo, close, reopen and gc under faults: whatever is cut off where, no state is lost.
+
+After each fault the next commands must reach every state that was ever recorded, byte for byte,
+and what no snapshot holds (ignored files) must be there too.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from siding.app import undo as undoing
+from siding.app.checkpoint import checkpoint
+from siding.app.project import Project, require_project
+from siding.app.reopen import reopen
+from siding.app.rollback import Request, rollback
+from siding.app.undo import undo
+from siding.app.verify import verify
+from siding.app.wiring import open_app
+from siding.errors import UsageError
+
+from . import tracer
+from .harness import sweep
+from .product import must, repository, siding
+
+pytestmark = [
+    pytest.mark.skipif(
+        tracer.unsupported_reason() is not None, reason=str(tracer.unsupported_reason())
+    ),
+    pytest.mark.timeout(900),
+]
+
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "6"))
+MODES = [("kill",), ("torn",), ("err:EIO", "err:ENOSPC"), ("full",)]
+FIRST = "echo 1 >>file; mkdir d; echo x >d/x; printf '*.log\\n' >.gitignore; echo kept >a.log"
+SECOND = "echo 2 >>file; mv d/x y; rmdir d; ln -s file d; chmod +x y; echo 3 >new"
+ONE = {"file": "one\n1\n", "d/x": "x\n", ".gitignore": "*.log\n", "a.log": "kept\n"}
+TWO = {
+    "file": "one\n1\n2\n", "y": "x\n", "d": "-> file", "new": "3\n", ".gitignore": "*.log\n",
+    "a.log": "kept\n",
+}  # fmt: skip
+
+
+def begun(case: Path) -> None:
+    """A task with two runs, the second one replacing a directory by a link."""
+    repository(case)
+    must(case, siding("-q", "task", "start", "T"))
+    must(case, siding("-q", "run", "--", "sh", "-c", FIRST))
+    must(case, siding("-q", "run", "--", "sh", "-c", SECOND))
+    assert tree(case) == TWO
+
+
+def rolled_back(case: Path) -> None:
+    begun(case)
+    must(case, siding("-q", "rollback", "--step", "1"))
+
+
+def rolled_back_hard(case: Path) -> None:
+    begun(case)
+    must(case, siding("-q", "rollback", "--step", "1", "--hard"))
+
+
+def closed(case: Path) -> None:
+    begun(case)
+    must(case, siding("-q", "task", "close", "--force", "T"))
+
+
+def collected(case: Path) -> None:
+    closed(case)
+    must(case, siding("-q", "gc"))
+
+
+def workspace(case: Path) -> Path:
+    (tasks,) = (case / "home/projects").glob("*/tasks")
+    (task,) = tasks.iterdir()
+    return tasks.parent / "workspaces" / task.name
+
+
+def tree(case: Path) -> dict[str, str]:
+    """Return the files and links of the workspace."""
+    root = workspace(case)
+    found = {}
+    for path in root.rglob("*"):
+        name = str(path.relative_to(root))
+        if path.is_symlink():
+            found[name] = f"-> {path.readlink()}"
+        elif path.is_file() and name != ".git":
+            found[name] = path.read_text()
+    return found
+
+
+class Desk:
+    """The task as the next command finds it; in this process, where a start costs nothing."""
+
+    def __init__(self, case: Path) -> None:
+        env = {"PATH": os.environ["PATH"], "HOME": str(case), "SIDING_HOME": str(case / "home")}
+        self.case = case
+        self.project: Project = require_project(open_app(env=env, cwd=case / "repo"))
+
+    def reach(self, step: int, wanted: dict[str, str]) -> None:
+        rollback(self.project, Request(step=str(step), task="T"))
+        assert tree(self.case) == wanted, tree(self.case)
+
+    def settle(self) -> None:
+        checkpoint(self.project, "T", "after the fault", wait=False)
+
+    def undo(self) -> None:
+        """Take back what there is: a fault may have struck before anything was done."""
+        try:
+            undo(self.project, undoing.Request(task="T"))
+        except undoing.NothingToUndo:
+            pass
+
+    def reopen(self) -> None:
+        try:
+            reopen(self.project, "T")
+        except UsageError:  # it is open
+            settled = self.project.registry.all()
+            assert [each.intent for each in settled] == [None]
+
+    def is_whole(self) -> None:
+        proof = verify(self.project, "T")
+        assert not [each for each in proof.findings if each.serious], proof.findings
+
+
+def rollback_holds(case: Path, _promises: list[str]) -> None:
+    desk = Desk(case)
+    desk.settle()
+    assert tree(case)["a.log"] == "kept\n"
+    assert tree(case)["file"] in (ONE["file"], TWO["file"])
+    desk.reach(2, TWO)
+    desk.reach(1, ONE)
+    desk.is_whole()
+
+
+def two_is_reached_by_undo(case: Path, _promises: list[str]) -> None:
+    desk = Desk(case)
+    desk.undo()
+    assert tree(case) == TWO, tree(case)
+    desk.is_whole()
+
+
+def two_is_reached_by_reopening(case: Path, _promises: list[str]) -> None:
+    """Closed, half closed, half opened or open: the next command makes one of them of it."""
+    desk = Desk(case)
+    desk.reopen()
+    assert tree(case) == TWO, tree(case)
+    desk.reach(1, ONE)
+    desk.reach(2, TWO)
+
+
+@pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
+def test_rollback(modes: tuple[str, ...]) -> None:
+    sweep(begun, siding("rollback", "--step", "1"), rollback_holds, modes=modes, budget=BUDGET)
+
+
+def test_a_rollback_that_moves_ignored_files_away() -> None:
+    victim = siding("rollback", "--step", "1", "--hard")
+    sweep(begun, victim, two_is_reached_by_undo, modes=("kill", "err:EIO"), budget=2 * BUDGET)
+
+
+def test_undo() -> None:
+    sweep(rolled_back, siding("undo"), two_is_reached_by_undo, modes=("kill",), budget=2 * BUDGET)
+
+
+def test_undo_that_brings_ignored_files_back() -> None:
+    victim = siding("undo")
+    modes = ("kill", "err:EIO")
+    sweep(rolled_back_hard, victim, two_is_reached_by_undo, modes=modes, budget=2 * BUDGET)
+
+
+@pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
+def test_close(modes: tuple[str, ...]) -> None:
+    victim = siding("task", "close", "--force", "T")
+    sweep(begun, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET)
+
+
+def test_reopen() -> None:
+    victim = siding("task", "reopen", "T")
+    modes = ("kill", "err:EIO")
+    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=2 * BUDGET)
+
+
+@pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
+def test_gc(modes: tuple[str, ...]) -> None:
+    victim = siding("gc")
+    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET)
+
+
+def test_reopen_of_a_collected_one() -> None:
+    victim = siding("task", "reopen", "T")
+    sweep(collected, victim, two_is_reached_by_reopening, modes=("kill",), budget=2 * BUDGET)
