@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from siding.app.old_home import workspace_of
 from siding.app.apply_recovery import finish_apply
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.snapshots import TaskSnapshots, diff_stat_record
 from siding.app.take_over import take_over
