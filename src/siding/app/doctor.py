@@ -18,6 +18,7 @@ from siding.git.reattach import is_attached, reattach
 from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
 from siding.ids import TaskId
 from siding.ledger.running import read_running
+from siding.storage.files import TEMPORARY_PREFIX
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
@@ -112,6 +113,8 @@ def _unreadable(project: Project) -> Iterator[Finding]:
         try:
             project.tasks.load(task_id)
         except NotFound:
+            if _is_bare(project, task_id):
+                continue
             yield Finding(
                 what=f"tasks/{task_id} holds no task.json",
                 advice="its ledger and artifacts are kept; restore task.json from a backup",
@@ -125,6 +128,12 @@ def _unreadable(project: Project) -> Iterator[Finding]:
                 what=f"tasks/{task_id}/ledger.jsonl:{damage.line}: {damage.reason}",
                 advice="the line is kept as it is; `siding verify` tells what it means",
             )
+
+
+def _is_bare(project: Project, task_id: TaskId) -> bool:
+    """Whether a task's directory never held anything: its making was cut off at the start."""
+    files = project.task_layout(task_id).root.iterdir()
+    return all(file.name == "lock" or file.name.startswith(TEMPORARY_PREFIX) for file in files)
 
 
 def _missing_workspaces(project: Project) -> Iterator[Finding]:

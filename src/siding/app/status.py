@@ -8,6 +8,7 @@ from siding.app.project import Project
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.app.steps import InProgress, in_progress
+from siding.git.errors import CommandFailed
 from siding.ledger.step import Step
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.registry import Workspace
@@ -44,7 +45,10 @@ def status(project: Project, named: str | None) -> Status:
     holder = lock.holder() if lock.is_locked() else None
     unrecorded = None
     if present and workspace is not None and workspace.base_snapshot:
-        unrecorded = TaskSnapshots(project, workspace).changed_count()
+        try:
+            unrecorded = TaskSnapshots(project, workspace).changed_count()
+        except CommandFailed:  # the index was torn by a power cut; the next step makes it again
+            unrecorded = None
     return Status(
         task=task,
         workspace=workspace,

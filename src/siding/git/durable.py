@@ -49,17 +49,22 @@ def write_and_rename(temporary: Path, path: Path, data: bytes, *, mode: int = 0o
         os.close(fd)
 
 
+def sync_file(path: Path) -> None:
+    """Flush what a regular file holds."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 def sync_tree(root: Path) -> None:
     """Flush every file and directory below `root`, and `root`."""
     for directory, _, names in os.walk(root):
         for name in names:
             path = Path(directory, name)
             if path.is_file() and not path.is_symlink():
-                fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                try:
-                    os.fsync(fd)
-                finally:
-                    os.close(fd)
+                sync_file(path)
         sync_directory(Path(directory))
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from siding.git.capture import Request, Work
 from siding.git.command import Place
 from siding.git.coverage import Coverage
-from siding.git.errors import SnapshotFailed
+from siding.git.errors import CommandFailed, SnapshotFailed
 from siding.git.roots import check_root
 from siding.git.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.ids import Sha
@@ -58,7 +58,11 @@ def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Pee
             except FileNotFoundError:
                 continue  # the first capture makes it
         work = Work(store, request, task=scratch)
-        tree = work.present_tree()
+        try:
+            tree = work.present_tree()
+        except CommandFailed:  # a power cut may have torn the index: it can be made again
+            work.start_over()
+            tree = work.present_tree()
         yield Peek(tree=tree, store=PeekStore(store, scratch.incoming), coverage=work.coverage)
     except FileNotFoundError as error:
         raise SnapshotFailed(f"the workspace could not be looked at: {error}") from error

@@ -75,6 +75,7 @@ def add_worktree(
     if git_dir is None:
         raise GitError(f"git made no worktree at {str(path)!r}")
     notes = _fill(repository, path, git_dir, user=user, workers=workers, keep_fds=keep_fds)
+    _flush(repository, path, git_dir, branch)
     return AddedWorktree(path=path, git_dir=git_dir, pristine=not user.converts, notes=notes)
 
 
@@ -115,6 +116,8 @@ def worktrees(repository: Repository) -> list[WorktreeInfo]:
         git_dir = linked / name
         pointer = durable.read_small(git_dir / "gitdir", 8192)
         locked = durable.read_small(git_dir / "locked", 8192)
+        if pointer and b"\0" in pointer:  # a power cut kept its size and lost its bytes
+            pointer = None
         place = os.fsdecode(pointer.strip(b"\r\n")) if pointer else ""
         found.append(
             WorktreeInfo(
@@ -203,7 +206,8 @@ def _delete_own_branch(repository: Repository, branch: str, base: Sha) -> bool:
     """Delete a branch that `add_worktree` made and nobody has moved since.
 
     Its log tells: every entry was written under our name, and says the base. A branch of the
-    same name that the user made is another one, even if it points at the same commit.
+    same name that the user made is another one, even if it points at the same commit. A log that
+    a power cut emptied says nothing; then the name, which holds the task's id, and the commit do.
     """
     present = repository.branch(branch)
     if present is not None and present != base:
@@ -215,7 +219,9 @@ def _delete_own_branch(repository: Repository, branch: str, base: Sha) -> bool:
         ["log", "-g", "-n20", "--format=%gn <%ge> %H", f"refs/heads/{branch}", "--"],
     )
     entries = set(log.stdout.decode("utf-8", "replace").splitlines())
-    if entries != {f"{IDENTITY} <{EMAIL}> {base}"}:
+    if not entries and present is None:
+        return False
+    if not entries <= {f"{IDENTITY} <{EMAIL}> {base}"}:
         return False
     return repository.delete_branch(branch, base)
 
@@ -298,6 +304,21 @@ def _fill(
         for name in sorted(user.missing_filters)
     ]
     return tuple(notes)
+
+
+def _flush(repository: Repository, path: Path, git_dir: Path, branch: str) -> None:
+    """Make the registration durable: git flushes none of it, and without it there is no worktree.
+
+    Not the files: what a power cut leaves of them is seen as a change, and the commit has them.
+    """
+    durable.sync_tree(git_dir)
+    durable.sync_directory(git_dir.parent)
+    log = repository.paths.common_dir / "logs/refs/heads" / branch
+    for file in (path / ".git", log):
+        if file.is_file():
+            durable.sync_file(file)
+            durable.sync_directory(file.parent)
+    durable.sync_directory(path.parent)
 
 
 def _filter_environment(repository: Repository) -> dict[str, str]:
