@@ -146,7 +146,7 @@ class Arena:
     def complaints(self) -> str:
         return self.stderr.read_bytes().decode("utf-8", "replace")
 
-    def verdict(self, check: Check, promises: list[str], *, seconds: int = 20) -> str | None:
+    def verdict(self, check: Check, promises: list[str], *, seconds: int = 60) -> str | None:
         """Checks twice (what is right once must stay right); the reason of a failure, or None."""
         for turn in ("check", "second check"):
             try:

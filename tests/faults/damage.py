@@ -20,7 +20,6 @@ from .arena import (
 
 DamageCheck = Callable[[Path, str, bytes], None]
 _MEMORY = 1 << 30  # bytes of address space above what the test process itself has
-_SECONDS = 10
 _DEEP = 100_000
 
 
@@ -136,34 +135,51 @@ def survives_damage(
     *,
     kinds: Sequence[str] = KINDS,
     times: int = 1,
+    seconds: int = 10,
     seed: int = SEED,
 ) -> Report:
     """Damages `file` (below the case) in each kind, `times` times.
 
-    `check(case, kind, undamaged bytes)` asserts what is still to be had. Each check has 10 s and
-    1 GiB, in a process of its own. As root nothing is unreadable, so that kind is left out.
+    `check(case, kind, undamaged bytes)` asserts what is still to be had. Each check has `seconds`
+    and 1 GiB, in a process of its own. As root nothing is unreadable, so that kind is left out.
     """
-    chosen = [kind for kind in kinds if kind != "unreadable" or os.geteuid() != 0]
+    cases = [(file, kind, turn) for turn in range(times) for kind in kinds]
+    return damage_each(setup, cases, lambda _file: check, seconds=seconds, seed=seed)
+
+
+def damage_each(
+    setup: Setup,
+    cases: Sequence[tuple[str, str, int]],
+    check_of: Callable[[str], DamageCheck],
+    *,
+    seconds: int = 10,
+    seed: int = SEED,
+) -> Report:
+    """As `survives_damage`, for cases of many files: each a file, a kind and a turn."""
+    chosen = [each for each in cases if each[1] != "unreadable" or os.geteuid() != 0]
 
     def work(arena: Arena, number: int, count: int) -> Report:
         arena.prepare(setup)
-        cases = [(kind, turn) for turn in range(times) for kind in chosen][number::count]
         failures = []
-        for kind, turn in cases:
+        share = chosen[number::count]
+        for file, kind, turn in share:
             arena.fresh()
             before = damage(arena.case / file, kind, random.Random(f"{seed}/{kind}/{turn}"))
-            wrong = _checked(arena, check, kind, before)
+            wrong = _checked(arena, check_of(file), kind, before, seconds)
             if wrong:
-                failures.append(f"  {kind} (turn {turn}): " + wrong.replace("\n", "\n    "))
-                arena.keep(f"{kind}-{turn}")
-        return Report(cases=len(cases), calls=0, failures=tuple(failures))
+                told = wrong.replace("\n", "\n    ")
+                failures.append(f"  {kind} in {file} (turn {turn}): {told}")
+                arena.keep(f"{Path(file).name}-{kind}-{turn}")
+        return Report(cases=len(share), calls=0, failures=tuple(failures))
 
     if not chosen:
         raise GateBroken("damage: no kinds")
-    return settle(f"damage of {file}", in_workers(work))
+    return settle(f"damage of {chosen[0][0]}", in_workers(work))
 
 
-def _checked(arena: Arena, check: DamageCheck, kind: str, before: bytes) -> str | None:
+def _checked(
+    arena: Arena, check: DamageCheck, kind: str, before: bytes, seconds: int
+) -> str | None:
     """The check in a child with limits; what is wrong, or None."""
     arena.stderr.write_bytes(b"")
     pid = os.fork()
@@ -174,7 +190,7 @@ def _checked(arena: Arena, check: DamageCheck, kind: str, before: bytes) -> str 
                 "SC_PAGESIZE"
             )
             resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
-            with time_limit(_SECONDS):
+            with time_limit(seconds):
                 check(arena.case, kind, before)
             code = 0
         except BaseException:  # noqa: BLE001 - a forked child must never return

@@ -45,6 +45,7 @@ from .trial import SIGNALS, TIMEOUT_S, Fault, Point, Trial
 
 KILLS = ("kill", "torn", "torn:last")
 ERRORS = ("err:EIO", "err:ENOSPC", "err:EDQUOT", "err:EMFILE", "err:EACCES")
+BUGS = ("Traceback (most recent call last)", "this is a bug in Siding")
 _WANTS_ROOM = frozenset({"ENOSPC", "EDQUOT"})
 _ON_NAMES = frozenset({"EACCES", "EPERM", "EROFS"})
 _ON_OPEN = frozenset({"EMFILE", "ENFILE"})
@@ -180,7 +181,7 @@ class _Sweep:
             wrong = f"{'the rival' if trial.rival_hung else 'it'} hung for {TIMEOUT_S:.0f} s"
         elif kind in ("kill", "torn"):
             pass
-        elif "Traceback (most recent call last)" in complaints:
+        elif any(sign in complaints for sign in BUGS):
             wrong = f"a traceback instead of a message:\n{complaints[-1200:]}"
         elif kind == "short" and not well:
             wrong = f"a short write was not continued: {trial.ending}: {complaints[-800:]}"

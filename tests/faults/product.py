@@ -8,8 +8,11 @@ from .arena import Command, Ran, run
 
 
 def siding(*args: str, env: Mapping[str, str] | None = None, cwd: str = "{case}/repo") -> Command:
-    """The product's command line, with its home at `<case>/home`."""
-    merged = {"SIDING_HOME": "{case}/home", **(env or {})}
+    """The product's command line, with its home at `<case>/home`.
+
+    Temporary files go to `<case>/tmp`, which a setup makes: what is written there is seen too.
+    """
+    merged = {"SIDING_HOME": "{case}/home", "TMPDIR": "{case}/tmp", **(env or {})}
     return Command(argv=(sys.executable, "-I", "-m", "siding", *args), env=merged, cwd=cwd)
 
 

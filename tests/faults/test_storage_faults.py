@@ -343,7 +343,7 @@ PLANTED: dict[str, Callable[[], object]] = {
         modes=("stop",),
         rival=victim("count", "1", fault="skip-lock"),
     ),
-    "skip-lock, hammered": lambda: hammer(filled, _counter("skip-lock"), count_holds),
+    "skip-lock, hammered": lambda: hammer(filled, _counter("skip-lock"), count_holds, rounds=12),
 }
 
 

@@ -13,7 +13,7 @@ from .syscalls import Effect
 from .tracer import KILL, RUN, Action, Call, Ending, Tracer, Verb
 
 SIGNALS = {"sigterm": signal.SIGTERM, "sigint": signal.SIGINT, "sighup": signal.SIGHUP}
-TIMEOUT_S = 20.0
+TIMEOUT_S = 60.0
 _RIVAL_WAIT_S = 0.3  # a rival that polls for a lock is not seen waiting: go on after this
 
 

@@ -1,0 +1,229 @@
+"""What the gates of the commands share: homes to start from, quick commands, and what must hold.
+
+`act` runs a command of the product in a fork of the worker, which has its modules loaded already:
+the same program at a third of the price. Victims are always real processes (`siding`, `promising`).
+"""
+
+import json
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from . import tracer
+from .arena import Command, Ran, resolve
+from .product import must, repository, siding
+
+GATE = [
+    pytest.mark.skipif(
+        tracer.unsupported_reason() is not None, reason=str(tracer.unsupported_reason())
+    ),
+    pytest.mark.timeout(900),  # whole commands, many times; seconds each on an idle machine
+]
+SLOW_S = 3.0  # of processor time, which a busy machine stretches far less than the clock
+ROOT = "{case}/repo"
+SAID = "echo out; echo err >&2; "  # what a recorded command prints
+WORK = ("sh", "-c", SAID + "echo more >> file; echo new > new; rm -f old")
+
+for _name in (
+    "cli.run", "cli.status", "cli.log", "cli.show", "cli.diff", "cli.checkpoint", "cli.verify",
+    "cli.init", "cli.doctor", "cli.trust", "cli.task_start", "cli.task_list", "cli.task_show",
+    "cli.task_switch", "cli.task_update", "cli.task_close", "cli.worktree_add",
+    "cli.worktree_keep", "cli.worktree_remove", "process.record", "git.peek",
+):  # fmt: skip
+    import_module(f"siding.{_name}")
+
+
+def promising(*words: str, fault: str = "", cwd: str = ROOT) -> Command:
+    """A victim that keeps its promise with its exit status 0: one line, `done`, says so."""
+    inner = siding(*words, env={"SIDING_TEST_FAULTS": fault} if fault else {}, cwd=cwd)
+    script = '"$@" && echo done'
+    return inner._replace(argv=("sh", "-c", script, "sh", *inner.argv))
+
+
+def act(case: Path, *words: str, status: int | None = 0, cwd: str = ROOT,
+        env: Mapping[str, str] | None = None) -> Ran:  # fmt: skip
+    """Runs a command of the product to its end; `status` None accepts any exit."""
+    _, environment, directory = resolve(siding(*words, env=env, cwd=cwd), case)
+    out, err = os.memfd_create("out"), os.memfd_create("err")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        _become(words, environment, directory, out, err)
+    try:
+        _, ended, used = os.wait4(pid, 0)
+    except BaseException:
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        raise
+    ran = Ran(status=os.waitstatus_to_exitcode(ended), stdout=_text(out), stderr=_text(err))
+    assert "Traceback" not in ran.stderr, ran.stderr
+    assert used.ru_utime + used.ru_stime < SLOW_S, f"{words} took {used.ru_utime} s"
+    assert "bug in Siding" not in ran.stderr, ran.stderr + _report(ran.stderr)
+    assert status is None or ran.status == status, f"{' '.join(words)}: {ran}"
+    return ran
+
+
+def answer(case: Path, *words: str, **more: Any) -> Any:
+    """What a command says as JSON."""
+    return json.loads(act(case, *words, **more).stdout)
+
+
+def project_of(case: Path) -> Path:
+    (found,) = (case / "home/projects").iterdir()
+    return found
+
+
+def board(case: Path) -> dict[str, dict[str, Any]]:
+    """Every task that is on the board, by name."""
+    return {
+        task["name"]: task for task in answer(case, "task", "list", "--all", "--format", "json")
+    }
+
+
+def steps(case: Path, task: str) -> list[dict[str, Any]]:
+    found = answer(case, "log", "-t", task, "--limit", "0", "--format", "json")
+    assert isinstance(found, list)
+    return found
+
+
+def task_files(case: Path, task: str) -> Path:
+    return project_of(case) / "tasks" / str(board(case)[task]["id"])
+
+
+def workspace_of(case: Path, task: str) -> Path:
+    return project_of(case) / "workspaces" / str(board(case)[task]["id"])
+
+
+# --- homes -----------------------------------------------------------------------------------
+
+
+def fresh(case: Path) -> None:
+    """A repository that Siding never saw."""
+    repo = repository(case)
+    (repo / "old").write_text("old\n", encoding="utf-8")
+    (repo / ".siding").mkdir()
+    (repo / ".siding/config.yaml").write_text("hooks:\n  post_create: ['true']\n", encoding="utf-8")
+    for words in (("add", "-A"), ("commit", "-q", "-m", "second")):
+        must(case, Command(argv=("git", *words), cwd=ROOT))
+    (case / "tmp").mkdir()
+
+
+def filled(case: Path) -> None:
+    """Task `alpha` with a recorded run, and `plan`, which has no workspace; alpha is active."""
+    fresh(case)
+    act(case, "init")
+    act(case, "task", "start", "plan", "--no-workspace", "--no-switch")
+    act(case, "task", "start", "alpha")
+    act(case, "run", "--", "sh", "-c", SAID + "echo first >> file; echo kept > kept")
+
+
+def changed(case: Path) -> None:
+    """As `filled`, and work in alpha's workspace that no step has seen."""
+    filled(case)
+    (workspace_of(case, "alpha") / "unseen").write_text("unseen\n", encoding="utf-8")
+
+
+def doubled(case: Path) -> None:
+    """As `filled`, and a second task, `beta`, with a workspace."""
+    filled(case)
+    act(case, "task", "start", "beta", "--no-switch")
+
+
+# --- what must hold --------------------------------------------------------------------------
+
+
+def works(case: Path, task: str = "alpha", *, first: int = 1) -> list[dict[str, Any]]:
+    """Everything can be read, new work succeeds, and the task's record is whole. Its steps.
+
+    `first` is how many steps the setup made: those may not have changed.
+    """
+    act(case, "status", "-t", task)
+    before = steps(case, task)
+    assert len(before) >= first, before
+    if first:
+        assert before[0]["status"] == "completed", before[0]
+        assert "first" in act(case, "diff", "-t", task, "--step", "1").stdout
+        assert "out" in act(case, "show", "1", "-t", task).stdout
+    act(case, "run", "-t", task, "--wait", "--", "sh", "-c", "echo again >> again")
+    after = steps(case, task)
+    assert after[: len(before)] == before
+    assert [step["step_id"] for step in after] == [f"{n + 1:04d}" for n in range(len(after))]
+    assert after[-1]["diff_stat"]["file_list"] == ["again"], after[-1]
+    assert_whole(case, task)
+    assert not (task_files(case, task) / "running.json").exists()
+    repository_is_sound(case)
+    return after
+
+
+def assert_whole(case: Path, task: str) -> None:
+    """`verify` finds nothing but, at most, a line that a killed writer did not end."""
+    proof = answer(case, "verify", task, "--format", "json")
+    assert proof["whole"], proof
+    assert [each for each in proof["findings"] if not each["problem"].startswith("torn")] == []
+
+
+def repository_is_sound(case: Path) -> None:
+    """The user's own git works, and nothing of a dead command stands in its way."""
+    must(case, Command(argv=("git", "fsck", "--connectivity-only", "--no-dangling"), cwd=ROOT))
+    locks = [str(path.relative_to(case)) for path in (case / "repo/.git").rglob("*.lock")]
+    assert locks == []
+    listed = must(case, Command(argv=("git", "worktree", "list", "--porcelain"), cwd=ROOT)).stdout
+    assert "prunable" not in listed, listed
+
+
+def _become(
+    words: tuple[str, ...], env: Mapping[str, str], directory: str, out: int, err: int
+) -> NoReturn:
+    status = 70
+    try:
+        warnings.simplefilter("ignore")
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        os.chdir(directory)
+        os.environ.clear()
+        os.environ.update(env)
+        from siding.cli.main import main
+
+        sys.argv = ["siding", *words]
+        status = main(list(words))
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:  # noqa: BLE001 - a forked child must never return
+        import traceback
+
+        os.write(2, traceback.format_exc().encode())
+    finally:
+        os._exit(status)
+
+
+def _text(fd: int) -> str:
+    try:
+        return os.pread(fd, os.fstat(fd).st_size, 0).decode("utf-8", "replace")
+    finally:
+        os.close(fd)
+
+
+def _report(complaint: str) -> str:
+    """The bug report a message names, for the failure's text."""
+    name = complaint.rpartition("please report it with ")[2].strip()
+    try:
+        text = Path(name).read_text("utf-8")
+    except OSError:
+        return ""
+    return text[-1500:]

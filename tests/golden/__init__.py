@@ -1,0 +1,1 @@
+"""Homes written by each version, which every later version has to open."""
