@@ -40,10 +40,29 @@ class TaskRow(NamedTuple):
     last_status: str
 
 
+class Board(NamedTuple):
+    """What a list of tasks shows, and the ids of those whose document cannot be read."""
+
+    rows: list[TaskRow]
+    unreadable: list[TaskId]
+
+
 def rows(project: Project, *, include_closed: bool) -> list[TaskRow]:
     """Return the tasks, oldest first."""
-    known = _cached(project)
+    return look(project, include_closed=include_closed).rows
+
+
+def look(project: Project, *, include_closed: bool) -> Board:
+    """Return the tasks, oldest first, and which could not be read: no task vanishes silently."""
+    try:
+        return _board(project, _cached(project), include_closed=include_closed)
+    except (LookupError, TypeError):  # what was remembered is damaged: it is only a cache
+        return _board(project, {}, include_closed=include_closed)
+
+
+def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) -> Board:
     fresh: dict[str, Any] = {}
+    unreadable = []
     tasks = os.fspath(project.layout.tasks_dir)  # thousands of paths: text is ten times cheaper
     for task_id in project.tasks.ids():
         signature = _signature(f"{tasks}/{task_id}")
@@ -52,6 +71,8 @@ def rows(project: Project, *, include_closed: bool) -> list[TaskRow]:
             entry = _entry(project, task_id, signature)
         if entry is not None:
             fresh[task_id] = entry
+        elif os.path.lexists(project.task_layout(task_id).task_json):
+            unreadable.append(task_id)
     if fresh != known:
         _remember(project, fresh)
     active = project.active_task_id()
@@ -67,7 +88,8 @@ def rows(project: Project, *, include_closed: bool) -> list[TaskRow]:
         for task_id, entry in fresh.items()
         if include_closed or entry["row"]["status"] != TaskState.CLOSED.value
     ]
-    return sorted(found, key=lambda row: (row.created_at, row.id))
+    ordered = sorted(found, key=lambda row: (row.created_at, row.id))
+    return Board(rows=ordered, unreadable=unreadable)
 
 
 def _row(

@@ -2,12 +2,12 @@
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.board import TaskRow, look
 from siding.app.project import require_project
-from siding.app.tasks import TaskRow, rows
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import shorten
-from siding.cli.words import ago
+from siding.cli.words import ago, counted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,7 +17,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    found = rows(project, include_closed=arguments.all)
+    found, unreadable = look(project, include_closed=arguments.all)
+    if unreadable:
+        context.screen.warn(
+            f"{counted(len(unreadable), 'task')} cannot be read: {', '.join(unreadable)}; "
+            "`siding doctor` says why"
+        )
     if arguments.format == "json":
         print_json(context.screen, [row._asdict() for row in found])
         return 0

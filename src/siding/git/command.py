@@ -7,7 +7,9 @@ unless a caller passes single settings on, and is told about every setting that 
 Filters and drivers have names of the repository's choosing: `settings.py` enumerates those.
 """
 
+import errno
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -219,7 +221,12 @@ class Git:
 
 
 def output_of(done: capture.Completed, *, doing: str) -> bytes:
-    """Return what a finished command wrote; raises CommandFailed when its status is not 0."""
+    """Return what a finished command wrote; raises CommandFailed when its status is not 0.
+
+    BrokenPipeError when it was writing to somebody who went away: that is no failure of git.
+    """
+    if done.returncode == -signal.SIGPIPE:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
     if done.returncode != 0:
         raise CommandFailed(doing, done.argv, done.returncode, done.stderr)
     return done.stdout
