@@ -191,7 +191,7 @@ def update_holds(case: Path, promises: list[str]) -> None:
 
 
 def doctor_holds(case: Path, promises: list[str]) -> None:
-    if not promises:
+    if "done" not in promises:  # it says on standard output what it finds, too
         act(case, "doctor")
     assert act(case, "doctor", "--check").stdout == "everything agrees\n"
     works(case)
