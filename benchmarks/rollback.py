@@ -42,7 +42,7 @@ def _timed(bench: Bench, place: _Place, before: Callable[[], object]) -> Run:
 
 def _recorded_by_siding(bench: Bench, place: _Place, edit: Path) -> Callable[[], object]:
     def before() -> None:
-        argv = [bench.siding, "run", "--", "sh", str(edit)]
+        argv: list[str | Path] = [bench.siding, "run", "--", "sh", str(edit)]
         bench.run(argv, cwd=place.workspace, env=place.siding_env)
         settle_disk()
 

@@ -86,7 +86,8 @@ class Sandbox:
             capture_output=True,
             check=False,
             timeout=timeout,
-            **({"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}),  # type: ignore[call-overload]
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            input=stdin,
         )
         if status is not None:
             assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)

@@ -230,7 +230,7 @@ class _Maker:
         self.bench = sources.bench
         task = sources.task
         self.name = task.name
-        self.trailers = [("Siding-Task", task.id)]
+        self.trailers: list[tuple[str, str]] = [("Siding-Task", task.id)]
         if wanted.steps:
             self.trailers.append(("Siding-Steps", wanted.steps))
         self.trailers += [("Co-authored-by", each) for each in wanted.co_authors]

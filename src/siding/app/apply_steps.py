@@ -35,8 +35,12 @@ class Settled(Recorder):
             return
         super().__init__(project, task, opened.workspace, lock)
         self.settled = self.settle()
+        self._frozen = self._as_settled()
+
+    def _as_settled(self) -> Capture:
+        """Return the snapshot that `settle` took, as one in which nothing changes any more."""
         assert self._last is not None
-        self._frozen = self._last._replace(parent=self._last.snapshot, changes=(), heads=())
+        return self._last._replace(parent=self._last.snapshot, changes=(), heads=())
 
     def _without_workspace(self, project: Project, task: Task, lock: FileLock) -> None:
         """The task was closed: its last snapshot is the state it is in."""
