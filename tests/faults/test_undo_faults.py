@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "6"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "3"))
 MODES = [("kill",), ("torn",), ("err:EIO", "err:ENOSPC"), ("full",)]
 FIRST = "echo 1 >>file; mkdir d; echo x >d/x; printf '*.log\\n' >.gitignore; echo kept >a.log"
 SECOND = "echo 2 >>file; mv d/x y; rmdir d; ln -s file d; chmod +x y; echo 3 >new"

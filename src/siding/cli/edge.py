@@ -46,6 +46,7 @@ def complain(message: str, hint: str | None = None) -> None:
 
     text = f"siding: error: {inert(message)}\n" + (f"  hint: {inert(hint)}\n" if hint else "")
     try:
+        sys.stdout.flush()  # what was found before the failure is read before it
         sys.stderr.write(text)
         sys.stderr.flush()
     except OSError:
