@@ -1,0 +1,338 @@
+"""Expansion of words into fields: braces, tildes, parameters, substitutions, splitting, patterns.
+
+Only what is certain becomes text; everything else becomes a mark (see `fields`). A variable the
+line does not set is unknown, unless the caller told its value.
+"""
+
+import re
+from typing import Protocol
+
+from siding.policy.fields import ANY, MARKS, NUMBER, ONE, UNKNOWN, Output
+from siding.policy.state import State
+from siding.policy.tree import (
+    Arithmetic,
+    Literal,
+    Parameter,
+    Script,
+    Substitution,
+    Word,
+    WordPart,
+)
+from siding.policy.words import NotUnderstood
+
+MOST_FIELDS = 2000
+
+_NUMBERS = frozenset({"$", "!", "?", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID",
+                      "BASHPID", "EPOCHSECONDS"})  # fmt: skip
+_TILDE = re.compile(r"~([A-Za-z_][\w.-]*|[+-])?(?=/|$)")
+_AFTER_EQUALS = re.compile(r"-{0,2}[A-Za-z_][\w-]*\+?=~")
+_SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d{1,3})?")
+_BRACKET = re.compile(r"\[[^\]/]+\]")
+
+# A run of text with how it came about: literal and unquoted (patterns count), literal and quoted
+# (they do not), or from an expansion that is split into words.
+_Run = tuple[str, str]
+
+
+class Surroundings(Protocol):
+    """What expansion needs of whoever reads the line."""
+
+    home: str
+
+    def substituted(self, script: Script, state: State) -> Output:
+        """Judge the commands of a substitution; return what they write."""
+
+    def noticed(self, rule: str, matched: str) -> None:
+        """Take note of something an expansion itself does."""
+
+
+class Expander:
+    """Expands words in one state."""
+
+    def __init__(self, around: Surroundings, state: State) -> None:
+        self.around = around
+        self.state = state
+        self.names: set[str] = set()  # parameters that were used
+
+    def fields(self, words: tuple[Word, ...]) -> list[str]:
+        """Return the fields of `words`, in order."""
+        found: list[str] = []
+        for word in words:
+            for parts in _braces(list(word.parts)):
+                found.extend(self._word(parts))
+                if len(found) > MOST_FIELDS:
+                    raise NotUnderstood("too many words", 0)
+        return found
+
+    def single(self, word: Word | None) -> str:
+        """Return a word as one field, without splitting: an assignment's value, a file's name."""
+        if word is None:
+            return ""
+        return "".join(text for _, text in self._runs(list(word.parts), assignment=True))
+
+    def pattern(self, word: Word) -> str:
+        """Return a word as one field with its patterns marked: the target of a redirection."""
+        return "".join(
+            _marked(text) if how != "quoted" else text
+            for how, text in self._runs(list(word.parts), assignment=False)
+        )
+
+    # -- one word --------------------------------------------------------------------------
+
+    def _word(self, parts: list[WordPart]) -> list[str]:
+        spread = self._spread(parts)
+        if spread is not None:
+            return spread
+        return self._split(self._runs(parts, assignment=False))
+
+    def _spread(self, parts: list[WordPart]) -> list[str] | None:
+        """Return the fields of ``"$@"`` and ``"${array[@]}"`` when they are the whole word."""
+        if len(parts) != 1 or not isinstance(parts[0], Parameter):
+            return None
+        parameter = parts[0]
+        if parameter.name in "@*" and not parameter.operator and self.state.positional is not None:
+            return list(self.state.positional)
+        if parameter.operator == "[]" and parameter.name in self.state.arrays:
+            return list(self.state.arrays[parameter.name])
+        return None
+
+    def _split(self, runs: list[_Run]) -> list[str]:
+        fields: list[str] = []
+        current: list[str] = []
+        there = False  # whether the current field exists even if it is empty
+        for how, written in runs:
+            odd = how == "split" and not self.state.plain_splitting and written
+            text = UNKNOWN if odd else written
+            if how != "split":
+                current.append(_marked(text) if how == "plain" else text)
+                there = there or bool(text) or how == "quoted"
+                continue
+            pieces = re.split(r"[ \t\n]+", _marked(text))
+            for number, piece in enumerate(pieces):
+                if number and (there or any(current)):
+                    fields.append("".join(current))
+                    current, there = [], False
+                current.append(piece)
+        if there or any(current):
+            fields.append("".join(current))
+        return fields
+
+    def _runs(self, parts: list[WordPart], *, assignment: bool) -> list[_Run]:
+        runs: list[_Run] = []
+        for number, part in enumerate(parts):
+            if isinstance(part, Literal):
+                text = part.text
+                if any(mark in text for mark in MARKS):
+                    raise NotUnderstood("a control character in a word", 0)
+                if not part.quoted:
+                    alone = number == len(parts) - 1
+                    text = self._tilde(text, first=number == 0, last=alone, assignment=assignment)
+                runs.append(("quoted" if part.quoted else "plain", text))
+            else:
+                quoted = isinstance(part, Arithmetic) or part.quoted
+                runs.append(("quoted" if quoted or assignment else "split", self._value(part)))
+        return runs
+
+    def _tilde(self, text: str, *, first: bool, last: bool, assignment: bool) -> str:
+        if first and text.startswith("~"):
+            return self._tilde_at(text, last=last)
+        equals = _AFTER_EQUALS.match(text) if first and not assignment else None
+        if equals:
+            return text[: equals.end() - 1] + self._tilde_at(text[equals.end() - 1 :], last=last)
+        if assignment and ":~" in text:
+            return ":".join(
+                self._tilde_at(piece, last=True) if number else piece
+                for number, piece in enumerate(text.split(":"))
+            )
+        return text
+
+    def _tilde_at(self, text: str, *, last: bool) -> str:
+        found = _TILDE.match(text)
+        if found is None or (found.end() == len(text) and not last):
+            return text if found is None else UNKNOWN
+        name = found.group(1) or ""
+        if name == "+":
+            place = self.state.cwd or UNKNOWN
+        elif name == "-":
+            place = UNKNOWN
+        elif name in ("", self.around.home.rpartition("/")[2]):
+            place = self.around.home
+        else:
+            place = f"/home/{name}"
+        return place + text[found.end() :]
+
+    # -- values ----------------------------------------------------------------------------
+
+    def _value(self, part: Parameter | Substitution | Arithmetic) -> str:
+        if isinstance(part, Arithmetic):
+            self.single(part.inner)
+            return NUMBER
+        if isinstance(part, Substitution):
+            output = self.around.substituted(part.script, self.state)
+            if part.kind in ("<(", ">("):
+                return f"/dev/fd/{NUMBER}"
+            if output.text is None:
+                return UNKNOWN
+            return output.text.rstrip("\n")
+        return self._parameter(part)
+
+    def _parameter(self, parameter: Parameter) -> str:
+        self.names.add(parameter.name)
+        argument = self.single(parameter.argument)
+        operator = parameter.operator
+        if operator in ("#[]", "![]"):
+            return NUMBER
+        if "@" in operator or operator.startswith("!"):
+            if operator[-2:] not in ("@Q", "@U", "@L", "@u", "@a", "@K", "@k"):
+                self.around.noticed("dynamic-value", f"${{{parameter.name}{operator}}}")
+            return UNKNOWN
+        value = self._variable(parameter.name)
+        if operator == "":
+            return UNKNOWN if value is None else value
+        if operator == "#" and argument == "":
+            return NUMBER  # the length of the value
+        if operator in (":-", "-", ":=", "="):
+            if value is None and operator[-1] == "=":
+                self.state.variables[parameter.name] = UNKNOWN
+            return UNKNOWN if value is None else value or argument
+        if operator in (":?", "?"):
+            return UNKNOWN if value is None else value
+        if operator in (":+", "+"):
+            return argument if value else UNKNOWN
+        return _edited(value, operator, argument)
+
+    def _variable(self, name: str) -> str | None:
+        state = self.state
+        if name in _NUMBERS:
+            return NUMBER
+        if name.isdigit():
+            if state.positional is None or name == "0":
+                return None
+            number = int(name) - 1
+            return state.positional[number] if number < len(state.positional) else ""
+        if name in "@*":
+            return None if state.positional is None else " ".join(state.positional)
+        if name == "PWD":
+            return state.cwd
+        if name == "HOME":
+            return state.variables.get("HOME", self.around.home)
+        return state.variables.get(name)
+
+
+def _edited(value: str | None, operator: str, argument: str) -> str:
+    """Return the value of ``${x%.py}`` and the like: only simple cuts are followed."""
+    if value is None or any(mark in argument for mark in MARKS + "*?["):
+        return ANY if value and _one_name(value) and operator[0] in "#%^,~" else UNKNOWN
+    if operator in ("%", "%%") and not any(mark in value for mark in MARKS):
+        return value.removesuffix(argument)
+    if operator in ("#", "##") and not any(mark in value for mark in MARKS):
+        return value.removeprefix(argument)
+    if operator in ("%", "%%", "#", "##") and _one_name(value):
+        cut = value.removesuffix(argument) if "%" in operator else value.removeprefix(argument)
+        return cut or UNKNOWN
+    return UNKNOWN
+
+
+def _one_name(value: str) -> bool:
+    return UNKNOWN not in value and not value.startswith("/") and ".." not in value
+
+
+def _marked(text: str) -> str:
+    """Return unquoted text with its file name patterns as marks."""
+    if "*" not in text and "?" not in text and "[" not in text:
+        return text
+    text = _BRACKET.sub(ONE, text) if len(text) > 1 else text
+    return text.replace("*", ANY).replace("?", ONE)
+
+
+# -- braces ------------------------------------------------------------------------------------
+
+
+def _braces(parts: list[WordPart]) -> list[list[WordPart]]:
+    """Return the words that ``{a,b}`` and ``{1..3}`` make of one."""
+    if not any(isinstance(p, Literal) and not p.quoted and "{" in p.text for p in parts):
+        return [parts]
+    atoms: list[WordPart] = []
+    for part in parts:
+        if isinstance(part, Literal) and not part.quoted:
+            atoms.extend(Literal(text=character, quoted=False) for character in part.text)
+        else:
+            atoms.append(part)
+    return [_glued(each) for each in _expanded(atoms, 0)]
+
+
+def _is(atom: WordPart, character: str) -> bool:
+    return isinstance(atom, Literal) and not atom.quoted and atom.text == character
+
+
+def _expanded(atoms: list[WordPart], start: int) -> list[list[WordPart]]:
+    for opening in range(start, len(atoms)):
+        if not _is(atoms[opening], "{"):
+            continue
+        closing = _closing(atoms, opening)
+        choices = [] if closing is None else _choices(atoms[opening + 1 : closing])
+        if closing is None or not choices:
+            continue
+        results: list[list[WordPart]] = []
+        for choice in choices:
+            results.extend(_expanded(atoms[:opening] + choice + atoms[closing + 1 :], opening))
+            if len(results) > MOST_FIELDS:
+                raise NotUnderstood("too many words from braces", 0)
+        return results
+    return [atoms]
+
+
+def _closing(atoms: list[WordPart], opening: int) -> int | None:
+    level = 0
+    for index in range(opening, len(atoms)):
+        level += _is(atoms[index], "{") - _is(atoms[index], "}")
+        if level == 0:
+            return index
+    return None
+
+
+def _choices(inside: list[WordPart]) -> list[list[WordPart]]:
+    level, choices, current = 0, [], []  # type: int, list[list[WordPart]], list[WordPart]
+    for atom in inside:
+        level += _is(atom, "{") - _is(atom, "}")
+        if level == 0 and _is(atom, ","):
+            choices.append(current)
+            current = []
+        else:
+            current.append(atom)
+    if choices:
+        return [*choices, current]
+    text = "".join(a.text for a in inside if isinstance(a, Literal) and not a.quoted)
+    sequence = _SEQUENCE.fullmatch(text) if len(text) == len(inside) else None
+    if sequence is None:
+        return []
+    return [[Literal(text=each, quoted=True)] for each in _sequence(*sequence.groups()[:2])]
+
+
+def _sequence(first: str, last: str) -> list[str]:
+    if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
+        one, two = int(first), int(last)
+        step = 1 if two >= one else -1
+        if abs(two - one) > MOST_FIELDS:
+            return [NUMBER]
+        return [str(number) for number in range(one, two + step, step)]
+    if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
+        step = 1 if last >= first else -1
+        return [chr(code) for code in range(ord(first), ord(last) + step, step)]
+    return [UNKNOWN]
+
+
+def _glued(atoms: list[WordPart]) -> list[WordPart]:
+    glued: list[WordPart] = []
+    for atom in atoms:
+        before = glued[-1] if glued else None
+        if (
+            isinstance(atom, Literal)
+            and isinstance(before, Literal)
+            and not atom.quoted
+            and not before.quoted
+        ):
+            glued[-1] = Literal(text=before.text + atom.text, quoted=False)
+        else:
+            glued.append(atom)
+    return glued

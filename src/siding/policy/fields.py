@@ -1,0 +1,51 @@
+"""Fields: the words a program gets, as far as they can be known without running anything.
+
+A field is text in which three characters stand for what is decided only at run time. None of them
+can come from the line itself: a line that contains them is not judged at all.
+"""
+
+from typing import NamedTuple
+
+UNKNOWN = "\x00"  # any text at all, or none, or several words
+ANY = "\x01"  # the name of an entry of that directory (``*``), or a part of one
+ONE = "\x02"  # one character of such a name (``?``, ``[…]``)
+NUMBER = "\x03"  # something without a slash or a space: a process id, a date, a random name
+
+MARKS = UNKNOWN + ANY + ONE + NUMBER
+_SHOWN = str.maketrans({UNKNOWN: "…", ANY: "*", ONE: "?", NUMBER: "#"})
+
+
+class Output(NamedTuple):
+    """What a command writes to its standard output, as far as that can be known."""
+
+    text: str | None = None  # None: not known; may hold marks
+    remote: bool = False  # comes from the network
+    secret: bool = False  # holds what must not leave
+    endless: bool = False
+
+
+NOTHING = Output(text="")
+ANYTHING = Output(text=None)
+
+
+def known(field: str) -> bool:
+    """Return whether the field is exactly known."""
+    return not any(mark in field for mark in MARKS)
+
+
+def certain(field: str) -> bool:
+    """Return whether nothing of the field is open but the names of entries and numbers."""
+    return UNKNOWN not in field
+
+
+def shown(field: str) -> str:
+    """Return the field for people."""
+    return field.translate(_SHOWN)
+
+
+def shown_words(words: tuple[str, ...] | list[str]) -> str:
+    """Return a command for people, on one line."""
+    return " ".join(
+        shown(word) if word and not set(word) & set(" \t\n'\"\\|&;<>()$") else repr(shown(word))
+        for word in words
+    )

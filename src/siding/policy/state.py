@@ -1,0 +1,56 @@
+"""What is known of the shell at one place of a line."""
+
+from siding.policy.fields import UNKNOWN
+from siding.policy.tree import Command
+
+
+class State:
+    """Variables, functions, directory: changed by the commands of the line as they are read."""
+
+    def __init__(self, *, cwd: str | None, variables: dict[str, str]) -> None:
+        self.cwd = cwd  # None: not known
+        self.other_cwds: frozenset[str] = frozenset()  # where it may stand as well
+        self.variables = variables
+        self.arrays: dict[str, tuple[str, ...]] = {}
+        self.functions: dict[str, Command] = {}
+        self.aliases: dict[str, str] = {}
+        self.positional: tuple[str, ...] | None = None  # None: not known
+        self.links: set[str] = set()  # links this line makes to places outside
+        self.loaded: set[str] = set()  # variables set here that make programs run other programs
+        self.plain_splitting = True  # IFS is as it was
+        self.calls: tuple[str, ...] = ()  # functions being called
+
+    def copy(self) -> "State":
+        """Return a state of its own, as a subshell has."""
+        other = State(cwd=self.cwd, variables=dict(self.variables))
+        other.other_cwds = self.other_cwds
+        other.arrays = dict(self.arrays)
+        other.functions = dict(self.functions)
+        other.aliases = dict(self.aliases)
+        other.positional = self.positional
+        other.links = self.links  # shared: files outlive a subshell
+        other.loaded = set(self.loaded)
+        other.plain_splitting = self.plain_splitting
+        other.calls = self.calls
+        return other
+
+    def merge(self, other: "State") -> None:
+        """Keep only what holds both here and in `other`: two ways may have led to this place."""
+        if other.cwd is None or self.cwd is None:
+            self.cwd = None
+        else:
+            self.other_cwds = (self.other_cwds | other.other_cwds | {other.cwd}) - {self.cwd}
+        for name in {*self.variables, *other.variables}:
+            if self.variables.get(name) != other.variables.get(name):
+                self.variables[name] = UNKNOWN
+        for name in {*self.arrays, *other.arrays}:
+            if self.arrays.get(name) != other.arrays.get(name):
+                self.arrays[name] = (UNKNOWN,)
+        for name, body in other.functions.items():
+            self.functions.setdefault(name, body)
+        for name, text in other.aliases.items():
+            self.aliases.setdefault(name, text)
+        if self.positional != other.positional:
+            self.positional = None
+        self.loaded |= other.loaded
+        self.plain_splitting = self.plain_splitting and other.plain_splitting
