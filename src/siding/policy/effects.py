@@ -1,0 +1,243 @@
+"""What the commands of a line do: the findings so far, and the judgement of files touched."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from siding.policy import paths
+from siding.policy.fields import ANY, shown, shown_words
+from siding.policy.paths import Place, Zone
+from siding.policy.policy import Policy
+from siding.policy.state import State
+from siding.policy.verdict import Action, Finding, Part
+
+MOST_PARTS = 50  # simple commands in one line, each turn of a loop counted
+DEEPEST = 12  # lines in lines, functions in functions
+
+_SECRET_VARIABLE = re.compile(
+    r"(?i)(?:^|_)(?:api_?key|access_?key|private_?key|secret(?:_?key)?|token|passw(?:or)?d|pwd_?hash"
+    r"|passphrase|credentials?|auth|pat|dsn|cookie)(?:_(?:id|value|base64|b64|v?\d))?$"
+    r"|(?i:_secret_|password|^pgpass|_token_)|(?i:^(?:aws|azure|gcp|gh|gitlab)_\w*key\w*$)"
+)
+_NAMES_ONLY = re.compile(r"(?i)(?:_file|_path|_dir|_sock|_url|_name|_type|_ttl|_len(?:gth)?)$")
+
+_WRITE_RULES = {
+    Zone.REPOSITORY: "write-repository", Zone.STEERING: "steer-agents", Zone.STATE: "siding-state",
+    Zone.HOME: "write-outside", Zone.OUTSIDE: "write-outside", Zone.WORKSPACE: "write-outside",
+    Zone.SYSTEM: "write-system", Zone.KERNEL: "write-system", Zone.DEVICE: "write-device",
+    Zone.UNKNOWN: "write-unknown",
+}  # fmt: skip
+_DELETE_RULES = {
+    **_WRITE_RULES, Zone.REPOSITORY: "delete-repository", Zone.HOME: "delete-outside",
+    Zone.OUTSIDE: "delete-outside", Zone.WORKSPACE: "delete-workspace",
+    Zone.SYSTEM: "delete-outside", Zone.KERNEL: "delete-outside", Zone.DEVICE: "delete-outside",
+    Zone.HARMLESS: "delete-outside", Zone.UNKNOWN: "delete-unknown",
+}  # fmt: skip
+
+
+_WORSE = (Zone.HARMLESS, Zone.INSIDE, Zone.TEMPORARY, Zone.STEERING, Zone.UNKNOWN, Zone.REPOSITORY,
+          Zone.OUTSIDE, Zone.HOME, Zone.WORKSPACE, Zone.KERNEL, Zone.STATE, Zone.SYSTEM,
+          Zone.DEVICE)  # fmt: skip
+
+
+class TooMuch(Exception):
+    """More than is judged; the line is asked about as a whole."""
+
+
+class _OpenPart:
+    def __init__(self, text: str, via: tuple[str, ...]) -> None:
+        self.text, self.via = text, via
+        self.findings: list[Finding] = []
+
+
+class Effects:
+    """Collects what is found, part by part."""
+
+    def __init__(self, policy: Policy, place: Place) -> None:
+        self.policy = policy
+        self.place = place
+        self.home = place.home
+        self.fetched: set[str] = set()  # files this line takes from the network
+        self._parts: list[_OpenPart] = []
+        self._open: list[_OpenPart] = []
+        self._via: tuple[str, ...] = ()
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return what was judged so far."""
+        return tuple(
+            Part(text=part.text, via=part.via, findings=tuple(part.findings))
+            for part in self._parts
+        )
+
+    def found(self, rule: str, matched: str = "") -> None:
+        """Note that the command at hand matches a built-in rule."""
+        in_force = self.policy.rule(rule)
+        if in_force is None:
+            return
+        finding = Finding(
+            rule=rule, action=in_force.action, matched=shown(matched), reason=in_force.reason
+        )
+        if not self._open:
+            self._parts.append(_OpenPart(shown(matched), self._via))
+            self._parts[-1].findings.append(finding)
+        elif finding not in self._open[-1].findings:
+            self._open[-1].findings.append(finding)
+
+    def noticed(self, rule: str, matched: str) -> None:
+        """Note what an expansion does by itself."""
+        self.found(rule, matched)
+
+    def reset_part(self) -> None:
+        """Leave every part: what is found next belongs to the line as a whole."""
+        self._open, self._via = [], ()
+
+    @contextmanager
+    def part(self, text: str) -> Iterator[_OpenPart]:
+        """Judge one simple command: what is found meanwhile belongs to it."""
+        opened = _OpenPart(text, self._via)
+        self._parts.append(opened)
+        if len(self._parts) > MOST_PARTS:
+            raise TooMuch(f"more than {MOST_PARTS} commands")
+        self._open.append(opened)
+        try:
+            yield opened
+        finally:
+            self._open.pop()
+
+    @contextmanager
+    def within(self, what: str) -> Iterator[None]:
+        """Judge what stands inside something: ``sudo``, ``bash -c``."""
+        before = self._via
+        self._via = (*before, what)
+        if len(self._via) > DEEPEST:
+            raise TooMuch("too many commands inside commands")
+        try:
+            yield
+        finally:
+            self._via = before
+
+    # -- what a program does to files ------------------------------------------------------
+
+    def zone(self, field: str, state: State, *, link_itself: bool = False) -> Zone:
+        """Return where a path leads."""
+        if any(_in_link(field, link) for link in state.links):
+            return Zone.OUTSIDE
+        zones = [paths.zone(field, self.place, state.cwd, link_itself=link_itself)]
+        if state.cwd is not None:
+            zones += (
+                paths.zone(field, self.place, other, link_itself=link_itself)
+                for other in state.other_cwds
+            )
+        return max(zones, key=_WORSE.index)
+
+    def writes(self, field: str, state: State) -> None:
+        """Judge that the file is made or changed."""
+        rule = _WRITE_RULES.get(self.zone(field, state))
+        if rule:
+            self.found(rule, field)
+
+    def deletes(self, field: str, state: State, *, recursive: bool = False) -> None:
+        """Judge that the file or directory is removed."""
+        zone = self.zone(field, state, link_itself=True)
+        rule = _DELETE_RULES.get(zone)
+        if zone is Zone.REPOSITORY and not recursive:
+            rule = "write-repository"
+        if rule:
+            self.found(rule, field)
+        elif zone is Zone.INSIDE and self._everything(field, state):
+            self.found("delete-all", field)
+
+    def _everything(self, field: str, state: State) -> bool:
+        directory, _, name = field.rstrip("/").rpartition("/")
+        if name not in (ANY, ANY + ANY, ANY + "." + ANY):
+            return False
+        for cwd in (state.cwd, *state.other_cwds):
+            here = paths.absolute(directory or ".", cwd)
+            if here is not None and self.place.resolve(here) == self.place.workspace:
+                return True
+        return False
+
+    def writes_into(self, directory: str, state: State) -> None:
+        """Judge that files are made in a directory: the workspace itself is one of those."""
+        if not self.is_workspace(directory, state):
+            self.writes(directory, state)
+
+    def is_workspace(self, field: str, state: State) -> bool:
+        """Return whether a path is certainly the workspace itself or something in it."""
+        return all(
+            paths.is_under(field, self.place, cwd) for cwd in (state.cwd, *state.other_cwds)
+        ) and not any(_in_link(field, link) for link in state.links)
+
+    def is_root(self, field: str, state: State) -> bool:
+        """Return whether a path is, or may be, the workspace's root."""
+        cwds = (state.cwd, *state.other_cwds)
+        found = (paths.absolute(field, cwd) for cwd in cwds)
+        return any(p is None or self.place.resolve(p) == self.place.workspace for p in found)
+
+    def is_module(self, name: str, state: State) -> bool:
+        """Return whether a Python module of this name is in the workspace."""
+        path = name.replace(".", "/")
+        places = (f"{top}{path}{end}" for top in ("", "src/") for end in ("", ".py"))
+        return any(
+            self.is_workspace(each, state) and self.place.exists(f"{state.cwd}/{each}")
+            for each in places
+        )
+
+    def links_made(self, target: str, source: str, state: State) -> None:
+        """Remember a link to a place outside: a path through it is not in the workspace."""
+        target = target.removeprefix("./").rstrip("/")
+        name = source.rstrip("/").rpartition("/")[2]
+        state.links.update({target, f"{target}/{name}" if target != "." else name})
+
+    def reads(self, field: str, state: State) -> None:
+        """Judge that the file is read and may be shown."""
+        if paths.is_secret(field, self.place, state.cwd):
+            self.found("read-secret", field)
+
+    def takes(self, path: str, state: State) -> None:
+        """Remember that this line takes a file or a directory from the network."""
+        self.fetched.add(self.place.resolve(paths.absolute(path, state.cwd) or path))
+
+    def is_fetched(self, path: str, state: State) -> bool:
+        """Return whether this line took the file, or what it lies in, from the network."""
+        if not self.fetched:
+            return False
+        resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
+        return any(resolved == each or resolved.startswith(each + "/") for each in self.fetched)
+
+    def project_rules(self, text: str, words: tuple[str, ...]) -> None:
+        shapes = (text, shown_words(words))
+        for rule in self.policy.rules:
+            if rule.pattern is None or rule.action is Action.ALLOW:
+                continue
+            hit = next((found for shape in shapes if (found := rule.pattern.search(shape))), None)
+            if hit:
+                finding = Finding(rule.name, rule.action, hit.group(), rule.reason)
+                if finding not in self._open[-1].findings:
+                    self._open[-1].findings.append(finding)
+
+
+def secret_variable(name: str) -> bool:
+    """Return whether a variable of this name usually holds a credential."""
+    return bool(_SECRET_VARIABLE.search(name)) and not _NAMES_ONLY.search(name)
+
+
+def odd_characters(text: str) -> str:
+    """Return what is odd about a line's characters; "" when nothing is."""
+    for character in text:
+        code = ord(character)
+        if code < 0x20 and character not in "\t\n":
+            return f"a control character (U+{code:04X})"
+        if code == 0x7F or 0x80 <= code < 0xA0:
+            return f"a control character (U+{code:04X})"
+        if code > 0x7F and (character in _INVISIBLE or not character.isprintable()):
+            return f"an invisible character (U+{code:04X})"
+    return ""
+
+
+_INVISIBLE = frozenset("\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0")
+
+
+def _in_link(field: str, link: str) -> bool:
+    path = field.removeprefix("./")
+    return path.startswith(link + "/") or path == link

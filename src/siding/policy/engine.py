@@ -1,0 +1,120 @@
+"""The policy engine: a command line or an argument list in, a verdict out. It reads no file and
+runs nothing, but for the `resolve` it is given, which follows links.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from siding.policy.effects import TooMuch, odd_characters
+from siding.policy.examiner import LONGEST, Call, Examiner, Judges
+from siding.policy.fields import ANYTHING, MARKS, shown_words
+from siding.policy.paths import Place
+from siding.policy.policy import Policy
+from siding.policy.programs import judge, known_program
+from siding.policy.programs.variables import judge_variable
+from siding.policy.rules import POLICY_BROKEN
+from siding.policy.verdict import Action, Finding, Part, Verdict, verdict_of
+from siding.policy.words import NotUnderstood
+
+NO_VARIABLES: Mapping[str, str] = {}
+BUILT_IN_ONLY = Policy()
+JUDGES = Judges(judge=judge, known=known_program, variable=judge_variable)
+
+
+def check_line(
+    text: str, place: Place, policy: Policy = BUILT_IN_ONLY, env: Mapping[str, str] = NO_VARIABLES
+) -> Verdict:
+    """Judge a line of shell, as an agent's tool call or a hook has it."""
+    if policy.broken:
+        return _broken(policy, text)
+    examiner = Examiner(policy, place, env, JUDGES)
+    _guarded(examiner, lambda: _whole_line(examiner, text))
+    return _verdict(examiner, policy, text)
+
+
+def check_argv(
+    argv: Sequence[str],
+    place: Place,
+    policy: Policy = BUILT_IN_ONLY,
+    env: Mapping[str, str] = NO_VARIABLES,
+) -> Verdict:
+    """Judge a program with its arguments, as ``siding run -- CMD ARGS`` has it: no shell reads it,
+    unless the program is one."""
+    words = tuple(argv)
+    text = shown_words(words)
+    if policy.broken:
+        return _broken(policy, text)
+    examiner = Examiner(policy, place, env, JUDGES)
+    _guarded(examiner, lambda: _words(examiner, words, text))
+    return _verdict(examiner, policy, text)
+
+
+def _whole_line(examiner: Examiner, text: str) -> None:
+    if any(mark in text for mark in MARKS):
+        examiner.found("odd-characters", "a control character")
+        return
+    examiner.line(text, examiner.new_state())
+    examiner.uncalled()
+
+
+def _words(examiner: Examiner, words: tuple[str, ...], text: str) -> None:
+    if not words or not words[0]:
+        examiner.found("not-whole", "no program is named")
+        return
+    if any(mark in word for word in words for mark in MARKS):
+        examiner.found("odd-characters", "a control character")
+        return
+    with examiner.part(text[:2000]):
+        problem = odd_characters(words[0])
+        if problem:
+            examiner.found("odd-characters", problem)
+        if sum(map(len, words)) > LONGEST:
+            raise TooMuch(f"longer than {LONGEST} characters")
+        examiner.project_rules(text, words)
+        examiner.call(Call(words=words, state=examiner.new_state(), stdin=ANYTHING))
+    examiner.uncalled()
+
+
+def _guarded(examiner: Examiner, action: Callable[[], None]) -> None:
+    """Whatever cannot be judged to its end is a question."""
+    try:
+        action()
+    except (TooMuch, NotUnderstood, RecursionError) as error:
+        examiner.reset_part()
+        examiner.found("too-much", str(error) or "nested too deeply")
+
+
+def _verdict(examiner: Examiner, policy: Policy, text: str) -> Verdict:
+    parts = examiner.parts()
+    whole = _matches_whole(policy, text, parts)
+    return verdict_of(_answered(part, policy) for part in (*whole, *parts))
+
+
+def _matches_whole(policy: Policy, text: str, parts: tuple[Part, ...]) -> list[Part]:
+    """Match the project's rules against the line as a whole as well: before it is taken apart."""
+    seen = {finding.rule for part in parts for finding in part.findings}
+    findings = []
+    for rule in policy.rules:
+        if rule.pattern is None or rule.name in seen or rule.action is Action.ALLOW:
+            continue
+        hit = rule.pattern.search(text)
+        if hit:
+            findings.append(Finding(rule.name, rule.action, hit.group(), rule.reason))
+    return [Part(text=text[:2000], via=(), findings=tuple(findings))] if findings else []
+
+
+def _answered(part: Part, policy: Policy) -> Part:
+    """Let the project's own ``allow`` rules answer questions: never a block, and only for a simple
+    command that stands there as it will run."""
+    if any(mark in part.text for mark in "$`\\*?[{~"):
+        return part
+    for rule in policy.rules:
+        if rule.action is Action.ALLOW and rule.pattern and rule.pattern.fullmatch(part.text):
+            kept = tuple(f for f in part.findings if f.action is not Action.ASK)
+            note = Finding(rule.name, Action.LOG, part.text, rule.reason)
+            return part._replace(findings=(*kept, note))
+    return part
+
+
+def _broken(policy: Policy, text: str) -> Verdict:
+    finding = Finding(POLICY_BROKEN.name, Action.BLOCK, policy.broken, POLICY_BROKEN.reason)
+    return verdict_of([Part(text=text[:2000], via=(), findings=(finding,))])

@@ -1,0 +1,445 @@
+"""Goes through the commands of a line in the order the shell would, and judges each.
+
+It runs nothing. It keeps what is known of the shell's state (directory, variables, functions), so
+that ``cd ~; rm -rf *`` is seen for what it is, and hands every simple command to the judge of its
+program. Where two ways are possible it takes what holds on both.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from siding.policy.effects import Effects, TooMuch, odd_characters, secret_variable
+from siding.policy.expansion import Expander
+from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, Output, shown_words
+from siding.policy.grammar import parse
+from siding.policy.paths import Place
+from siding.policy.policy import Policy
+from siding.policy.scan import assigned, multiplies
+from siding.policy.state import State
+from siding.policy.tree import (
+    Case,
+    Command,
+    Condition,
+    Coprocess,
+    For,
+    Function,
+    Group,
+    If,
+    Literal,
+    Loop,
+    Pipeline,
+    Redirect,
+    Redirected,
+    Script,
+    Simple,
+    Word,
+)
+from siding.policy.verdict import Action, worst
+from siding.policy.words import NotUnderstood
+
+LONGEST = 10_000  # characters in one line
+MOST_TURNS = 12  # values of a loop's variable that are looked at one by one
+
+
+class Call(NamedTuple):
+    """One program about to be run."""
+
+    words: tuple[str, ...]  # fields; the first names the program
+    state: State
+    stdin: Output
+    env: Mapping[str, str] = {}  # assignments before it
+
+    @property
+    def name(self) -> str:
+        return self.words[0].rpartition("/")[2]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return self.words[1:]
+
+
+class Judges(NamedTuple):
+    """Who judges single programs and variables: `programs` has them."""
+
+    judge: Callable[["Examiner", Call], Output]
+    known: Callable[[str], bool]  # whether a program of this name is known
+    variable: Callable[["Examiner", str, str, State, bool], None]
+
+
+class Examiner(Effects):
+    """Judges one line."""
+
+    def __init__(
+        self, policy: Policy, place: Place, env: Mapping[str, str], judges: "Judges"
+    ) -> None:
+        super().__init__(policy, place)
+        self.judges = judges
+        self.env = env
+        self._defined: dict[str, tuple[Command, State, tuple[str, ...]]] = {}
+
+    # -- results ---------------------------------------------------------------------------
+
+    def new_state(self) -> State:
+        """Return what is known before the line starts."""
+        return State(cwd=self.place.cwd, variables=dict(self.env))
+
+    # -- lines -----------------------------------------------------------------------------
+
+    def line(self, text: str, state: State, stdin: Output = ANYTHING) -> Output:
+        """Judge a line of text; what does not parse is itself a finding."""
+        if UNKNOWN in text or any(mark in text for mark in MARKS):
+            self.found("code-from-input", text)
+            return ANYTHING
+        problem = odd_characters(text)
+        if problem:
+            self.found("odd-characters", problem)
+        if len(text) > LONGEST:
+            raise TooMuch(f"longer than {LONGEST} characters")
+        try:
+            script = parse(text)
+        except NotUnderstood as error:
+            self.found("not-whole", f"{error.reason}, at character {error.offset + 1}")
+            return ANYTHING
+        return self.script(script, state, stdin)
+
+    def uncalled(self) -> None:
+        """Judge the functions that were defined and not called: something may call them later."""
+        while self._defined:
+            name, (body, state, via) = self._defined.popitem()
+            self._via = (*via, f"{name}()")
+            self.command(body, state, ANYTHING)
+        self._via = ()
+
+    def script(self, script: Script, state: State, stdin: Output = ANYTHING) -> Output:
+        """Judge a list of commands."""
+        outputs = []
+        skipped: list[State] = []  # the states if what stands after && did not run
+        joint = ";"
+        for pipeline in script.pipelines:
+            before = state.copy() if joint in ("&&", "||") else None
+            directory = state.cwd
+            outputs.append(self.pipeline(pipeline, state, stdin))
+            if before is not None and joint == "||":
+                state.merge(before)
+            elif before is not None:
+                skipped.append(before)
+            joint = pipeline.connector
+            if state.cwd != directory and joint != "&&" and directory is not None:
+                state.other_cwds |= {directory}  # the cd may have failed
+            if joint not in ("&&", "||"):
+                for each in skipped:
+                    state.merge(each)
+                skipped = []
+        return _joined(outputs)
+
+    def pipeline(self, pipeline: Pipeline, state: State, stdin: Output) -> Output:
+        """Judge the commands of a pipeline, each with what the one before it writes."""
+        alone = len(pipeline.commands) == 1 and pipeline.connector != "&"
+        flow = stdin
+        for command in pipeline.commands:
+            flow = self.command(command, state if alone else state.copy(), flow)
+        return flow
+
+    def substituted(self, script: Script, state: State) -> Output:
+        """Judge a substitution, which has a state of its own."""
+        with self.within("$(…)"):
+            return self.script(script, state.copy(), ANYTHING)
+
+    # -- commands --------------------------------------------------------------------------
+
+    def command(self, command: Command, state: State, stdin: Output) -> Output:
+        """Judge one command of any kind."""
+        match command:
+            case Simple():
+                return self._simple(command, state, stdin)
+            case Group():
+                return self.script(
+                    command.script, state.copy() if command.subshell else state, stdin
+                )
+            case Redirected():
+                return self._redirected(command, state, stdin)
+            case If():
+                return self._if(command, state, stdin)
+            case Loop():
+                self._forget(command.condition, state)
+                self._forget(command.body, state)
+                outputs = [self.script(command.condition, state, stdin)]
+                outputs.append(self.script(command.body, state, stdin))
+                return ANYTHING if any(o.text != "" for o in outputs) else NOTHING
+            case For():
+                return self._for(command, state, stdin)
+            case Case():
+                return self._case(command, state, stdin)
+            case Function():
+                return self._define(command, state)
+            case Condition():
+                self._condition(command, state)
+                return NOTHING
+            case Coprocess():
+                self.command(command.command, state.copy(), ANYTHING)
+                return NOTHING
+
+    def _redirected(self, command: Redirected, state: State, stdin: Output) -> Output:
+        with self.part("redirection"):
+            stdin, kept = self._redirects(command.redirects, state, stdin)
+            quiet = not self._open[-1].findings
+        if quiet:
+            self._parts.remove(next(p for p in self._parts if p.text == "redirection"))
+        output = self.command(command.command, state, stdin)
+        return self._kept(output, kept, state)
+
+    def _if(self, command: If, state: State, stdin: Output) -> Output:
+        outputs = []
+        ways = []
+        for condition, body in command.branches:
+            outputs.append(self.script(condition, state, stdin))
+            way = state.copy()
+            outputs.append(self.script(body, way, stdin))
+            ways.append(way)
+        if command.otherwise is not None:
+            outputs.append(self.script(command.otherwise, state, stdin))
+        for way in ways:
+            state.merge(way)
+        return ANYTHING if any(output.text != "" for output in outputs) else NOTHING
+
+    def _case(self, command: Case, state: State, stdin: Output) -> Output:
+        expander = Expander(self, state)
+        expander.single(command.subject)
+        outputs, ways = [], []
+        for patterns, body in command.items:
+            for pattern in patterns:
+                expander.single(pattern)
+            way = state.copy()
+            outputs.append(self.script(body, way, stdin))
+            ways.append(way)
+        for way in ways:
+            state.merge(way)
+        return ANYTHING if any(output.text != "" for output in outputs) else NOTHING
+
+    def _for(self, command: For, state: State, stdin: Output) -> Output:
+        expander = Expander(self, state)
+        if command.arithmetic is not None:
+            expander.single(command.arithmetic)
+        values = [UNKNOWN]
+        if command.words:
+            values = expander.fields(command.words) or [UNKNOWN]
+        elif state.positional is not None:
+            values = list(state.positional)
+        self._forget(command.body, state)
+        outputs = [NOTHING]
+        several = values if len(values) <= MOST_TURNS else [*values[:MOST_TURNS], UNKNOWN]
+        for value in several:
+            if command.name:
+                state.variables[command.name] = value
+            outputs.append(self.script(command.body, state, stdin))
+        return _joined(outputs)
+
+    def _define(self, command: Function, state: State) -> Output:
+        if self.judges.known(command.name):
+            with self.part(f"{command.name}()"):
+                self.found("loads-code", f"{command.name}()")
+        state.functions[command.name] = command.body
+        later = state.copy()
+        later.positional = None
+        self._defined[command.name] = (command.body, later, self._via)
+        return NOTHING
+
+    def _condition(self, command: Condition, state: State) -> None:
+        expander = Expander(self, state)
+        for word in command.words:
+            expander.single(word)
+        self._arithmetic_values(state)
+
+    def _arithmetic_values(self, state: State) -> None:
+        """Arithmetic reads the values of variables as expressions, substitutions included."""
+        for name, value in state.variables.items():
+            if "$(" in value or "`" in value:
+                with self.part(f"arithmetic near {name}"):
+                    self.found("dynamic-value", name)
+                return
+
+    def _forget(self, script: Script, state: State) -> None:
+        """Forget what a loop's body will change: a later turn starts with that."""
+        for command in (c for pipeline in script.pipelines for c in pipeline.commands):
+            for name in assigned(command):
+                if name == "cd":
+                    state.cwd = state.cwd if state.cwd is None else None
+                elif name in state.variables:
+                    state.variables[name] = UNKNOWN
+
+    # -- simple commands -------------------------------------------------------------------
+
+    def _simple(self, command: Simple, state: State, stdin: Output) -> Output:
+        with self.part(" ".join(command.text.split())[:2000]):
+            expander = Expander(self, state)
+            assigned = self._assignments(command, state, expander)
+            expander.names.clear()
+            words = tuple(expander.fields(command.words))
+            used = frozenset(expander.names)
+            stdin, kept = self._redirects(command.redirects, state, stdin)
+            self.project_rules(command.text, words)
+            if not command.words:
+                self._set(assigned, state)
+                return self._kept(NOTHING, kept, state)
+            alias = self._alias(command.words[0], state)
+            if alias is not None:
+                with self.within(f"alias {command.words[0].text}"):
+                    rest = command.text.partition(command.words[0].text)[2]
+                    return self._kept(self.line(f"{alias} {rest}", state, stdin), kept, state)
+            if not words:
+                self._set(assigned, state)
+                return self._kept(NOTHING, kept, state)
+            self._secrets_used(words, used)
+            call = Call(words=words, state=state, stdin=stdin, env=assigned)
+            return self._kept(self.call(call), kept, state)
+
+    def _alias(self, word: Word, state: State) -> str | None:
+        if len(word.parts) == 1 and isinstance(word.parts[0], Literal):
+            return state.aliases.get(word.parts[0].text) if not word.parts[0].quoted else None
+        return None
+
+    def _assignments(self, command: Simple, state: State, expander: Expander) -> dict[str, str]:
+        assigned: dict[str, str] = {}
+        for assignment in command.assignments:
+            if assignment.subscript is not None:
+                expander.single(assignment.subscript)
+            if assignment.array is not None:
+                state.arrays[assignment.name] = tuple(expander.fields(assignment.array))
+                assigned[assignment.name] = UNKNOWN
+                continue
+            value = expander.single(assignment.value)
+            if assignment.append:
+                value = state.variables.get(assignment.name, UNKNOWN) + value
+            assigned[assignment.name] = UNKNOWN if assignment.subscript is not None else value
+        for name, value in assigned.items():
+            self.variable(name, value, state, lasting=not command.words)
+        return assigned
+
+    def variable(self, name: str, value: str, state: State, *, lasting: bool) -> None:
+        """Judge the setting of a variable."""
+        self.judges.variable(self, name, value, state, lasting)
+
+    def _set(self, assigned: Mapping[str, str], state: State) -> None:
+        state.variables.update(assigned)
+        if "IFS" in assigned:
+            state.plain_splitting = False
+
+    def _secrets_used(self, words: tuple[str, ...], used: frozenset[str]) -> None:
+        if words[0] in ("[", "test", "export", "unset", "read", "local", "declare"):
+            return
+        for name in sorted(used):
+            if secret_variable(name):
+                self.found("print-secret", f"${name}")
+        if "PPID" in used and words[0] not in ("echo", "printf", "ps"):
+            self.found("siding-itself", "$PPID")
+
+    def call(self, call: Call) -> Output:
+        """Judge one program with its arguments."""
+        first = call.words[0]
+        if any(mark in first for mark in MARKS):
+            self.found("dynamic-command", first)
+            return ANYTHING
+        if first in call.state.functions:
+            return self._call_function(call)
+        return self.judges.judge(self, call)
+
+    def inner(self, what: str, words: tuple[str, ...], call: Call) -> Output:
+        """Judge a command that another one runs, as ``sudo`` does."""
+        if not words:
+            return ANYTHING
+        with self.within(what), self.part(shown_words(words)):
+            self.project_rules(shown_words(words), words)
+            return self.call(call._replace(words=words, env={}))
+
+    def inner_line(self, what: str, text: str, call: Call, state: State | None = None) -> Output:
+        """Judge a line of shell that a command runs, as ``bash -c`` does."""
+        with self.within(what):
+            return self.line(text, state or call.state.copy(), call.stdin)
+
+    def inner_text(self, what: str, text: str, state: State) -> None:
+        """Judge text that some program will hand to a shell."""
+        if text.strip():
+            with self.within(what):
+                self.line(text, state.copy(), ANYTHING)
+
+    def would_block(self, text: str, state: State) -> bool:
+        """Return whether `text`, read as a command line, would be blocked."""
+        probe = Examiner(self.policy._replace(rules=()), self.place, self.env, self.judges)
+        probe._via = (*self._via, "argument")
+        try:
+            with probe.within("argument"):
+                probe.line(text, state.copy())
+        except (TooMuch, NotUnderstood):
+            return True
+        return worst(part.action for part in probe.parts()) is Action.BLOCK
+
+    def _call_function(self, call: Call) -> Output:
+        name = call.words[0]
+        self._defined.pop(name, None)
+        body = call.state.functions[name]
+        if name in call.state.calls:
+            if multiplies(body, name):
+                self.found("fork-bomb", name)
+            return ANYTHING
+        state = call.state
+        before, state.positional = state.positional, call.arguments
+        state.calls = (*state.calls, name)
+        with self.within(f"{name}()"):
+            output = self.command(body, state, call.stdin)
+        state.positional, state.calls = before, state.calls[:-1]
+        return output
+
+    # -- redirections ----------------------------------------------------------------------
+
+    def _redirects(
+        self, redirects: tuple[Redirect, ...], state: State, stdin: Output
+    ) -> tuple[Output, str]:
+        """Judge redirections; return what stdin is then, and where stdout goes ("": onwards)."""
+        expander = Expander(self, state)
+        target = ""
+        for redirect in redirects:
+            if redirect.heredoc is not None:
+                stdin = Output(text=expander.single(redirect.heredoc.body))
+                continue
+            if redirect.operator == "<<<":
+                stdin = Output(text=expander.single(redirect.target) + "\n")
+                continue
+            path = expander.pattern(redirect.target)
+            if redirect.operator in (">&", "<&") and (path.rstrip("-").isdigit() or path == "-"):
+                continue
+            if path.startswith(("/dev/tcp/", "/dev/udp/")):
+                self.found("send-data", path)
+                stdin = Output(remote=True)
+                continue
+            if redirect.operator != "<":
+                self.writes(path, state)
+                if redirect.descriptor in ("", "1") and redirect.operator != "<>":
+                    target = path
+            if redirect.operator in ("<", "<>"):
+                self.reads(path, state)
+                stdin = Output(remote=self.is_fetched(path, state))
+        for name in sorted(expander.names):
+            if secret_variable(name):
+                self.found("print-secret", f"${name}")
+        return stdin, target
+
+    def _kept(self, output: Output, target: str, state: State) -> Output:
+        if not target:
+            return output
+        if output.endless and target != "/dev/null":
+            self.found("fill-disk", target)
+        if output.remote:
+            self.takes(target, state)
+        return NOTHING
+
+
+def _joined(outputs: list[Output]) -> Output:
+    if len(outputs) == 1:
+        return outputs[0]
+    texts = [output.text for output in outputs]
+    return Output(
+        text=None if None in texts else "".join(text for text in texts if text),
+        remote=any(output.remote for output in outputs),
+        secret=any(output.secret for output in outputs),
+        endless=any(output.endless for output in outputs),
+    )

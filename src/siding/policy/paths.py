@@ -1,0 +1,253 @@
+"""Where a path leads, judged by what it resolves to and not by how it is spelled."""
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+from siding.policy.fields import ANY, NUMBER, ONE, UNKNOWN
+
+
+class Zone(StrEnum):
+    """The kind of place a path is."""
+
+    INSIDE = "inside the workspace"
+    REPOSITORY = "git's own files"
+    STEERING = "what steers agents and tools"
+    TEMPORARY = "a temporary file"
+    HARMLESS = "a harmless device"
+    WORKSPACE = "the workspace itself or what holds it"
+    STATE = "Siding's own files"
+    HOME = "the home directory"
+    SYSTEM = "the system"
+    DEVICE = "a device"
+    KERNEL = "the kernel's files"
+    OUTSIDE = "outside the workspace"
+    UNKNOWN = "known only when it runs"
+
+
+class Place(NamedTuple):
+    """Where a command is judged. Every path is absolute and resolved."""
+
+    cwd: str
+    workspace: str
+    home: str
+    state: str = ""  # Siding's home; "" when it is not known
+    writable: tuple[str, ...] = ()  # other directories the project allows to be written
+    temporary: tuple[str, ...] = ("/tmp", "/var/tmp", "/dev/shm")
+    resolve: Callable[[str], str] = posixpath.normpath  # os.path.realpath where there is a disk
+    exists: Callable[[str], bool] = lambda path: False  # noqa: ARG005 - os.path.exists there
+
+
+HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty",
+                              "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random"})  # fmt: skip
+
+# Files of agents and tools that a program obeys when it starts: a change of them is a change of
+# what may happen next. In the workspace's root or in a directory whose name starts with a dot.
+_STEERING = re.compile(
+    r"(?:^|/)(?:AGENTS|CLAUDE|GEMINI|COPILOT|CONVENTIONS|SKILL)\.(?:md|local\.md|override\.md)$"
+    r"|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules|goosehints|mcp\.json|aider\.conf\.yml)$"
+    r"|(?:^|/)\.(?:siding|claude|codex|gemini|cursor|windsurf|continue|cline|roo|kimi|qwen"
+    r"|opencode|crush|goose|husky|githooks|devcontainer)(?:/|$)"
+    r"|(?:^|/)\.github/(?:copilot-instructions\.md|agents/)"
+    r"|(?:^|/)\.[\w-]+/(?:[\w.-]+/)*(?:policy|policies|permissions?|hooks?|settings|tasks|launch"
+    r"|mcp|allow(?:list)?)(?:\.[\w-]+)*\.(?:json|jsonc|ya?ml|toml)$"
+)
+
+_SECRET_FILES = re.compile(
+    r"(?:^|/)(?:"
+    r"\.ssh(?:/(?!known_hosts$|config$|[^/]*\.pub$)[^/]*)?"
+    r"|\.gnupg(?:/.*)?|\.aws(?:/.*)?|\.azure(?:/.*)?|\.kube(?:/.*)?|\.password-store(?:/.*)?"
+    r"|\.config/(?:gcloud|gh|op|hub|doctl|rclone|glab-cli)(?:/.*)?|\.docker/config\.json"
+    r"|\.netrc|_netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.my\.cnf|\.htpasswd"
+    r"|\.(?:bash|zsh|python|psql|mysql|node_repl)_history|\.vault-token|\.terraformrc"
+    r"|\.[\w-]+/(?:\.?credentials?|auth|oauth_creds|tokens?)(?:\.json|\.toml|\.ya?ml)?"
+    r"|credentials\.json|service[-_]?account[\w-]*\.json|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
+    r"|\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$)[\w.-]+)?|\.envrc\.local"
+    r"|[\w.-]+\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk)|[\w.-]*(?:private|secret)[\w.-]*\.key"
+    r"|secrets?\.(?:json|ya?ml|toml|env|txt|ini)"
+    r"|shadow-?|gshadow-?|master\.passwd|sudoers|krb5\.keytab|environ"
+    r"|Keychains(?:/.*)?|Login Data|cookies\.sqlite|key[34]\.db|logins\.json"
+    r")$"
+)
+_SYSTEM_SECRETS = re.compile(r"^/(?:etc/(?:shadow|gshadow|sudoers|ssh/ssh_host|master\.passwd"
+                             r"|krb5\.keytab)|proc/[^/]+/(?:environ|mem|fd)|root(?:/|$)"
+                             r"|run/secrets|var/run/secrets)")  # fmt: skip
+_SECRET_NAMES = ("shadow", "gshadow", "environ", "sudoers", "krb5.keytab", "master.passwd")
+
+
+def absolute(field: str, cwd: str | None) -> str | None:
+    """Return the path as an absolute one, not resolved; None when that is not known."""
+    if field.startswith("/"):
+        return field
+    if cwd is None:
+        return None
+    return f"{cwd}/{field}"
+
+
+def zone(field: str, place: Place, cwd: str | None, *, link_itself: bool = False) -> Zone:
+    """Return where the path in `field` leads.
+
+    `link_itself` is for what acts on a link and not on what it points to: removing, renaming.
+    """
+    if UNKNOWN in field:
+        return _of_open_path(field, place, cwd)
+    path = absolute(field, cwd)
+    if path is None:
+        return Zone.UNKNOWN
+    return _of(path, place, link_itself=link_itself and not field.endswith(("/", "/.", "/..")))
+
+
+def _of_open_path(field: str, place: Place, cwd: str | None) -> Zone:
+    """Return the zone of a path whose rest is open: what comes before may say enough."""
+    before = field[: field.index(UNKNOWN)].rpartition("/")[0]
+    if not before and not field.startswith("/"):
+        return Zone.UNKNOWN
+    path = absolute(before or "/", cwd)
+    if path is None:
+        return Zone.UNKNOWN
+    found = _of(path, place, link_itself=False)
+    if found in (Zone.SYSTEM, Zone.HOME, Zone.DEVICE, Zone.KERNEL, Zone.STATE, Zone.WORKSPACE):
+        return found if path != place.workspace else Zone.UNKNOWN
+    return Zone.UNKNOWN
+
+
+def _of(path: str, place: Place, *, link_itself: bool) -> Zone:
+    fixed, pattern = _without_pattern(path)
+    resolved = _resolved(fixed, place, link_itself=link_itself and not pattern)
+    if resolved in HARMLESS_DEVICES or resolved.startswith("/dev/fd/"):
+        return Zone.HARMLESS
+    if pattern and resolved == place.workspace:
+        return _of_pattern(pattern)
+    within = _below(resolved, place.workspace)
+    if within is not None:
+        if within == "" and not pattern:
+            return Zone.WORKSPACE
+        return _inside(within + pattern)
+    return _outside(resolved, pattern, place)
+
+
+def _of_pattern(pattern: str) -> Zone:
+    """Return the zone of a pattern that stands in the workspace's root."""
+    first = pattern.strip("/").partition("/")[0]
+    if first.startswith(".") and _matches(first, ".git"):
+        return Zone.REPOSITORY
+    return _inside(pattern.strip("/"))
+
+
+def _matches(pattern: str, name: str) -> bool:
+    shell = pattern.replace(ANY, "*").replace(ONE, "?").replace(NUMBER, "*")
+    return fnmatch.fnmatchcase(name, shell)
+
+
+def _without_pattern(path: str) -> tuple[str, str]:
+    """Split a path before the first component that is a pattern."""
+    positions = [path.index(mark) for mark in (ANY, ONE, NUMBER) if mark in path]
+    if not positions:
+        return path, ""
+    slash = path.rfind("/", 0, min(positions))
+    rest = path[slash:]
+    if "/.." in rest:  # a pattern that climbs: only what holds it is certain
+        climbs = rest.count("/..")
+        return path[: slash or 1] + "/.." * climbs, rest.rpartition("/..")[2]
+    return path[: slash or 1], rest
+
+
+def _resolved(path: str, place: Place, *, link_itself: bool) -> str:
+    if link_itself:
+        head, _, tail = path.rstrip("/").rpartition("/")
+        if tail not in ("", ".", ".."):
+            return posixpath.normpath(f"{place.resolve(head or '/')}/{tail}")
+    found = place.resolve(path)
+    return "/" + found.lstrip("/") if found.startswith("//") else found
+
+
+def _below(path: str, top: str) -> str | None:
+    """Return `path` relative to `top`; "" for `top` itself, None when it is not below."""
+    if not top:
+        return None
+    if path == top:
+        return ""
+    prefix = top.rstrip("/") + "/"
+    return path[len(prefix) :] if path.startswith(prefix) else None
+
+
+def _inside(within: str) -> Zone:
+    parts = within.lower().split("/")
+    if any(part == ".git" or _git_by_another_name(part) for part in parts):
+        return Zone.REPOSITORY
+    return Zone.STEERING if _STEERING.search(within) else Zone.INSIDE
+
+
+def _git_by_another_name(part: str) -> bool:
+    """Names that other file systems take for ``.git``."""
+    return part.startswith("git~") or part.rstrip(" .") == ".git"
+
+
+def _outside(resolved: str, pattern: str, place: Place) -> Zone:
+    if place.state and _below(resolved, place.state) is not None:
+        return Zone.STATE
+    allowed = _allowed(resolved, pattern, place)
+    if allowed is not None:
+        return allowed
+    if _below(place.workspace, resolved) is not None and not pattern:
+        return Zone.WORKSPACE
+    if _below(resolved, place.home) is not None:
+        return Zone.HOME
+    if resolved.startswith("/dev/"):
+        return Zone.DEVICE
+    if resolved.startswith(("/proc/", "/sys/")):
+        return Zone.KERNEL
+    holds_home = _below(place.home, resolved) is not None
+    if holds_home or resolved.count("/") == 1 or resolved.startswith(_SYSTEM_ROOTS):
+        return Zone.SYSTEM
+    return Zone.OUTSIDE
+
+
+def _allowed(resolved: str, pattern: str, place: Place) -> Zone | None:
+    """Return the zone of what lies in a directory anybody, or the project, may write."""
+    for top in place.writable:
+        if _below(resolved, top) is not None and (resolved != top or pattern):
+            return Zone.TEMPORARY
+    for top in place.temporary:
+        below = _below(resolved, top)
+        if below or (below == "" and pattern and pattern.strip("/") != ANY):
+            return Zone.TEMPORARY
+        if below == "":
+            return Zone.SYSTEM
+    return None
+
+
+_SYSTEM_ROOTS = ("/etc/", "/usr/", "/bin/", "/sbin/", "/lib", "/boot/", "/var/", "/root/", "/opt/",
+                 "/run/", "/System/", "/Library/", "/Applications/", "/private/etc/")  # fmt: skip
+
+
+def is_secret(field: str, place: Place, cwd: str | None) -> bool:
+    """Return whether the path is one where credentials are usually kept."""
+    text = field.replace(ANY, "x").replace(ONE, "x")
+    if "/" not in text and text in _SECRET_NAMES:
+        return False  # an ordinary word, not one of the system's files
+    path = absolute(text.partition(UNKNOWN)[0], cwd) or text
+    resolved = place.resolve(path) if path.startswith("/") else path
+    return any(_secret_path(each) for each in {path, resolved})
+
+
+def _secret_path(path: str) -> bool:
+    return bool(_SYSTEM_SECRETS.match(path)) or (
+        bool(_SECRET_FILES.search(path)) and not path.endswith(_NOT_SECRET)
+    )
+
+
+_NOT_SECRET = ("/shadow", "/environ", "/sudoers", "/gshadow")  # elsewhere they are just names
+
+
+def is_under(field: str, place: Place, cwd: str | None) -> bool:
+    """Return whether the path is certainly in the workspace, the workspace itself included."""
+    if UNKNOWN in field:
+        return False
+    path = absolute(field, cwd)
+    if path is None:
+        return False
+    return zone(field, place, cwd) is Zone.INSIDE or place.resolve(path) == place.workspace

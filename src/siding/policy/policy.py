@@ -1,0 +1,33 @@
+"""A policy: the rules in force and what a project adds to them."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from siding.policy.rules import BUILT_IN, Rule
+from siding.policy.verdict import Action
+
+
+class Policy(NamedTuple):
+    """What is in force. The default is the built-in rules alone."""
+
+    rules: tuple[Rule, ...] = ()  # the project's own
+    actions: Mapping[str, Action] = {}  # built-in rules with another action
+    off: frozenset[str] = frozenset()  # names of rules, or of whole sets
+    programs: frozenset[str] = frozenset()  # programs that are known as well
+    writable: tuple[str, ...] = ()  # directories outside the workspace that may be changed
+    examples: tuple[tuple[str, Action], ...] = ()
+    broken: str = ""  # why it does not parse; everything is blocked then
+    loosens: tuple[str, ...] = ()  # what of it allows more than the built-in rules do
+
+    def rule(self, name: str) -> Rule | None:
+        """Return a built-in rule as it is in force; None when it is switched off."""
+        rule = BUILT_IN[name]
+        if name in self.off or rule.group in self.off:
+            return None
+        action = self.actions.get(name)
+        return rule if action is None else rule._replace(action=action)
+
+    def in_force(self) -> tuple[Rule, ...]:
+        """Return every rule in force, the project's own first."""
+        built_in = (self.rule(name) for name in BUILT_IN)
+        return (*self.rules, *(rule for rule in built_in if rule is not None))

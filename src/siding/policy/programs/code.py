@@ -1,0 +1,233 @@
+"""Interpreters and editors: program text on the command line, in a file, or on standard input."""
+
+import re
+from typing import TYPE_CHECKING
+
+from siding.policy.fields import ANYTHING, UNKNOWN, Output, known
+from siding.policy.names import names
+from siding.policy.options import arguments
+from siding.policy.paths import Zone
+from siding.policy.programs.plain import runner
+from siding.policy.programs.program_text import judge_text
+from siding.policy.programs.python_text import judge_python
+
+if TYPE_CHECKING:
+    from siding.policy.examiner import Call, Examiner
+
+# interpreter -> family, options that hold text, options that load something, options with values
+_FAMILIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
+    "node": ("node", ("-e", "--eval", "-p", "--print", "-pe"),
+             ("-r", "--require", "--import", "--loader", "--experimental-loader", "--inspect-brk"),
+             ("--max-old-space-size", "-C")),
+    "bun": ("node", ("-e", "--eval", "-p", "--print"), ("-r", "--preload"), ("--cwd",)),
+    "deno": ("node", ("-e",), (), ()),
+    "perl": ("perl", ("-e", "-E"), ("-I",), ("-F", "-0")),
+    "ruby": ("ruby", ("-e",), ("-r", "-I"), ("-C", "-E", "-F")),
+    "php": ("php", ("-r", "-B", "-R", "-E"), ("-d", "-c", "-z"), ("-t", "-S")),
+    "lua": ("lua", ("-e",), ("-l",), ()),
+    "luajit": ("lua", ("-e",), ("-l",), ()),
+    "Rscript": ("R", ("-e",), (), ()),
+    "R": ("R", ("-e",), ("-f", "--file"), ()),
+}  # fmt: skip
+
+
+def python(examiner: "Examiner", call: "Call") -> Output:
+    """Judge python: -c text, -m module, a script, or standard input."""
+    words = list(call.arguments)
+    while words and words[0].startswith("-") and words[0] not in ("-", "-c", "-m", "--"):
+        word = words.pop(0)
+        if word in ("-V", "-VV", "--version", "-h", "--help"):
+            return ANYTHING
+        if re.fullmatch(r"-[A-Za-z]*[cm].*", word) and not word.startswith("--"):
+            at = min(word.index(c) for c in "cm" if c in word)
+            words = [f"-{word[at]}", *([word[at + 1 :]] if word[at + 1 :] else []), *words]
+            break
+        if word in ("-W", "-X", "--check-hash-based-pycs"):
+            words = words[1:]
+        if word.startswith("-i") and not [w for w in words if not w.startswith("-")]:
+            examiner.found("code-from-input", word)
+    if words and words[0] == "--":
+        words.pop(0)
+    if words[:1] == ["-c"]:
+        _python_text(examiner, call, words[1] if len(words) > 1 else "")
+    elif words[:1] == ["-m"]:
+        return _module(examiner, call, words[1:])
+    elif words and words[0] not in ("-", "/dev/stdin"):
+        _script(examiner, call, words)
+    else:
+        _python_input(examiner, call)
+    return ANYTHING
+
+
+def _python_text(examiner: "Examiner", call: "Call", text: str) -> None:
+    if known(text):
+        judge_python(examiner, text, call.state)
+    else:
+        examiner.found("code-from-input", text)
+
+
+def _python_input(examiner: "Examiner", call: "Call") -> None:
+    text = call.stdin.text
+    if call.stdin.remote:
+        examiner.found("remote-code", call.name)
+    elif text is None:
+        examiner.found("code-from-input", call.name)
+    elif text.strip():
+        _python_text(examiner, call, text)
+
+
+_SERVERS = names("http.server pyftpdlib smtpd uvicorn gunicorn")
+_MODULES = names(
+    """
+    pytest unittest venv pip build mypy black isort ruff flake8 pylint coverage tox nox
+    json.tool py_compile compileall doctest timeit trace cProfile profile zipfile tarfile
+    ensurepip this site sphinx mkdocs pyright piptools pre_commit isort bandit vulture pydoc
+    calendar ast tokenize dis platform sysconfig pstats uv hatch flit poetry pdm virtualenv
+    webpack mccabe pycodestyle pydocstyle pyflakes autopep8 yapf cython nuitka IPython jupyter
+    notebook django flask pip_audit pdb inspect antigravity base64 calendar html.entities
+    textwrap tabnanny unittest.mock pytest_cov grpc_tools.protoc babel alembic scripts src tests
+    xdist twine http.server robot behave locust streamlit celery uvicorn gunicorn hypercorn
+    importlinter mike towncrier bumpversion setuptools_scm wheel setuptools
+    """
+)
+
+
+def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
+
+    name = words[0] if words else ""
+    if name in ("pip", "twine", "poetry", "uv", "hatch", "pipx", "virtualenv", "pre_commit", "tox"):
+        return examiner.judges.judge(examiner, call._replace(words=tuple(words)))
+    if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
+        _server(examiner, call, words[1:])
+        return ANYTHING
+    if name in ("base64", "zipfile", "tarfile"):
+        for word in words[1:]:
+            examiner.reads(word, call.state)
+        return runner(examiner, call._replace(words=tuple(words)))
+    if name in _MODULES or examiner.judges.known(name) or examiner.is_module(name, call.state):
+        return runner(examiner, call._replace(words=tuple(words or ["python"])))
+    examiner.found("unknown-program", f"-m {name}")
+    return ANYTHING
+
+
+def _server(examiner: "Examiner", call: "Call", words: list[str]) -> None:
+    given = arguments(words, ("-b", "--bind", "-d", "--directory", "-p", "--protocol"))
+    bound = given.values("-b", "--bind")
+    if not bound or bound[0] not in ("127.0.0.1", "localhost", "::1"):
+        examiner.found("serve-files", "a server that other machines can reach")
+    for directory in given.values("-d", "--directory"):
+        if not examiner.is_workspace(directory, call.state):
+            examiner.found("serve-files", directory)
+    if not examiner.is_workspace(".", call.state):
+        examiner.found("serve-files", ".")
+
+
+def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
+    path = words[0]
+    if path.rpartition("/")[2] == "manage.py" and words[1:2]:
+        if words[1] in ("flush", "reset_db"):
+            examiner.found("destroy-data", words[1])
+        elif words[1] in ("dbshell", "shell", "shell_plus"):
+            examiner.found("code-from-input", words[1])
+    if examiner.is_fetched(path, call.state):
+        examiner.found("remote-code", path)
+    elif path.startswith("/dev/fd/") or UNKNOWN in path:
+        examiner.found("code-from-input", path)
+    elif examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.STEERING):
+        examiner.found("run-outside", path)
+    runner(examiner, call._replace(words=(call.words[0], *words[1:])))
+
+
+def interpreter(examiner: "Examiner", call: "Call") -> Output:
+    """Judge node, perl, ruby, php, lua, R."""
+    name = re.sub(r"[\d.]+$", "", call.name)
+    family, text_options, loaders, with_value = _FAMILIES[name]
+    words = list(call.arguments)
+    if name in ("deno", "bun") and words:
+        return _javascript_tool(examiner, call, words)
+    if name == "perl":
+        words = _perl_words(words)
+    given = arguments(words, (*text_options, *loaders, *with_value), stop_at_operand=True)
+    texts = given.values(*text_options)
+    _loaders(examiner, family, given.values(*loaders))
+    if given.has("-S") and name == "php":
+        examiner.found("serve-files", " ".join(given.values("-S")))
+    for text in texts:
+        judge_text(examiner, family, text)
+    in_place = name == "perl" and any(re.match(r"-[pnlw0]*i", word) for word in words)
+    for operand in given.operands if texts else ():
+        examiner.reads(operand, call.state)
+        if in_place:
+            examiner.writes(operand, call.state)
+    if texts or given.has("--version", "-v", "--help", "-h", "-V"):
+        return ANYTHING
+    if given.operands and given.operands[0] != "-":
+        _script(examiner, call, list(given.operands))
+    elif not given.has("--test"):
+        _text_input(examiner, call, family)
+    return ANYTHING
+
+
+def _loaders(examiner: "Examiner", family: str, values: list[str]) -> None:
+    for value in values:
+        plain = family in ("perl", "ruby") and re.fullmatch(r"[\w:]+", value)
+        harmless = value == "lib" or value.startswith(("memory_limit", "display_errors"))
+        if not plain and not harmless:
+            examiner.found("option-runs-program", value)
+
+
+def _text_input(examiner: "Examiner", call: "Call", family: str) -> None:
+    text = call.stdin.text
+    if call.stdin.remote:
+        examiner.found("remote-code", call.name)
+    elif text is None:
+        examiner.found("code-from-input", call.name)
+    elif text.strip():
+        judge_text(examiner, family, text)
+
+
+def _perl_words(words: list[str]) -> list[str]:
+    """Take perl's joined flags apart: ``-pi.bak``, ``-lne TEXT``, ``-MList::Util=sum``."""
+    taken: list[str] = []
+    for word in words:
+        if re.fullmatch(r"-[A-Za-z0]*[eE]", word) and len(word) > 2:
+            taken += ["-x" + word[1:-1].replace("i", "") if "i" not in word else "-i", "-e"]
+        elif re.match(r"-[Mm]-?[\w:]+", word):
+            taken.append("--module=" + word[2:])
+        else:
+            taken.append(word)
+    return taken
+
+
+def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
+    verb = next((w for w in words if not w.startswith("-")), "")
+    if verb in ("eval", "repl") or any(w in ("-e", "--eval", "-p", "--print") for w in words):
+        after = words[words.index(verb) + 1 :] if verb == "eval" else words[1:]
+        for text in [w for w in after if not w.startswith("-")][:1]:
+            judge_text(examiner, "node", text)
+        return ANYTHING
+    if re.match(r"https?:|npm:|jsr:|file:", verb) or any(re.match(r"https?:", w) for w in words):
+        examiner.found("remote-code", verb)
+        return ANYTHING
+    if verb in ("x", "create", "install", "add") and call.name == "deno":
+        examiner.found("install-elsewhere", " ".join(words[:4]))
+        return ANYTHING
+    from siding.policy.programs.packages import packages
+
+    return packages(examiner, call) if call.name == "bun" else runner(examiner, call)
+
+
+JUDGES = {
+    **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "py", "ipython"), python),
+    **dict.fromkeys((f"python3.{n}" for n in range(6, 20)), python),
+    **dict.fromkeys(
+        names(
+            """node nodejs deno bun perl ruby php lua luajit Rscript lua5.1 lua5.3 lua5.4 php8.1
+            php8.2
+            php8.3"""
+        ),
+        interpreter,
+    ),
+}  # fmt: skip
+JUDGES["nodejs"] = JUDGES["node"]
+_FAMILIES["nodejs"] = _FAMILIES["node"]

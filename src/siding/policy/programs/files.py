@@ -1,0 +1,542 @@
+"""Programs that make, change, move and remove files."""
+
+import re
+from typing import TYPE_CHECKING
+
+from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, UNKNOWN, Output, known
+from siding.policy.names import names
+from siding.policy.options import arguments
+from siding.policy.paths import Zone
+from siding.policy.programs.plain import dangerous_argument, options, reader
+
+if TYPE_CHECKING:
+    from siding.policy.examiner import Call, Examiner
+
+
+def remove(examiner: "Examiner", call: "Call") -> Output:
+    """Judge rm, rmdir, unlink, shred, trash."""
+    given = arguments(call.arguments, ("-n", "-s", "--iterations", "--size"))
+    recursive = call.name == "rm" and given.has("-r", "-R", "--recursive")
+    if not given.operands and given.has("--help", "--version"):
+        return ANYTHING
+    for operand in given.operands:
+        if operand == ANY and call.name == "rm" and "--" not in call.arguments and not recursive:
+            # A file called -rf would be taken for options.
+            examiner.deletes("./" + ANY, call.state, recursive=True)
+        examiner.deletes(operand, call.state, recursive=recursive)
+    for name, _ in given.options:
+        if UNKNOWN in name:
+            examiner.found("delete-unknown", name)
+    return NOTHING
+
+
+def copy(examiner: "Examiner", call: "Call") -> Output:
+    """Judge cp and install: reads its sources, writes its target."""
+    given = arguments(
+        call.arguments, ("-t", "--target-directory", "-m", "-o", "-g", "-S", "--mode", "--owner",
+                         "--group", "--suffix", "-s" if call.name == "install" else "--suffix"),
+    )  # fmt: skip
+    options(examiner, call)
+    targets = given.values("-t", "--target-directory")
+    sources = list(given.operands)
+    if call.name == "install" and given.has("-d", "--directory"):
+        targets, sources = sources, []
+    elif not targets and len(sources) > 1:
+        targets = [sources.pop()]
+    for source in sources:
+        examiner.reads(source, call.state)
+        if call.name == "cp" and given.has("-s", "--symbolic-link"):
+            _link_to(examiner, call, source)
+    for target in targets:
+        examiner.writes(target, call.state)
+        if target.endswith("/") or examiner.is_workspace(target, call.state):
+            _into(examiner, call, target, sources)
+    if any(examiner.is_fetched(source, call.state) for source in sources):
+        for target in targets:
+            examiner.takes(target, call.state)
+    _set_id(examiner, given.values("-m", "--mode"))
+    return NOTHING
+
+
+def _into(examiner: "Examiner", call: "Call", target: str, sources: list[str]) -> None:
+    for source in sources:
+        name = source.rstrip("/").rpartition("/")[2]
+        if name not in ("", ".", ".."):
+            examiner.writes(f"{target.rstrip('/')}/{name}", call.state)
+
+
+def move(examiner: "Examiner", call: "Call") -> Output:
+    """Judge mv: what it moves away is gone from there."""
+    given = arguments(call.arguments, ("-t", "--target-directory", "-S", "--suffix"))
+    targets = given.values("-t", "--target-directory")
+    sources = list(given.operands)
+    if not targets and len(sources) > 1:
+        targets = [sources.pop()]
+    for source in sources:
+        zone = examiner.zone(source, call.state, link_itself=True)
+        if zone not in (Zone.INSIDE, Zone.TEMPORARY):
+            examiner.deletes(source, call.state, recursive=True)
+    for target in targets:
+        if examiner.zone(target, call.state) is Zone.HARMLESS:
+            examiner.found("delete-unknown", target)
+        examiner.writes(target, call.state)
+        if target.endswith("/") or examiner.is_workspace(target, call.state):
+            _into(examiner, call, target, sources)
+    if any(examiner.is_fetched(source, call.state) for source in sources):
+        for target in targets:
+            examiner.takes(target, call.state)
+    return NOTHING
+
+
+def link(examiner: "Examiner", call: "Call") -> Output:
+    """Judge ln: a link that leads outside turns every later path through it."""
+    given = arguments(call.arguments, ("-t", "--target-directory", "-S", "--suffix"))
+    targets = given.values("-t", "--target-directory")
+    sources = list(given.operands)
+    if not targets and len(sources) > 1:
+        targets = [sources.pop()]
+    if not targets:
+        targets = [source.rstrip("/").rpartition("/")[2] or "." for source in sources]
+    for target in targets:
+        examiner.writes(target, call.state)
+    for source in sources:
+        directory = targets[0].rpartition("/")[0] if targets and known(targets[0]) else ""
+        path = source if source.startswith("/") or not directory else f"{directory}/{source}"
+        if _link_to(examiner, call, path):
+            examiner.links_made(targets[0], source, call.state)
+    return NOTHING
+
+
+def _link_to(examiner: "Examiner", call: "Call", source: str) -> bool:
+    zone = examiner.zone(source, call.state)
+    if zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.STEERING, Zone.HARMLESS):
+        return False
+    if examiner.is_workspace(source, call.state):
+        return False
+    examiner.found("link-outside", source)
+    return True
+
+
+def make(examiner: "Examiner", call: "Call") -> Output:
+    """Judge programs whose operands are files or directories they make or change."""
+    with_value: tuple[str, ...] = (
+        "-m", "--mode", "-d", "--date", "-r", "--reference", "-t", "-s", "--size", "-o",
+                  "--suffix", "-p", "--tmpdir", "-l", "--length")  # fmt: skip
+    if call.name in ("mkdir", "mkfifo"):
+        with_value = ("-m", "--mode")
+    elif call.name == "touch":
+        with_value = ("-d", "--date", "-r", "--reference", "-t")
+    given = arguments(call.arguments, with_value)
+    if call.name == "mktemp":
+        directory = (given.values("-p", "--tmpdir") or ["/tmp"])[0]
+        for each in given.operands:
+            if "/" in each:
+                examiner.writes(each, call.state)
+        return Output(text=f"{directory}/{NUMBER}\n")
+    for operand in given.operands:
+        examiner.writes(operand, call.state)
+    _set_id(examiner, given.values("-m", "--mode"))
+    return NOTHING
+
+
+def tee(examiner: "Examiner", call: "Call") -> Output:
+    """Judge tee and sponge."""
+    for operand in arguments(call.arguments).operands:
+        examiner.writes(operand, call.state)
+        if call.stdin.remote:
+            examiner.takes(operand, call.state)
+    return call.stdin
+
+
+def dd(examiner: "Examiner", call: "Call") -> Output:
+    """Judge dd."""
+    given = dict(word.partition("=")[::2] for word in call.arguments)
+    if "of" in given:
+        examiner.writes(given["of"], call.state)
+        source = given.get("if", "")
+        endless = source in ("/dev/zero", "/dev/urandom", "/dev/random") and "count" not in given
+        if endless and examiner.zone(given["of"], call.state) is not Zone.HARMLESS:
+            examiner.found("fill-disk", given["of"])
+    examiner.reads(given.get("if", ""), call.state)
+    return ANYTHING
+
+
+_SET_ID = re.compile(r"^0?[2467]\d{3}$|(?:^|,)[ugoa]*[+=][rwx]*s|^[ugoa]*\+[rwxX]*s")
+
+
+def _set_id(examiner: "Examiner", modes: list[str]) -> None:
+    for mode in modes:
+        if _SET_ID.search(mode):
+            examiner.found("open-permissions", mode)
+
+
+def permissions(examiner: "Examiner", call: "Call") -> Output:
+    """Judge chmod, chown, chgrp, chattr, setfacl."""
+    words = [w for w in call.arguments if not w.startswith("--reference")]
+    operands = [w for w in words if not w.startswith("-") or re.match(r"-[rwxXst]+$", w)]
+    if call.name in ("setfacl", "setfattr"):
+        given = arguments(words, ("-m", "-x", "-M", "-X", "-n", "-v"))
+        operands = ["", *given.operands]
+        if any("o::" in value or "other" in value for value in given.values("-m")):
+            examiner.found("open-permissions", " ".join(given.values("-m")))
+    _set_id(examiner, operands[:1] if call.name == "chmod" else [])
+    if call.name == "setcap":
+        examiner.found("open-permissions", " ".join(operands))
+    for operand in operands[1:]:
+        zone = examiner.zone(operand, call.state)
+        if zone is Zone.UNKNOWN:
+            examiner.found("write-unknown", operand)
+        elif zone is Zone.REPOSITORY:
+            examiner.found("write-repository", operand)
+        elif zone is Zone.STATE:
+            examiner.found("siding-state", operand)
+        elif zone is Zone.STEERING:
+            examiner.found("steer-agents", operand)
+        elif not (zone in (Zone.INSIDE, Zone.TEMPORARY) or _here(examiner, call, operand)):
+            examiner.found("open-permissions", operand)
+    return NOTHING
+
+
+def _here(examiner: "Examiner", call: "Call", operand: str) -> bool:
+    return call.name in ("chmod", "chattr") and examiner.is_workspace(operand, call.state)
+
+
+# -- archives ----------------------------------------------------------------------------------
+
+_TAR_RUNS = ("-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F",
+             "--info-script", "--new-volume-script", "--rmt-command", "--rsh-command")  # fmt: skip
+
+
+def tar(examiner: "Examiner", call: "Call") -> Output:
+    """Judge tar: where it unpacks to, what it packs, and the options that run programs."""
+    words = list(call.arguments)
+    if words and not words[0].startswith("-"):
+        words[0] = "-" + words[0]
+    if words and re.fullmatch(r"-[A-Za-z]*f[A-Za-z]+", words[0]):  # xfv: the f takes the next word
+        words[0] = words[0].replace("f", "") + "f"
+    with_value = ("-f", "--file", "-C", "--directory", "-T", "--files-from", "-X", "--exclude",
+                  "--exclude-from", "--transform", "--strip-components", "-b", "--owner", "--group",
+                  "--mode", "-g", "-V", "--one-top-level", *_TAR_RUNS)  # fmt: skip
+    given = arguments(words, with_value)
+    for name, value in given.options:
+        if any(name == each or (len(name) > 5 and each.startswith(name)) for each in _TAR_RUNS):
+            simple = name in ("-I", "--use-compress-program") and value in _COMPRESSORS
+            if not simple and not (name == "--checkpoint-action" and value in ("dot", "echo")):
+                examiner.found("option-runs-program", f"{name}={value}")
+                examiner.inner_text(name, (value or "").removeprefix("exec="), call.state)
+    unpacks = given.has("-x", "--extract", "--get")
+    packs = given.has("-c", "-r", "-u", "--create", "--append", "--update")
+    for directory in given.values("-C", "--directory", "--one-top-level"):
+        if unpacks:
+            examiner.writes_into(directory, call.state)
+        else:
+            examiner.reads(directory, call.state)
+    if unpacks and given.has("-P", "--absolute-names"):
+        examiner.found("write-unknown", "-P")
+    for archive in given.values("-f", "--file"):
+        if packs:
+            examiner.writes(archive, call.state)
+    return _packed(examiner, call, given.operands) if packs else ANYTHING
+
+
+_COMPRESSORS = frozenset({"gzip", "pigz", "bzip2", "pbzip2", "xz", "pxz", "zstd", "lz4", "brotli"})
+
+
+def _packed(examiner: "Examiner", call: "Call", operands: tuple[str, ...]) -> Output:
+    for operand in operands:
+        examiner.reads(operand, call.state)
+        if examiner.zone(operand, call.state) in (Zone.HOME, Zone.SYSTEM):
+            examiner.found("read-secret", operand)
+    return ANYTHING
+
+
+def unzip(examiner: "Examiner", call: "Call") -> Output:
+    """Judge unzip, 7z and the like."""
+    given = arguments(
+        call.arguments, ("-d", "-x", "-P", "-o" if call.name.startswith("7") else "-d")
+    )
+    for directory in (*given.values("-d"), *(given.values("-o") if call.name[0] == "7" else ())):
+        examiner.writes_into(directory, call.state)
+    return ANYTHING
+
+
+def zip_files(examiner: "Examiner", call: "Call") -> Output:
+    """Judge zip."""
+    given = arguments(
+        call.arguments, ("-TT", "--unzip-command", "-x", "-i", "-P", "-b", "-n", "-t")
+    )
+    for name, value in given.options:
+        if name in ("-TT", "--unzip-command"):
+            examiner.found("option-runs-program", f"{name} {value}")
+            examiner.inner_text(name, value or "", call.state)
+    for operand in given.operands[:1]:
+        examiner.writes(operand, call.state)
+    return _packed(examiner, call, given.operands[1:])
+
+
+def compress(examiner: "Examiner", call: "Call") -> Output:
+    """Judge gzip, xz, zstd and their opposites: they replace the files they are given."""
+    given = arguments(call.arguments, ("-S", "-o", "-T", "-L", "--suffix"))
+    shows = given.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list")
+    for operand in given.operands:
+        if shows:
+            examiner.reads(operand, call.state)
+        else:
+            examiner.writes(operand, call.state)
+    for value in given.values("-o"):
+        examiner.writes(value, call.state)
+    return Output(remote=call.stdin.remote)
+
+
+def unpack_list(examiner: "Examiner", call: "Call") -> Output:
+    """Judge cpio, pax, ar."""
+    given = arguments(call.arguments, ("-D", "--directory", "-F", "-O", "--rsh-command"))
+    for directory in given.values("-D", "--directory", "-O", "-F"):
+        examiner.writes_into(directory, call.state)
+    if given.has("--rsh-command"):
+        examiner.found("option-runs-program", "--rsh-command")
+    if given.has("-i", "--extract") and not given.has("--no-absolute-filenames", "-t"):
+        examiner.found("write-unknown", call.name)
+    return ANYTHING
+
+
+# -- finding -----------------------------------------------------------------------------------
+
+_FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
+_FIND_WRITES = ("-fprint", "-fprint0", "-fls", "-fprintf")
+
+
+def find(examiner: "Examiner", call: "Call") -> Output:
+    """Judge find: every path it finds stands for all below where it starts."""
+    words = list(call.arguments)
+    while words and words[0] in ("-H", "-L", "-P", "-O1", "-O2", "-O3"):
+        follows = words.pop(0)
+        if follows == "-L" and ("-delete" in words or any(w in _FIND_RUNS for w in words)):
+            examiner.found("delete-unknown", "-L")
+    starts = []
+    while words and not words[0].startswith(("-", "(", "!")):
+        starts.append(words.pop(0))
+    starts = starts or ["."]
+    selects = _selects(words)
+    below = [_below(examiner, call, start, selects) for start in starts]
+    index = 0
+    while index < len(words):
+        word = words[index]
+        index += 1
+        if word == "-delete":
+            _find_deletes(examiner, call, starts, words)
+        elif word in _FIND_WRITES and index < len(words):
+            examiner.writes(words[index], call.state)
+        elif word in ("-files0-from", "-newer", "-samefile") and index < len(words):
+            examiner.reads(words[index], call.state)
+        elif word in _FIND_RUNS:
+            end = next((i for i in range(index, len(words)) if words[i] in (";", "+")), len(words))
+            _find_runs(examiner, call, word, words[index:end], starts, words[:index])
+            index = end + 1
+    return Output(text="".join(each + "\n" for each in below))
+
+
+def _below(examiner: "Examiner", call: "Call", start: str, selects: bool) -> str:
+    """Return a pattern for what is found below a directory: some names of it, or all of them."""
+    some = f"{ANY}{ANY}x" if selects else ANY
+    inside = examiner.is_workspace(start, call.state)
+    return f"{start.rstrip('/')}/{some if inside else ANY}"
+
+
+def _find_deletes(examiner: "Examiner", call: "Call", starts: list[str], tests: list[str]) -> None:
+    for start in starts:
+        if examiner.is_root(start, call.state):
+            if not _selects(tests):
+                examiner.found("delete-all", start)
+            continue
+        examiner.deletes(start, call.state, recursive=True)
+
+
+_SELECTORS = ("-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer",
+              "-empty", "-mtime", "-mmin", "-size", "-xtype", "-lname")  # fmt: skip
+
+
+def _selects(tests: list[str]) -> bool:
+    """Return whether the tests choose some of the files and not all of them."""
+    for index, word in enumerate(tests):
+        if word in _SELECTORS:
+            value = tests[index + 1] if index + 1 < len(tests) else ""
+            if value.strip("*") and not (index and tests[index - 1] in ("!", "-not", "-o", "-or")):
+                return True
+    return False
+
+
+def _find_runs(
+    examiner: "Examiner", call: "Call", how: str, words: list[str], starts: list[str],
+    tests: list[str],
+) -> None:  # fmt: skip
+    selects = _selects(tests)
+    for start in starts:
+        found = _below(examiner, call, start, selects)
+        if not examiner.is_workspace(start, call.state) or (
+            not selects and examiner.is_root(start, call.state)
+        ):
+            found = start
+        filled = tuple(found if word == "{}" else word.replace("{}", found) for word in words)
+        state = call.state.copy()
+        examiner.inner(f"find {how}", filled, call._replace(state=state))
+
+
+def fd(examiner: "Examiner", call: "Call") -> Output:
+    """Judge fd, which runs a program for what it finds with -x or -X."""
+    words = call.arguments
+    for flag in ("-x", "-X", "--exec", "--exec-batch"):
+        if flag in words:
+            at = words.index(flag)
+            given = arguments(words[:at], ("-e", "-t", "-d", "-E", "--extension", "--type"))
+            for start in given.operands[1:] or (".",):
+                found = f"{start.rstrip('/')}/{ANY}{ANY}x"
+                if not examiner.is_workspace(start, call.state):
+                    found = start
+                inner = tuple(w.replace("{}", found) for w in words[at + 1 :] if w != ";")
+                inner = inner if any("{}" in w for w in words[at + 1 :]) else (*inner, found)
+                examiner.inner(f"{call.name} {flag}", inner, call)
+            return ANYTHING
+    return reader(examiner, call)
+
+
+# -- other -------------------------------------------------------------------------------------
+
+
+def patch(examiner: "Examiner", call: "Call") -> Output:
+    """Judge patch."""
+    given = arguments(call.arguments, ("-p", "-i", "-d", "-o", "-r", "-B", "-D", "-F", "-z"))
+    for directory in given.values("-d", "--directory"):
+        examiner.writes_into(directory, call.state)
+    for path in (*given.values("-o", "--output", "-r"), *given.operands[:1]):
+        examiner.writes(path, call.state)
+    return ANYTHING
+
+
+def split(examiner: "Examiner", call: "Call") -> Output:
+    """Judge split and csplit."""
+    given = arguments(call.arguments, ("-a", "-b", "-C", "-l", "-n", "-t", "--filter", "--bytes",
+                                       "--lines", "-f", "--prefix"))  # fmt: skip
+    for command in given.values("--filter"):
+        examiner.found("option-runs-program", f"--filter={command}")
+        examiner.inner_text("--filter", command, call.state)
+    for prefix in (*given.operands[1:2], *given.values("-f", "--prefix")):
+        if call.name == "split" or prefix not in given.operands:
+            examiner.writes(prefix, call.state)
+    for operand in given.operands[:1]:
+        examiner.reads(operand, call.state)
+    return NOTHING
+
+
+def sort(examiner: "Examiner", call: "Call") -> Output:
+    """Judge sort and uniq: an option, or the second operand, is a file they write."""
+    given = arguments(call.arguments, ("-o", "--output", "-k", "-t", "-S", "-T", "--key",
+                                       "--compress-program", "--files0-from", "--parallel",
+                                       "-f", "-s", "-w"))  # fmt: skip
+    if call.name == "sort":
+        given = arguments(call.arguments, ("-o", "--output", "-k", "-t", "-S", "-T", "--key",
+                                           "--compress-program", "--files0-from"))  # fmt: skip
+    for command in given.values("--compress-program"):
+        if command not in _COMPRESSORS:
+            examiner.found("option-runs-program", f"--compress-program={command}")
+    for path in given.values("-o", "--output"):
+        examiner.writes(path, call.state)
+    if call.name in ("uniq", "xxd") and len(given.operands) > 1:
+        examiner.writes(given.operands[1], call.state)
+    for operand in given.operands:
+        examiner.reads(operand, call.state)
+    remote = call.stdin.remote
+    return Output(text=call.stdin.text if call.name != "xxd" else None, remote=remote)
+
+
+def date(examiner: "Examiner", call: "Call") -> Output:
+    """Judge date: it shows the lines of a file it cannot read as dates."""
+    given = arguments(call.arguments, ("-d", "--date", "-f", "--file", "-r", "--reference", "-s"))
+    for path in given.values("-f", "--file"):
+        if examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.TEMPORARY):
+            examiner.found("read-secret", path)
+        examiner.reads(path, call.state)
+    if given.has("-s", "--set"):
+        examiner.found("change-system", "--set")
+    return Output(text=NUMBER + "\n")
+
+
+def transfer(examiner: "Examiner", call: "Call") -> Output:
+    """Judge rsync and scp: between here and another machine, or between two places here."""
+    with_value: tuple[str, ...] = (
+        "-e", "--rsh", "--rsync-path", "--exclude", "--include", "-f", "--filter", "-S",
+                  "-o", "-F", "-P", "-i", "-l", "-c", "-J", "-D", "--port", "--files-from",
+                  "--log-file", "--backup-dir", "-T", "--temp-dir", "--link-dest",
+                  "--compare-dest", "--partial-dir", "--chmod", "--bwlimit")  # fmt: skip
+    if call.name == "rsync":
+        with_value = tuple(o for o in with_value if o not in ("-S", "-o", "-F", "-P", "-i", "-l",
+                                                              "-c", "-J", "-D"))  # fmt: skip
+    given = arguments(call.arguments, with_value)
+    if not given.operands:
+        return ANYTHING
+    for name, value in given.options:
+        program = value or ""
+        plain = program.partition(" ")[0] in ("ssh", "rsync") and "-o" not in program
+        if name in ("-e", "--rsh", "--rsync-path", "-S", "-F", "-D") and not plain:
+            examiner.found("option-runs-program", f"{name} {program}")
+            examiner.inner_text(name, program, call.state)
+        if name == "-o" and re.match(r"(?i)(?:proxy|local)command|proxyjump", value or ""):
+            examiner.found("option-runs-program", f"-o {value}")
+            examiner.inner_text("-o", (value or "").partition("=")[2], call.state)
+    *sources, target = given.operands
+    far = [each for each in given.operands if _far(each)]
+    if far:
+        examiner.found("send-data", far[0])
+    for source in sources:
+        examiner.reads(source, call.state)
+    if not _far(target) and sources:
+        examiner.writes_into(target, call.state)
+    for value in given.values("--backup-dir", "--log-file", "-T", "--temp-dir", "--partial-dir"):
+        examiner.writes(value, call.state)
+    return ANYTHING
+
+
+def _far(operand: str) -> bool:
+    if operand.startswith(("rsync://", "ssh://", "scp://")):
+        return True
+    head, colon, _ = operand.partition(":")
+    return bool(colon) and "/" not in head
+
+
+def arguments_only(examiner: "Examiner", call: "Call") -> Output:
+    """Judge programs whose operands are files they change in place."""
+    for operand in arguments(call.arguments).operands:
+        examiner.writes(operand, call.state)
+        dangerous_argument(examiner, call, operand)
+    return ANYTHING
+
+
+JUDGES = {
+    **dict.fromkeys(
+        names(
+            """rm rmdir unlink shred trash trash-put srm wipe gio-trash rimraf del-cli"""
+        ),
+        remove,
+    ),
+    **dict.fromkeys(("cp", "install", "ginstall"), copy),
+    **dict.fromkeys(("mkdir", "touch", "truncate", "mkfifo", "mktemp", "fallocate"), make),
+    **dict.fromkeys(("chmod", "chown", "chgrp", "chattr", "setfacl", "setfattr", "setcap",
+                     "chcon"), permissions),
+    **dict.fromkeys(("tar", "bsdtar", "gtar"), tar),
+    **dict.fromkeys(("unzip", "7z", "7za", "7zz", "unrar", "unar", "bsdunzip"), unzip),
+    **dict.fromkeys(
+        names(
+            """gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 unlz4 pigz brotli lzma"""
+        ),
+        compress,
+    ),
+    **dict.fromkeys(("cpio", "pax"), unpack_list),
+    **dict.fromkeys(("tee", "sponge"), tee),
+    **dict.fromkeys(("fd", "fdfind"), fd),
+    **dict.fromkeys(("split", "csplit"), split),
+    **dict.fromkeys(("sort", "uniq", "xxd"), sort),
+    **dict.fromkeys(("rsync", "scp"), transfer),
+    **dict.fromkeys(("dos2unix", "unix2dos", "rename", "recode"), arguments_only),
+    "mv": move, "ln": link, "dd": dd, "zip": zip_files, "find": find, "patch": patch,
+    "date": date,
+}  # fmt: skip

@@ -1,0 +1,311 @@
+"""Programs that talk to other machines."""
+
+import re
+from typing import TYPE_CHECKING
+
+from siding.policy.fields import ANYTHING, MARKS, UNKNOWN, Output, known, shown_words
+from siding.policy.names import names, ordered
+from siding.policy.options import Arguments, arguments
+from siding.policy.programs.plain import reads_all
+
+if TYPE_CHECKING:
+    from siding.policy.examiner import Call, Examiner
+
+_LOCAL = re.compile(r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"
+                    r"|0x7f|2130706433|0(?=[:/]))(?::|/|$)")  # fmt: skip
+
+_CURL_VALUES = ordered(
+    """
+    -d --data --data-raw --data-binary --data-ascii --data-urlencode --json -F --form
+    --form-string -T --upload-file -o --output -O_ -X --request -H --header -u --user -A
+    --user-agent -e --referer -b --cookie -c --cookie-jar -K --config -x --proxy -m --max-time
+    --connect-timeout --retry --retry-delay -w --write-out -E --cert --key --cacert --capath -r
+    --range -C --continue-at --unix-socket --abstract-unix-socket --resolve --connect-to -D
+    --dump-header --trace --trace-ascii --output-dir --url --interface --limit-rate -y -Y -z
+    --time-cond --oauth2-bearer --netrc-file --stderr --libcurl --hostpubmd5 -P --ftp-port -Q
+    --quote -t --telnet-option --etag-save --etag-compare --proto --proto-redir --ciphers
+    --engine --dns-servers --aws-sigv4 --url-query -U --proxy-user --pass --create-file-mode
+    --max-redirs
+    """
+)
+_CURL_SENDS = ("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode",
+               "--json", "-F", "--form", "--form-string", "-T", "--upload-file")  # fmt: skip
+
+
+def curl(examiner: "Examiner", call: "Call") -> Output:
+    """Judge curl."""
+    given = arguments(call.arguments, _CURL_VALUES)
+    if given.has("--version", "--help", "-V", "-h"):
+        return ANYTHING
+    urls = [*given.operands, *given.values("--url")]
+    method = next(iter(given.values("-X", "--request")), "").upper()
+    sends = given.has(*_CURL_SENDS) or method not in ("", "GET", "HEAD")
+    local = [url for url in urls if _LOCAL.match(url)]
+    if given.has("--unix-socket", "--abstract-unix-socket"):
+        examiner.found("local-server", shown_words(call.words[:6]))
+    if sends and local:
+        examiner.found("local-server", local[0])
+    elif sends:
+        examiner.found("send-data", shown_words(call.words[:6]))
+    if given.has("-K", "--config", "--engine", "--libcurl"):
+        examiner.found("option-runs-program", "-K")
+    if given.has("-u", "--user", "--oauth2-bearer", "-n", "--netrc", "--netrc-file") or any(
+        re.match(r"(?i)(?:proxy-)?authorization:|cookie:|x-api-key:", v)
+        for v in given.values("-H", "--header")
+    ):
+        _credentials(examiner, given)
+    _curl_files(examiner, call, given)
+    _urls(examiner, call, urls)
+    reads_all(examiner, call)
+    if given.has("-O", "--remote-name", "--remote-name-all"):
+        for name in _names(urls):
+            examiner.takes(name, call.state)
+    to_file = given.has("-o", "--output", "-O", "--remote-name")
+    return Output(text="" if to_file and "-" not in given.values("-o") else None, remote=True)
+
+
+def _curl_files(examiner: "Examiner", call: "Call", given: Arguments) -> None:
+    for path in given.values("-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar",
+                             "--trace", "--trace-ascii", "--stderr", "--etag-save"):  # fmt: skip
+        if path != "-":
+            examiner.writes(path, call.state)
+            examiner.takes(path, call.state)
+    for path in given.values("--output-dir"):
+        examiner.writes_into(path, call.state)
+
+
+def _credentials(examiner: "Examiner", given: Arguments) -> None:
+    for value in (*given.values("-u", "--user", "--oauth2-bearer", "-H", "--header"),):
+        if UNKNOWN in value:
+            examiner.found("print-secret", value)
+
+
+def _urls(examiner: "Examiner", call: "Call", urls: list[str]) -> None:
+    for url in urls:
+        if url.startswith("file:"):
+            examiner.reads(url.removeprefix("file:").removeprefix("//"), call.state)
+        if not known(url) and re.search(rf"[?/=&@.][^/]*[{UNKNOWN}]", url):
+            examiner.found("send-data", url)
+        if url.startswith(("gopher:", "dict:", "telnet:", "smtp:", "ftp:", "scp:", "sftp:")):
+            examiner.found("send-data", url)
+
+
+def _names(urls: list[str]) -> set[str]:
+    return {url.partition("?")[0].rstrip("/").rpartition("/")[2] or "index.html" for url in urls}
+
+
+_WGET_VALUES = ordered(
+    """
+    -O --output-document -P --directory-prefix -o --output-file -a --append-output -i
+    --input-file -e --execute -U --user-agent --header --post-data --post-file --body-data
+    --body-file --method --user --password --use-askpass --config -t --tries -T --timeout -w -l
+    --level -A -R -D -I -X --load-cookies --save-cookies --referer --ca-certificate
+    --certificate --private-key -Q --limit-rate --restrict-file-names --rejected-log
+    """
+)
+
+
+def wget(examiner: "Examiner", call: "Call") -> Output:
+    """Judge wget, and the clients that are written like it."""
+    given = arguments(call.arguments, _WGET_VALUES)
+    if given.has("--version", "--help", "-V", "-h"):
+        return ANYTHING
+    urls = list(given.operands)
+    if given.has("--post-data", "--post-file", "--body-data", "--body-file") or given.values(
+        "--method"
+    ) not in ([], ["GET"]):
+        local = any(_LOCAL.match(url) for url in urls)
+        examiner.found("local-server" if local else "send-data", shown_words(call.words[:6]))
+    for name in ("-e", "--execute", "--use-askpass", "--config"):
+        for value in given.values(name):
+            examiner.found("option-runs-program", f"{name} {value}")
+    for path in given.values("-O", "--output-document", "-o", "--output-file", "-a",
+                             "--append-output", "--save-cookies"):  # fmt: skip
+        if path != "-":
+            examiner.writes(path, call.state)
+            examiner.takes(path, call.state)
+    for path in given.values("-P", "--directory-prefix"):
+        examiner.writes_into(path, call.state)
+    _urls(examiner, call, urls)
+    reads_all(examiner, call)
+    if not given.has("-O", "--output-document", "--spider"):
+        for name in _names(urls):
+            examiner.takes(name, call.state)
+    joined = "-" in given.values("-O", "--output-document") or any(
+        re.fullmatch(r"-\w*O-", word) for word in call.arguments
+    )
+    return Output(text=None if joined else "", remote=True)
+
+
+_SSH_VALUES = ordered("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
+
+
+def ssh(examiner: "Examiner", call: "Call") -> Output:
+    """Judge ssh: another machine runs the command, and its input goes there."""
+    given = arguments(call.arguments, _SSH_VALUES, stop_at_operand=True)
+    if given.has("-V", "-Q") and not given.operands:
+        return ANYTHING
+    for value in given.values("-o"):
+        if re.match(
+            r"(?i)(?:proxy|local|knownhosts)command|proxyusefd|pkcs11|include|match", value
+        ):
+            examiner.found("option-runs-program", f"-o {value}")
+            examiner.inner_text("ssh -o", re.split(r"[= ]", value, maxsplit=1)[-1], call.state)
+    for name in ("-F", "-I", "-E"):
+        for value in given.values(name):
+            examiner.found("option-runs-program", f"{name} {value}")
+    if given.has("-R", "-L", "-D", "-w", "-W"):
+        examiner.found("serve-files", shown_words(call.words[:6]))
+    reads_all(examiner, call)
+    if given.operands:
+        examiner.found("change-remote", given.operands[0])
+        examiner.found("send-data", given.operands[0])
+        line = " ".join(given.operands[1:])
+        if line and known(line):
+            state = call.state.copy()
+            examiner.inner_text("ssh", line, state)
+    return Output(remote=True)
+
+
+def ssh_keys(examiner: "Examiner", call: "Call") -> Output:
+    """Judge ssh-keygen, ssh-add, ssh-copy-id."""
+    given = arguments(call.arguments, ("-f", "-t", "-b", "-C", "-N", "-P", "-m", "-s", "-D", "-E"))
+    if call.name == "ssh-copy-id" or given.has("-D", "-s"):
+        examiner.found("send-data", shown_words(call.words))
+    if call.name == "ssh-keygen" and not given.has("-l", "-F", "-y", "-e", "-B"):
+        for path in given.values("-f") or [f"{examiner.home}/.ssh/id_rsa"]:
+            examiner.writes(path, call.state)
+    if call.name == "ssh-add" and not given.has("-l", "-L"):
+        examiner.found("read-secret", "ssh-add")
+    if given.has("-y"):
+        reads_all(examiner, call)
+    return ANYTHING
+
+
+def netcat(examiner: "Examiner", call: "Call") -> Output:
+    """Judge nc, ncat, socat, telnet."""
+    given = arguments(call.arguments, ("-w", "-p", "-s", "-i", "-x", "-X", "-q", "-e", "-c", "-m"))
+    if given.has("-h", "--help", "--version", "-V") and len(given.operands) == 0:
+        return ANYTHING
+    if given.has("-z") and not given.has("-e", "-c"):
+        return ANYTHING
+    if call.name != "telnet" and (
+        given.has("-e", "-c", "--exec", "--sh-exec")
+        or any(re.search(r"(?i)(?:exec|system|shell):", word) for word in call.arguments)
+    ):
+        examiner.found("serve-files", shown_words(call.words))
+        for value in given.values("-e", "-c"):
+            examiner.inner_text(call.name, value, call.state)
+    elif given.has("-l", "--listen") or any(
+        re.search(r"(?i)listen", word) for word in call.arguments
+    ):
+        examiner.found("serve-files", shown_words(call.words))
+    elif given.has("-U") or any("UNIX" in word.upper() for word in call.arguments):
+        examiner.found("local-server", shown_words(call.words))
+    else:
+        examiner.found("send-data", shown_words(call.words))
+    reads_all(examiner, call)
+    return Output(remote=True)
+
+
+def asked_to_send(examiner: "Examiner", call: "Call") -> Output:
+    """Judge programs that exist to send things to other machines."""
+    if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
+        return ANYTHING
+    examiner.found("send-data", shown_words(call.words[:6]))
+    reads_all(examiner, call)
+    return Output(remote=True)
+
+
+def opens_a_door(examiner: "Examiner", call: "Call") -> Output:
+    """Judge tunnels and servers."""
+    if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
+        return ANYTHING
+    examiner.found("serve-files", shown_words(call.words[:6]))
+    return ANYTHING
+
+
+def lookup(examiner: "Examiner", call: "Call") -> Output:
+    """Judge dig, host, ping …: a name that is put together can carry data."""
+    for index, word in enumerate(call.arguments):
+        if set(word) & set(MARKS) and set(word) - set(MARKS):
+            examiner.found("send-data", word)
+        if call.name == "ping" and index and call.arguments[index - 1] == "-p":
+            examiner.found("send-data", word)
+        if call.name == "ping" and word in ("-f", "-A"):
+            examiner.found("send-data", word)
+        if call.name in ("dig", "nslookup") and word.startswith("@") and UNKNOWN in word:
+            examiner.found("send-data", word)
+    reads_all(examiner, call)
+    return ANYTHING
+
+
+def scanner(examiner: "Examiner", call: "Call") -> Output:
+    """Judge nmap, tcpdump and the like."""
+    for index, word in enumerate(call.arguments):
+        value = call.arguments[index + 1] if index + 1 < len(call.arguments) else ""
+        if word in ("-z", "-Z", "--script") or word.startswith("--script="):
+            examiner.found("option-runs-program", f"{word} {value}")
+        if word in ("-w", "-oN", "-oX", "-oA", "-oG"):
+            examiner.writes(value, call.state)
+    if not set(call.arguments) & {"--version", "-V", "--help", "-h"}:
+        examiner.found("send-data", shown_words(call.words[:6]))
+    return ANYTHING
+
+
+def openssl(examiner: "Examiner", call: "Call") -> Output:
+    """Judge openssl."""
+    given = arguments(call.arguments, ("-out", "-in", "-key", "-inkey", "-engine", "-provider",
+                                       "-config", "-keyout", "-connect"))  # fmt: skip
+    for name in ("-engine", "-provider", "-config"):
+        for value in given.values(name):
+            examiner.found("option-runs-program", f"{name} {value}")
+    for path in given.values("-out", "-keyout"):
+        examiner.writes(path, call.state)
+    if given.operands[:1] in (("s_client",), ("s_server",)):
+        examiner.found("send-data", shown_words(call.words))
+    for path in given.values("-in", "-key", "-inkey"):
+        examiner.reads(path, call.state)
+    return Output(remote=call.stdin.remote)
+
+
+JUDGES = {
+    **dict.fromkeys(("curl", "curlie"), curl),
+    **dict.fromkeys(("wget", "wget2", "aria2c", "axel"), wget),
+    **dict.fromkeys(names("ssh autossh mosh dbclient plink sshpass rsh rlogin"), ssh),
+    **dict.fromkeys(("ssh-keygen", "ssh-add", "ssh-copy-id", "ssh-keyscan"), ssh_keys),
+    **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet"), netcat),
+    **dict.fromkeys(
+        names(
+            """
+            ftp sftp lftp tftp ncftp mail mailx mutt sendmail msmtp swaks rclone gsutil
+            s3cmd mc azcopy croc wormhole transfer ffsend lynx w3m links elinks xh http
+            https httpie grpcurl websocat wscat smbclient ipfs scrot nsupdate uucp rcp
+            bitsadmin certutil
+            """
+        ),
+        asked_to_send,
+    ),
+    **dict.fromkeys(
+        names(
+            """ngrok cloudflared localtunnel lt bore frpc chisel tailscale zerotier-cli openvpn wg
+            wg-quick sshd vsftpd smbd xinetd inetd serveo miniserve darkhttpd webfsd x11vnc
+            vncserver ttyd gotty tmate upterm"""
+        ),
+        opens_a_door,
+    ),
+    **dict.fromkeys(
+        names(
+            """dig host nslookup drill ping ping6 traceroute tracepath mtr whois getent resolvectl
+            fping"""
+        ),
+        lookup,
+    ),
+    **dict.fromkeys(
+        names(
+            """nmap masscan tcpdump tshark wireshark ngrep hping3 arpspoof ettercap"""
+        ),
+        scanner,
+    ),
+    "openssl": openssl,
+}  # fmt: skip

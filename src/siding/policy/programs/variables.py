@@ -1,0 +1,127 @@
+"""Variables that make programs load or run something else."""
+
+import re
+from typing import TYPE_CHECKING
+
+from siding.policy.fields import UNKNOWN, known
+from siding.policy.names import names
+from siding.policy.paths import Zone
+
+if TYPE_CHECKING:
+    from siding.policy.examiner import Examiner
+    from siding.policy.state import State
+
+# Their value names a program, or is a command line: harmless only when it is a harmless program.
+_COMMANDS = names(
+    """
+    AR BROWSER CARGO CC CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CXX EDITOR FCEDIT
+    GIT_ASKPASS GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_PROXY_COMMAND GIT_SEQUENCE_EDITOR
+    GIT_SSH GIT_SSH_COMMAND GIT_DIFF_OPTS HGEDITOR LD LESSCLOSE LESSOPEN MANPAGER MANROFFOPT
+    PAGER PIP_EDITOR PSQL_EDITOR PSQL_PAGER PYTHONBREAKPOINT RSYNC_RSH RUSTC RUSTC_WRAPPER
+    RUSTC_WORKSPACE_WRAPPER RUSTDOC SHELL SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR SVN_EDITOR
+    SYSTEMD_EDITOR SYSTEMD_PAGER TEXEDIT VISUAL XDG_OPEN GH_PAGER GH_EDITOR GH_BROWSER BAT_PAGER
+    DELTA_PAGER AWS_PAGER CVS_RSH GDB_EDITOR TERMINAL
+    """
+)
+_HARMLESS = names(
+    """
+    cat less more head true false : vi vim nvim nano emacs code gcc g++ clang clang++ cc c++
+    ccache sccache mold ld lld ar rustc cargo bash sh zsh fish /bin/sh /bin/bash /usr/bin/bash
+    /bin/zsh /usr/bin/zsh delta bat most ssh echo
+    """
+)
+
+# They make the programs that read them load code, options or configuration.
+_LOADERS = names(
+    """
+    BASHOPTS BASH_ENV CARGO_HOME CDPATH CURL_HOME DOCKER_CONFIG DOCKER_HOST ENV ERL_AFLAGS
+    ERL_FLAGS GCONV_PATH GIT_ALLOW_PROTOCOL GIT_CEILING_DIRECTORIES GIT_COMMON_DIR GIT_CONFIG
+    GIT_CONFIG_GLOBAL GIT_CONFIG_PARAMETERS GIT_CONFIG_SYSTEM GIT_DIR GIT_EXEC_PATH
+    GIT_INDEX_FILE GIT_NAMESPACE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+    GIT_TEMPLATE_DIR GIT_WORK_TREE GIT_REPLACE_REF_BASE GNUMAKEFLAGS HOME HISTFILE INPUTRC
+    JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS KUBECONFIG LUA_INIT MAKEFILES MAKEFLAGS
+    NODE_REPL_EXTERNAL_MODULE OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES PERL5DB PERL5OPT
+    PHPRC PHP_INI_SCAN_DIR PIP_CONFIG_FILE PIP_EXTRA_INDEX_URL PIP_INDEX_URL UV_INDEX_URL
+    UV_EXTRA_INDEX_URL PROMPT_COMMAND PS0 PS4 PYTHONHOME PYTHONINSPECT PYTHONSTARTUP
+    PYTHONUSERBASE PYTHONEXECUTABLE PYTHONWARNINGS RIPGREP_CONFIG_PATH RUBYOPT SHELLOPTS
+    TAR_OPTIONS TERMINFO VIMINIT EXINIT WGETRC XDG_CONFIG_HOME ZDOTDIR ZSH GOPROXY GONOSUMDB
+    GONOSUMCHECK GOINSECURE GOENV GEM_HOME BUNDLE_GEMFILE npm_config_registry
+    NPM_CONFIG_REGISTRY npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL npm_config_userconfig
+    NPM_CONFIG_USERCONFIG YARN_YARN_PATH
+    """
+)
+_LOADER_NAMES = re.compile(r"(?:LD|DYLD)_|GIT_CONFIG_(?:COUNT|KEY_|VALUE_)|BASH_FUNC_|"
+                           r"CARGO_TARGET_\w+_(?:RUNNER|LINKER)$|CARGO_BUILD_RUSTC")  # fmt: skip
+_PATH_LISTS = names("CLASSPATH GOPATH NODE_PATH PERL5LIB PYTHONPATH RUBYLIB GEM_PATH LUA_PATH")
+_OPTIONS = {
+    "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader"
+                               r"|--inspect|--env-file)"),
+    "GOFLAGS": re.compile(r"exec|vettool|overlay|modfile"),
+    "MAVEN_OPTS": re.compile(r"agent"),
+    "GRADLE_OPTS": re.compile(r"agent|init"),
+    "JAVA_OPTS": re.compile(r"agent"),
+    "PYTEST_ADDOPTS": re.compile(r"(?:^|\s)(?:-p|-c|--rootdir|-o|--override)"),
+    "RUSTFLAGS": re.compile(r"linker|link-arg"),
+    "CFLAGS": re.compile(r"-fplugin|-wrapper|-B"),
+    "LESS": re.compile(r"!|-k|lesskey"),
+}  # fmt: skip
+
+_PATH_OK = re.compile(r"(?:/usr(?:/local)?|/opt/homebrew)?/s?bin$|/usr/local/go/bin$")
+_PATH_PROJECT = re.compile(r"/(?:node_modules/\.bin|\.?venv/bin|vendor/bin|\.tox/[^/]+/bin)$")
+_PATH_HOME = re.compile(r"/(?:\.local|\.cargo|go|\.deno|\.bun|\.rbenv/shims|\.pyenv/shims"
+                        r"|\.nvm/[^:]*)(?:/bin)?$")  # fmt: skip
+
+
+def judge_variable(
+    examiner: "Examiner", name: str, value: str, state: "State", lasting: bool
+) -> None:
+    """Judge ``name=value``, before a command or (`lasting`) by itself."""
+    if name.startswith("SIDING_"):
+        examiner.found("siding-itself", name)
+    elif name == "PATH":
+        _search_path(examiner, value, state)
+    elif name in _COMMANDS:
+        _command(examiner, name, value, state)
+    elif name in _PATH_LISTS:
+        _places(examiner, name, value, state)
+    elif name in _OPTIONS:
+        if not known(value) or _OPTIONS[name].search(value):
+            examiner.found("loads-code", f"{name}={value}")
+    elif name in _LOADERS or _LOADER_NAMES.match(name):
+        if value or not lasting:
+            examiner.found("loads-code", f"{name}={value}")
+        if " " in value and known(value):
+            examiner.inner_text(f"{name}=", value, state)
+
+
+def _search_path(examiner: "Examiner", value: str, state: "State") -> None:
+    for entry in value.split(":"):
+        if entry == UNKNOWN or _PATH_OK.search(entry):
+            continue
+        zone = examiner.zone(entry, state) if entry.startswith("/") else Zone.UNKNOWN
+        if zone is Zone.INSIDE and _PATH_PROJECT.search(entry):
+            continue
+        if zone is Zone.HOME and _PATH_HOME.search(entry):
+            continue
+        examiner.found("loads-code", f"PATH={value}")
+        return
+
+
+def _command(examiner: "Examiner", name: str, value: str, state: "State") -> None:
+    words = value.split()
+    plain = known(value) and not set(value) & set("|;&$`<>(){}!\n")
+    flags_only = all(w.startswith("-") and not w.startswith("-o") for w in words[1:])
+    if plain and flags_only and (not words or words[0] in _HARMLESS):
+        return
+    examiner.found("loads-code", f"{name}={value}")
+    if known(value):
+        examiner.inner_text(f"{name}=", value, state)
+
+
+def _places(examiner: "Examiner", name: str, value: str, state: "State") -> None:
+    for entry in value.split(":"):
+        if entry in ("", UNKNOWN):
+            continue
+        if not examiner.is_workspace(entry, state):
+            examiner.found("loads-code", f"{name}={value}")
+            return

@@ -1,0 +1,25 @@
+"""The place every line of the tests is judged in."""
+
+from siding.policy.engine import check_argv, check_line
+from siding.policy.paths import Place
+from siding.policy.policy import Policy
+from siding.policy.verdict import Verdict
+
+PLACE = Place(
+    cwd="/repos/proj", workspace="/repos/proj", home="/home/dev", state="/home/dev/.siding"
+)
+
+
+def judged(line: str, policy: Policy | None = None) -> Verdict:
+    """Return the verdict for a line of shell."""
+    return check_line(line, PLACE, policy or Policy())
+
+
+def judged_words(*words: str, policy: Policy | None = None) -> Verdict:
+    """Return the verdict for an argument list."""
+    return check_argv(words, PLACE, policy or Policy())
+
+
+def rules_of(verdict: Verdict) -> set[str]:
+    """Return the names of the rules that matched."""
+    return {finding.rule for finding in verdict.findings}

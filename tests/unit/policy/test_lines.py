@@ -1,0 +1,83 @@
+"""The engine against our own lines: what must not run, what must run, and what must not pass."""
+
+import random
+from collections.abc import Mapping
+
+import pytest
+
+from siding.policy.grammar import parse
+from siding.policy.verdict import Action
+from siding.policy.words import NotUnderstood
+
+from .benign_lines import ALLOWED
+from .dangerous_lines import ASKED, BLOCKED
+from .setting import PLACE, judged
+
+
+def _rows(table: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+    rows = [(kind, line) for kind, lines in table.items() for line in lines]
+    assert len(rows) > 150, "a gate that runs next to nothing proves nothing"
+    return rows
+
+
+def _name(value: str) -> str:
+    return value.encode("unicode_escape").decode()[:60]
+
+
+@pytest.mark.parametrize(("kind", "line"), _rows(BLOCKED), ids=_name)
+def test_is_blocked(kind: str, line: str) -> None:
+    assert judged(line).action is Action.BLOCK
+
+
+@pytest.mark.parametrize(("kind", "line"), _rows(ASKED), ids=_name)
+def test_never_runs_unasked(kind: str, line: str) -> None:
+    assert not judged(line).runs
+
+
+@pytest.mark.parametrize(("kind", "line"), _rows(ALLOWED), ids=_name)
+def test_runs_unasked(kind: str, line: str) -> None:
+    verdict = judged(line)
+    assert verdict.runs, [finding.rule for finding in verdict.findings]
+
+
+def test_no_unfinished_part_of_a_dangerous_line_runs() -> None:
+    """Whatever does not parse is a question, wherever a line was cut."""
+    chosen = random.Random(20240115)
+    tried = 0
+    for _, line in [*_rows(BLOCKED), *_rows(ASKED)]:
+        for end in chosen.sample(range(len(line)), min(4, len(line))):
+            if not _parses(line[:end]):
+                tried += 1
+                assert not judged(line[:end]).runs, line[:end]
+    assert tried > 300
+
+
+def _parses(line: str) -> bool:
+    try:
+        parse(line)
+    except NotUnderstood:
+        return False
+    return True
+
+
+def test_a_line_is_judged_the_same_wherever_it_is_wrapped() -> None:
+    """Taking a dangerous line into a group, a function or a shell does not make it run."""
+    shapes = ("({})", "{{ {}\n}}", "if true; then {}\nfi", "f() {{ {}\n}}; f", "true && {}", "! {}")
+    plain = [line for line in BLOCKED["delete outside"] if not line.startswith("cd")]
+    for line in plain:
+        for shape in shapes:
+            assert judged(shape.format(line)).action is Action.BLOCK, shape.format(line)
+
+
+def test_a_line_in_a_string_is_judged_like_the_line() -> None:
+    """``sh -c``, ``eval`` and a here-document are other ways to write the same line."""
+    import shlex
+
+    for line in BLOCKED["delete outside"]:
+        for shape in ("sh -c {0}", "eval {0}", "env bash -c {0}", "timeout 5 sh -c {0}"):
+            assert judged(shape.format(shlex.quote(line))).action is Action.BLOCK, line
+
+
+def test_the_place_is_not_on_this_machine() -> None:
+    """The lines are about a made-up place, so no test can depend on, or touch, this machine."""
+    assert PLACE.resolve("/repos/proj/../x") == "/repos/x"
