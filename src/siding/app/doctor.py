@@ -124,6 +124,8 @@ def _unreadable(project: Project) -> Iterator[Finding]:
             yield Finding(what=error.message, advice=error.hint or "restore it from a backup")
             continue
         for damage in project.ledger(task_id).damage():
+            if damage.reason.startswith("torn"):
+                continue  # what a crash may leave of a line that nobody was promised
             yield Finding(
                 what=f"tasks/{task_id}/ledger.jsonl:{damage.line}: {damage.reason}",
                 advice="the line is kept as it is; `siding verify` tells what it means",

@@ -436,7 +436,7 @@ def _clear(move: Move) -> None:
 def _sweep_ref_locks(repository: Repository, move: Move) -> None:
     """Remove the locks of the branch and of HEAD that a killed git of ours may have left.
 
-    They are empty or hold one of our commits. One of a git of the person's that is alive would be
+    They hold one of our commits, or the beginning of one. One of a git of the person's that is alive would be
     gone, or another file, a moment later.
     """
     common = repository.paths.common_dir
@@ -448,8 +448,10 @@ def _sweep_ref_locks(repository: Repository, move: Move) -> None:
     time.sleep(_LIVE_S)
     for path, found in before.items():
         data = durable.read_small(path, 200)
-        if data is None or data.strip().decode("ascii", "replace") not in ("", move.new, move.old):
-            continue
+        said = "" if data is None else data.strip().decode("ascii", "replace")
+        written = (move.new, move.old)
+        if data is None or not any(sha.startswith(said) for sha in written if sha):
+            continue  # whole or cut short, it would begin one of our commits
         if identity(os.fspath(path)) == found:
             path.unlink(missing_ok=True)
 

@@ -134,7 +134,7 @@ def test_words(line: str, words: list[str]) -> None:
         ("cat <<E\nx", "here-document"),
         ("if true", "then"),
         ("a &&", "&&"),
-        ("${x", "not closed"),
+        ("${x", "substitution"),
         ("( " * 200, "deeply"),
     ],
 )
