@@ -436,8 +436,8 @@ def _clear(move: Move) -> None:
 def _sweep_ref_locks(repository: Repository, move: Move) -> None:
     """Remove the locks of the branch and of HEAD that a killed git of ours may have left.
 
-    They hold one of our commits, or the beginning of one. One of a git of the person's that is alive would be
-    gone, or another file, a moment later.
+    They hold one of our commits, or the beginning of one. One of a git of the person's that is
+    alive would be gone, or another file, a moment later.
     """
     common = repository.paths.common_dir
     git_dir = move.checkout.git_dir if move.checkout else common
