@@ -25,7 +25,7 @@ from siding.ledger.step import Step, StepKind, StepStatus
 from siding.process.output_files import recover_output, settle_output
 from siding.process.tree import end_token
 from siding.storage.files import fsync_dir, make_dirs, remove_file
-from siding.storage.locks import FileLock
+from siding.storage.locks import FileLock, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
@@ -242,6 +242,7 @@ class Recorder:
             record["commits"] = list(after.heads)
         step = self.ledger.append(record)
         clear_running(self.layout.running_json)
+        self._tidy()
         self.project.events.emit(
             "step.recorded",
             task={"id": self.task.id, "status": self.task.status.value},
@@ -249,6 +250,20 @@ class Recorder:
             step={"id": step.id, "kind": step.kind, "status": step.status},
         )
         return step
+
+    def _tidy(self) -> None:
+        """Join the packs of the snapshot store when many have gathered; one command at a time."""
+        lock = FileLock(self.project.layout.lock("snapshots"))
+        try:
+            lock.acquire(timeout_s=0)
+        except LockBusy:
+            return  # somebody else is at it
+        try:
+            self.project.snapshots.tidy()
+        except SidingError:
+            return  # nothing is lost by many packs; the next step tries again
+        finally:
+            lock.release()
 
     def _artifacts(
         self, number: int, before: str, after: str
