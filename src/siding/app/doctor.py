@@ -6,6 +6,7 @@ the act.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +72,7 @@ def _cut_off_acts(project: Project) -> Iterator[Finding]:
             what=f"{workspace.intent.get('op')} of the workspace of task {workspace.task_id} was "
             "cut off",
             advice="it is finished or taken back",
-            mend=lambda workspace=workspace: _recover(project, workspace),  # type: ignore[misc]
+            mend=partial(_recover, project, workspace),
         )
 
 
@@ -95,7 +96,7 @@ def _interrupted_steps(project: Project) -> Iterator[Finding]:
         yield Finding(
             what=f"step {running.number:04d} of task {task_id} was cut off",
             advice="it is recorded, with the output and changes it left",
-            mend=lambda task_id=task_id: _settle(project, task_id),  # type: ignore[misc]
+            mend=partial(_settle, project, task_id),
         )
 
 
@@ -146,7 +147,7 @@ def _missing_workspaces(project: Project) -> Iterator[Finding]:
             yield Finding(
                 what=f"the workspace of task {workspace.task_id} is gone: {workspace.path!r}",
                 advice="it is marked as removed; every recorded step keeps its snapshot",
-                mend=lambda workspace=workspace: _mark_removed(project, workspace),  # type: ignore[misc]
+                mend=partial(_mark_removed, project, workspace),
             )
 
 
@@ -180,7 +181,7 @@ def _git_disagrees(project: Project) -> Iterator[Finding]:
             yield Finding(
                 what=f"git does not know the workspace of task {workspace.task_id} any more",
                 advice="git's record of it is made again; no file is touched",
-                mend=lambda workspace=workspace: _attach(project, workspace),  # type: ignore[misc]
+                mend=partial(_attach, project, workspace),
             )
     ours = {Path(each.git_dir) for each in registry if _live(each)}
     for info in worktrees(project.repository)[1:]:
@@ -189,7 +190,7 @@ def _git_disagrees(project: Project) -> Iterator[Finding]:
             yield Finding(
                 what=f"git lists a worktree of ours that is not there: {info.git_dir.name!r}",
                 advice="its record goes to the trash",
-                mend=lambda info=info: _discard(project, info),  # type: ignore[misc]
+                mend=partial(_discard, project, info),
             )
 
 

@@ -7,6 +7,7 @@ from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import resolve, select
 from siding.errors import UsageError
+from siding.ids import TaskId
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
@@ -79,4 +80,4 @@ def _refuse_circle(project: Project, task: Task, blockers: Sequence[str]) -> Non
             )
         if blocker not in seen:
             seen.add(blocker)
-            todo += waits_for.get(blocker, ())  # type: ignore[call-overload]
+            todo += waits_for.get(TaskId(blocker), ())
