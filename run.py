@@ -2,10 +2,13 @@
 """Set up and go: ``python3 run.py demo`` or ``python3 run.py test``.
 
 Needs Python 3.11 or newer, pip and git. Everything is installed into ``.venv`` beside this file.
+The tests also want a browser and bubblewrap; as root on a Debian system, as in CI, they are
+installed, and elsewhere the tests that need a missing one are skipped.
 """
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -15,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "siding-setup.sha256"
+TEST_PROGRAMS = {"bwrap": "bubblewrap", "chromium": "chromium"}  # program -> Debian package
 
 CHECKS: "list[tuple[str, list[str]]]" = [
     ("lint", ["-m", "ruff", "check", "."]),
@@ -34,6 +38,7 @@ def main(words: "list[str]") -> int:
         return _python([str(HERE / "examples" / "demo.py")])
     if words[:1] == ["test"]:
         _set_up(development=True)
+        _install_test_programs()
         return _test(words[1:])
     if words[:1] == ["bench"]:
         _set_up(development=True)
@@ -69,6 +74,23 @@ def _set_up(*, development: bool) -> None:
     if result.returncode != 0:
         sys.exit(_fail("pip could not install the requirements; its message is above"))
     STAMP.write_text(wanted[0])
+
+
+def _install_test_programs() -> None:
+    """Install the programs some tests need, where that is ours to do: root, with apt-get."""
+    missing = [package for name, package in TEST_PROGRAMS.items() if shutil.which(name) is None]
+    if not missing or os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return
+    print("installing", *missing, "...", flush=True)
+    if not _apt_get("install", "-y", "--no-install-recommends", *missing):
+        _apt_get("update")
+        _apt_get("install", "-y", "--no-install-recommends", *missing)
+
+
+def _apt_get(*words: str) -> bool:
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    command = ["apt-get", "-qq", *words]
+    return subprocess.run(command, env=env, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def _wanted(development: bool) -> "list[str]":
