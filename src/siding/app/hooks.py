@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from siding.app.project import Project
 from siding.app.settings import hooks_in
+from siding.app.trusting import HOOKS, add, trust_json, trusted_hooks
 from siding.process.capture import run_captured
-from siding.storage.documents import read_document_or_none, write_document
 
-TRUST_VERSION = 1
 HOOK_TIMEOUT_S = 1800.0
 KEPT_OUTPUT = 64 * 1024  # bytes of a hook's output that its record keeps, from the end
 
@@ -37,6 +36,7 @@ class HookResult(NamedTuple):
     source: str
     exit_code: int
     output: str
+    policy_events: tuple[Mapping[str, Any], ...] = ()  # rules that the command matched
 
 
 class RepositoryHooks(NamedTuple):
@@ -51,7 +51,8 @@ def repository_hooks(project: Project) -> RepositoryHooks:
     """Return the repository's own hooks."""
     hooks = {} if project.paths.bare else hooks_in(project.paths.root / ".siding" / "config.yaml")
     digest = _digest(hooks)
-    return RepositoryHooks(hooks=hooks, digest=digest, trusted=digest in _trusted(project))
+    trusted = digest in trusted_hooks(trust_json(project))
+    return RepositoryHooks(hooks=hooks, digest=digest, trusted=trusted)
 
 
 def hooks_for(project: Project, moment: str) -> tuple[list[Hook], int]:
@@ -81,22 +82,10 @@ def run_hook(hook: Hook, *, cwd: Path, env: Mapping[str, str]) -> HookResult:
     )
 
 
-def trust(project: Project) -> RepositoryHooks:
-    """Allow the repository's hooks exactly as they are now."""
-    found = repository_hooks(project)
-    with project.changing("trusting hooks"):
-        trusted = _trusted(project)
-        trusted[found.digest] = {"at": project.app.now(), "hooks": _plain(found.hooks)}
-        _write(project, trusted)
+def trust(project: Project, found: RepositoryHooks) -> RepositoryHooks:
+    """Allow the repository's hooks exactly as they were found."""
+    add(project, HOOKS, found.digest, {"hooks": _plain(found.hooks)})
     return found._replace(trusted=True)
-
-
-def revoke(project: Project) -> int:
-    """Forget every hook that was allowed; return how many sets there were."""
-    with project.changing("revoking trust"):
-        count = len(_trusted(project))
-        _write(project, {})
-    return count
 
 
 def _plain(hooks: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
@@ -105,17 +94,3 @@ def _plain(hooks: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
 
 def _digest(hooks: Mapping[str, tuple[str, ...]]) -> str:
     return sha256(json.dumps(_plain(hooks)).encode()).hexdigest()
-
-
-def _path(project: Project) -> Path:
-    return project.layout.root / "trust.json"
-
-
-def _trusted(project: Project) -> dict[str, Any]:
-    document = read_document_or_none(_path(project), what="trusted hooks", version=TRUST_VERSION)
-    trusted = (document or {}).get("trusted")
-    return dict(trusted) if isinstance(trusted, dict) else {}
-
-
-def _write(project: Project, trusted: Mapping[str, Any]) -> None:
-    write_document(_path(project), {"version": TRUST_VERSION, "trusted": dict(trusted)})

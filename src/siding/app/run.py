@@ -3,17 +3,27 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.environment import environment_in
-from siding.app.hooks import HookResult, hooks_for, run_hook
+from siding.app.hooks import HookResult, hooks_for
 from siding.app.locking import holding_task
 from siding.app.masking import masked_environment, printable
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
 from siding.app.recovery import recover_cut_off
+from siding.app.ruling import (
+    POLICY_EXIT,
+    Answer,
+    Asked,
+    Asker,
+    Ruling,
+    RunToJudge,
+    hook_fields,
+    rule_on,
+    run_judged_hook,
+)
 from siding.app.selection import select
-from siding.app.start import Started, start_task
 from siding.errors import NoActiveTask, UsageError
 from siding.ledger.running import Running
 from siding.ledger.step import Step, StepKind, StepStatus
@@ -26,9 +36,13 @@ from siding.tasks.names import name_after_command
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
 
+if TYPE_CHECKING:
+    from siding.app.start import Started
+
 HOOK_FAILED_EXIT = 1
 __all__ = [
-    "Ending", "RunRequest", "RunResult", "StdinPlan", "Terminal", "choose_stdin", "run",
+    "Answer", "Asked", "Ending", "RunRequest", "RunResult", "StdinPlan", "Terminal",
+    "choose_stdin", "run",
 ]  # fmt: skip
 
 KNOWN_AGENTS = frozenset(
@@ -47,6 +61,7 @@ class RunRequest(NamedTuple):
     cwd: str | None = None  # relative to the workspace; None: where the caller stands
     record: bool = True
     wait: bool = False
+    allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
 
 
 class Terminal(NamedTuple):
@@ -69,6 +84,7 @@ class RunResult(NamedTuple):
     hooks: tuple[HookResult, ...]
     untrusted_hooks: int
     started_task: bool
+    ruling: Ruling  # what the policy said
 
 
 def run(
@@ -76,13 +92,14 @@ def run(
     request: RunRequest,
     terminal: Terminal,
     *,
-    on_started: Callable[[Started], None] | None = None,
+    on_started: Callable[["Started"], None] | None = None,
+    ask: Asker | None = None,
 ) -> RunResult:
     """Run the command; return when it, and with a timeout or Ctrl-C everything it started, ended.
 
     Write-ahead: the snapshot before, and the intent, are on disk before the process starts. Raises
     TaskBusy, NoWorkspace, UsageError; what the command does is in the result. `on_started` is told
-    about a task that had to be started first.
+    about a task that had to be started first; `ask` puts the policy's questions to a person.
     """
     recover_cut_off(project)
     task, started = _task_for(project, request)
@@ -96,11 +113,17 @@ def run(
             cwd=cwd,
             env=environment_in(project, task, recorder.workspace, request.env),
         )
+        settled = recorder.settle() if request.record else []
+        ruling = rule_on(
+            project, _to_judge(recorder, request, command), allow=request.allow, ask=ask
+        )
         if request.record:
-            result = _recorded(recorder, request, command, terminal)
+            result = _recorded(recorder, request, command, terminal, ruling)
         else:
-            result = _unrecorded(recorder, request, command, terminal)
-    return result._replace(task=task, started_task=started is not None)
+            result = _unrecorded(recorder, request, command, terminal, ruling)
+    return result._replace(
+        task=task, started_task=started is not None, settled=tuple(settled), ruling=ruling
+    )
 
 
 def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:
@@ -109,11 +132,13 @@ def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:
     return choice.plan, choice.ignored_pipe
 
 
-def _task_for(project: Project, request: RunRequest) -> tuple[Task, Started | None]:
+def _task_for(project: Project, request: RunRequest) -> tuple[Task, "Started | None"]:
     """Return the task to work in, started and named after the command when there is none."""
     try:
         task = select(project, request.task)
     except NoActiveTask:
+        from siding.app.start import start_task
+
         started = start_task(project, name=name_after_command(list(request.argv)), base=None)
         return started.task, started
     if task.status is TaskState.CLOSED:
@@ -123,13 +148,22 @@ def _task_for(project: Project, request: RunRequest) -> tuple[Task, Started | No
     return task, None
 
 
+def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunToJudge:
+    return RunToJudge(
+        argv=request.argv, cwd=command.cwd, workspace=recorder.root, env=command.env,
+        added=request.env, task_id=recorder.task.id,
+    )  # fmt: skip
+
+
 def _recorded(
-    recorder: Recorder, request: RunRequest, command: Command, terminal: Terminal
+    recorder: Recorder, request: RunRequest, command: Command, terminal: Terminal, ruling: Ruling
 ) -> RunResult:
     project = recorder.project
-    settled = recorder.settle()
     token = project.app.random_bytes(16).hex()
-    running = recorder.begin(StepKind.RUN, token=token, record=_intent(recorder, request, command))
+    intent = {**_intent(recorder, request, command), **ruling.fields}
+    running = recorder.begin(StepKind.RUN, token=token, record=intent)
+    if not ruling.runs:
+        return _not_run(recorder, ruling, recorder.finish(running, {}))
     env = {**command.env, "SIDING_STEP_ID": f"{running.number:04d}", "SIDING_STEP_TOKEN": token}
     command = command._replace(env=env)
     hooks, untrusted = _hooks(recorder, "pre_run", command)
@@ -144,8 +178,7 @@ def _recorded(
         after, more_untrusted = _hooks(recorder, "post_run", command)
         hooks, untrusted = [*hooks, *after], untrusted + more_untrusted
         fields = {}
-    if hooks:
-        fields = {**fields, "hooks": [each._asdict() for each in hooks]}
+    fields |= hook_fields(ruling, hooks)
     step = recorder.finish(running, fields)
     if outcome is not None:
         settle_output(recorder.layout.artifact(running.number, "output"), outcome.stdout_bytes)
@@ -154,17 +187,27 @@ def _recorded(
         step=step,
         exit_code=_exit_code(outcome),
         outcome=outcome,
-        settled=tuple(settled),
+        settled=(),
         hooks=tuple(hooks),
         untrusted_hooks=untrusted,
         started_task=False,
+        ruling=ruling,
     )
 
 
+def _not_run(recorder: Recorder, ruling: Ruling, step: Step | None) -> RunResult:
+    return RunResult(
+        task=recorder.task, step=step, exit_code=POLICY_EXIT, outcome=None, settled=(), hooks=(),
+        untrusted_hooks=0, started_task=False, ruling=ruling,
+    )  # fmt: skip
+
+
 def _unrecorded(
-    recorder: Recorder, request: RunRequest, command: Command, terminal: Terminal
+    recorder: Recorder, request: RunRequest, command: Command, terminal: Terminal, ruling: Ruling
 ) -> RunResult:
     """Run without a step. What it changes is found, as changes from outside, by the next one."""
+    if not ruling.runs:
+        return _not_run(recorder, ruling, None)
     token = recorder.project.app.random_bytes(16).hex()
     outcome = _execute(command, request, terminal, token=token, artifact=None)
     return RunResult(
@@ -176,6 +219,7 @@ def _unrecorded(
         hooks=(),
         untrusted_hooks=0,
         started_task=False,
+        ruling=ruling,
     )
 
 
@@ -277,7 +321,7 @@ def _hooks(recorder: Recorder, moment: str, command: Command) -> tuple[list[Hook
     hooks, untrusted = hooks_for(recorder.project, moment)
     results: list[HookResult] = []
     for hook in hooks:
-        results.append(run_hook(hook, cwd=recorder.root, env=command.env))
+        results.append(run_judged_hook(recorder.project, hook, root=recorder.root, env=command.env))
         if moment == "pre_run" and results[-1].exit_code != 0:
             break
     return results, untrusted

@@ -12,6 +12,7 @@ from siding.errors import UsageError
 from siding.storage.files import read_bytes
 
 CONFIG_VERSION = 1
+ISOLATION_FILES = ("auto", "always", "never")
 
 DEFAULT_TEXT = """\
 # Settings of one Siding project. Delete a line to get its default back.
@@ -20,8 +21,11 @@ git:
   default_base: ""          # start tasks from this branch; empty: where you stand
   branch_prefix: siding/
 policy:
-  enabled: false
+  # enabled: true           # true or false; left out: once there is a policy file
   path: .siding/policy.yaml
+  overrides: true           # whether `siding run --allow RULE` may answer what is asked
+isolation:
+  files: auto               # files of your checkout looked at after a run: auto, always, never
 hooks:                      # shell commands, run in the workspace
   post_create: []           # after a workspace was made
   pre_run: []               # before each run; one that fails stops the run
@@ -45,6 +49,10 @@ class Settings(NamedTuple):
     post_run: tuple[str, ...] = ()
     max_file_size: int = 100 * 1024 * 1024  # bytes
     ignored: tuple[str, ...] = ()
+    policy_enabled: bool | None = None  # None: once there is a policy file
+    policy_path: str = ".siding/policy.yaml"  # relative to the main checkout
+    policy_overrides: bool = True
+    isolation_files: str = "auto"  # auto, always or never
     color: bool = True
     verbose: bool = False
 
@@ -103,6 +111,8 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     git = _Section(document, path, "git")
     hooks = _Section(document, path, "hooks")
     snapshot = _Section(document, path, "snapshot")
+    policy = _Section(document, path, "policy")
+    isolation = _Section(document, path, "isolation")
     output = _Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
@@ -112,6 +122,10 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         post_run=hooks.commands("post_run"),
         max_file_size=snapshot.size("max_file_size", default.max_file_size),
         ignored=snapshot.commands("ignored"),
+        policy_enabled=policy.flag_or_none("enabled"),
+        policy_path=policy.text("path", default.policy_path) or default.policy_path,
+        policy_overrides=policy.flag("overrides", default.policy_overrides),
+        isolation_files=isolation.one_of("files", ISOLATION_FILES, default.isolation_files),
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )
@@ -134,6 +148,15 @@ class _Section:
         if not isinstance(value, str):
             raise self._wrong(key, "text", value)
         return value
+
+    def one_of(self, key: str, known: tuple[str, ...], default: str) -> str:
+        value = self.text(key, default)
+        if value not in known:
+            raise self._wrong(key, f"one of {', '.join(known)}", value)
+        return value
+
+    def flag_or_none(self, key: str) -> bool | None:
+        return None if self._values.get(key) is None else self.flag(key, False)
 
     def flag(self, key: str, default: bool) -> bool:
         value = self._values.get(key, default)

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 from siding.app.carry import carry_changes
 from siding.app.environment import environment_in
-from siding.app.hooks import HookResult, hooks_for, run_hook
+from siding.app.hooks import HookResult, hooks_for
 from siding.app.include import copy_included
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recording import open_recorder
 from siding.app.recovery import recover_cut_off
+from siding.app.ruling import run_judged_hook
 from siding.app.selection import select
 from siding.app.startcard import StartCard, draw_card
 from siding.app.workspaces import create, recover_if_cut_off
@@ -90,7 +91,9 @@ def furnish(
         )
     hooks, untrusted = hooks_for(project, "post_create")
     results = tuple(
-        run_hook(hook, cwd=recorder.root, env=environment_in(project, task, workspace, {}))
+        run_judged_hook(
+            project, hook, root=recorder.root, env=environment_in(project, task, workspace, {})
+        )
         for hook in hooks
     )
     if results:

@@ -24,10 +24,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "redo": ("siding.cli.redo", "do again what an undo took back"),
     "checkpoint": ("siding.cli.checkpoint", "record the workspace as it stands"),
     "verify": ("siding.cli.verify", "prove a task's record whole"),
+    "ui": ("siding.web.command", "the dashboard: this project in a browser"),
     "gc": ("siding.cli.gc", "what tasks use on disk; free closed ones, recoverably"),
     "init": ("siding.cli.init", "make this repository a project (implicit on first use)"),
     "doctor": ("siding.cli.doctor", "find and mend what disagrees, without deleting work"),
-    "trust": ("siding.cli.trust", "allow hooks that come from the repository"),
+    "trust": ("siding.cli.trust", "allow hooks and permissions that come with the repository"),
     "completion": ("siding.cli.completion", "print the completion script of a shell"),
 }
 
@@ -53,6 +54,15 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "keep": ("siding.cli.worktree_keep", "record that a workspace stays"),
             "remove": ("siding.cli.worktree_remove", "move a workspace away, recoverably"),
             "events": ("siding.cli.worktree_events", "the newest lifecycle events"),
+        },
+    ),
+    "policy": (
+        "what commands may do",
+        {
+            "check": ("siding.cli.policy_check", "what the policy makes of a command"),
+            "test": ("siding.cli.policy_test", "run the project's own examples"),
+            "list": ("siding.cli.policy_list", "every rule, and where it comes from"),
+            "show": ("siding.cli.policy_show", "the policy's files, or one rule"),
         },
     ),
     "session": (

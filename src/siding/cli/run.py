@@ -24,6 +24,7 @@ from siding.app.run import (
 )
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
+from siding.cli.ruled import asker, say_ruling
 from siding.cli.started import say_started
 from siding.cli.words import changes, counted, duration, seconds_in
 from siding.errors import UsageError
@@ -43,6 +44,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--cwd", metavar="DIR", help="run in this directory of the workspace")
     parser.add_argument("--no-record", action="store_true", help="do not make a step")
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="answer what this rule of the policy asks with yes (repeatable; recorded)",
+    )
     tty = parser.add_mutually_exclusive_group()
     tty.add_argument("--tty", action="store_true", default=None, help="give it a terminal")
     tty.add_argument("--no-tty", dest="tty", action="store_false", help="give it pipes")
@@ -78,6 +86,7 @@ def run(arguments: Namespace, context: Context) -> int:
         request,
         terminal,
         on_started=lambda started: say_started(screen, started),
+        ask=asker(screen),
     )
     _say(context, result)
     if arguments.json and result.step is not None:
@@ -106,6 +115,7 @@ def _request(arguments: Namespace) -> RunRequest:
         cwd=arguments.cwd,
         record=not arguments.no_record,
         wait=arguments.wait,
+        allow=tuple(arguments.allow),
     )
 
 
@@ -146,6 +156,7 @@ def _say(context: Context, result: RunResult) -> None:
             f"{counted(result.untrusted_hooks, 'hook')} of the repository did not run; "
             "`siding trust` shows and allows them"
         )
+    say_ruling(screen, result.ruling)
     if result.outcome is not None:
         _say_outcome(context, result)
     if result.step is not None:
@@ -174,7 +185,7 @@ def _say_step(context: Context, result: RunResult) -> None:
     how = {
         "timeout": "timed out",
         "interrupted": "interrupted",
-        "blocked": "stopped by a hook",
+        "blocked": "stopped by a hook" if result.ruling.runs else "blocked by policy",
     }.get(step.status, f"exit {step.exit_code}")
     colour = "green" if step.status == "completed" else "red"
     change = changes(step.files, step.additions, step.deletions)

@@ -16,6 +16,7 @@ from siding.app.steps import Step, running_step, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged
+from siding.cli.ruled import policy_lines
 from siding.cli.screen import Screen, inert
 from siding.cli.words import changes, duration, local_time, size
 
@@ -79,6 +80,7 @@ def _print_step(screen: Screen, found: Step) -> None:
     lines += [("", name) for name in record.get("diff_stat", {}).get("file_list", [])[:100]]
     lines += _commits(record)
     lines += _coverage(record)
+    lines += policy_lines(record)
     for label, text in lines:
         if text:
             screen.print(f"{screen.style(f'{label:<9}', 'dim')} {inert(text)}")

@@ -1,15 +1,18 @@
-"""Show the hooks that come with the repository, and allow exactly these.
+"""Show what the repository brings that needs your word, and allow exactly this.
 
-Hooks are shell commands in the repository's `.siding/config.yaml`. They never run before you
-allowed them, and any change to them asks again.
+Hooks are shell commands in the repository's `.siding/config.yaml`; they never run before you
+allowed them. Its policy, `.siding/policy.yaml`, may always forbid more; what it permits beyond the
+built-in rules counts once you allowed it. Any change to either asks again.
 """
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.hooks import repository_hooks, revoke, trust
+from siding.app.hooks import RepositoryHooks, repository_hooks, trust
+from siding.app.policy import Source, ground_of, loosening_policy, trust_policy
 from siding.app.project import ensure_project
+from siding.app.trusting import forget_all
 from siding.cli.globals import Context
-from siding.cli.screen import inert
+from siding.cli.screen import Screen, inert
 from siding.cli.words import counted
 
 
@@ -23,20 +26,33 @@ def run(arguments: Namespace, context: Context) -> int:
     project, _made = ensure_project(context.app)
     screen = context.screen
     if arguments.revoke:
-        screen.note(f"forgot {counted(revoke(project), 'allowed set', 'allowed sets')} of hooks")
+        screen.note(f"forgot {counted(forget_all(project), 'allowed set', 'allowed sets')}")
         return 0
-    found = repository_hooks(project)
-    if not found.hooks:
-        screen.note("this repository brings no hooks")
+    hooks = repository_hooks(project)
+    policy = loosening_policy(ground_of(project))
+    if not hooks.hooks and policy is None:
+        screen.note("this repository brings no hooks, and no policy that permits more")
         return 0
-    for moment, commands in found.hooks.items():
-        for command in commands:
-            screen.print(f"{moment:<12} {inert(command)}")
-    if found.trusted:
+    _show(screen, hooks, policy)
+    needed = (bool(hooks.hooks) and not hooks.trusted) or (
+        policy is not None and not policy.trusted
+    )
+    if not needed:
         screen.note("they are allowed")
     elif arguments.show:
         screen.note("they are not allowed; `siding trust` allows them")
     else:
-        trust(project)
+        if hooks.hooks:
+            trust(project, hooks)
+        if policy is not None:
+            trust_policy(project, policy)
         screen.note("allowed, as long as they stay exactly these", "green")
     return 0
+
+
+def _show(screen: Screen, hooks: RepositoryHooks, policy: Source | None) -> None:
+    for moment, commands in hooks.hooks.items():
+        for command in commands:
+            screen.print(f"{moment:<12} {inert(command)}")
+    for each in () if policy is None else policy.policy.loosens:
+        screen.print(f"{'policy':<12} {inert(each)}")

@@ -40,6 +40,15 @@ def read_policy(raw: bytes, *, root: str = "") -> Policy:
         return Policy(broken=str(mistake))
 
 
+def read_examples(raw: bytes) -> tuple[tuple[str, Action], ...]:
+    """Return the examples in a file of their own: action: commands. Raises PolicyMistake."""
+    loaded = _load(raw)
+    reader = _Reader(loaded.lines)
+    reader.version(loaded.document)
+    rest = {key: value for key, value in loaded.document.items() if key != "version"}
+    return reader.examples(rest, "")
+
+
 class _Loaded(NamedTuple):
     document: Mapping[str, Any]
     lines: Mapping[str, int]  # "rules[0].pattern" -> line, counted from 1
@@ -96,9 +105,7 @@ def _policy(loaded: _Loaded, root: str) -> Policy:
     for key in document:
         if key not in _KEYS:
             raise reader.mistake(str(key), f"not a key of a policy; there are {', '.join(_KEYS)}")
-    version = document.get("version", POLICY_VERSION)
-    if not isinstance(version, int) or isinstance(version, bool) or version != POLICY_VERSION:
-        raise reader.mistake("version", f"this Siding knows {POLICY_VERSION}, not {version!r}")
+    reader.version(document)
     rules = reader.rules(document.get("rules"))
     off = frozenset(reader.known_names(document.get("disable"), "disable"))
     actions = reader.actions(document.get("actions"))
@@ -131,6 +138,11 @@ class _Reader:
     def mistake(self, path: str, why: str) -> PolicyMistake:
         line = self._lines.get(path)
         return PolicyMistake(f"line {line}, {path}" if line else path, why)
+
+    def version(self, document: Mapping[str, Any]) -> None:
+        found = document.get("version", POLICY_VERSION)
+        if not isinstance(found, int) or isinstance(found, bool) or found != POLICY_VERSION:
+            raise self.mistake("version", f"this Siding knows {POLICY_VERSION}, not {found!r}")
 
     def texts(self, value: object, path: str) -> list[str]:
         if value is None:
@@ -221,15 +233,15 @@ class _Reader:
         except (re.error, RecursionError, OverflowError) as error:
             raise self.mistake(path, f"not a regular expression: {error}") from None
 
-    def examples(self, value: object) -> tuple[tuple[str, Action], ...]:
+    def examples(self, value: object, path: str = "examples.") -> tuple[tuple[str, Action], ...]:
         if value is None:
             return ()
         if not isinstance(value, dict):
             raise self.mistake("examples", f"should be action: commands, and is {_kind(value)}")
         return tuple(
-            (line, self.action(name, f"examples.{name}"))
+            (line, self.action(name, f"{path}{name}"))
             for name, lines in value.items()
-            for line in self.texts(lines, f"examples.{name}")
+            for line in self.texts(lines, f"{path}{name}")
         )
 
 

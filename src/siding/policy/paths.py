@@ -35,6 +35,7 @@ class Place(NamedTuple):
     workspace: str
     home: str
     state: str = ""  # Siding's home; "" when it is not known
+    repository: str = ""  # the person's own checkout; "" when there is none
     writable: tuple[str, ...] = ()  # other directories the project allows to be written
     temporary: tuple[str, ...] = ("/tmp", "/var/tmp", "/dev/shm")
     resolve: Callable[[str], str] = posixpath.normpath  # os.path.realpath where there is a disk
@@ -189,6 +190,9 @@ def _git_by_another_name(part: str) -> bool:
 def _outside(resolved: str, pattern: str, place: Place) -> Zone:
     if place.state and _below(resolved, place.state) is not None:
         return Zone.STATE
+    within = _below(resolved, place.repository)
+    if within is not None:
+        return Zone.REPOSITORY if within.split("/")[0] == ".git" else Zone.OUTSIDE
     allowed = _allowed(resolved, pattern, place)
     if allowed is not None:
         return allowed
@@ -213,6 +217,8 @@ def _allowed(resolved: str, pattern: str, place: Place) -> Zone | None:
             return Zone.TEMPORARY
     for top in place.temporary:
         below = _below(resolved, top)
+        if below and _below(place.home, top) and _below(resolved, place.home) is not None:
+            return None  # a home among the temporary files is still a home
         if below or (below == "" and pattern and pattern.strip("/") != ANY):
             return Zone.TEMPORARY
         if below == "":

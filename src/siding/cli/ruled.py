@@ -1,0 +1,81 @@
+"""The policy on the screen: what it asks, what it warns of, and why something does not run."""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from siding.app.ruling import Answer, Asked, Asker, Ruling
+from siding.cli.edge import complain
+from siding.cli.screen import Screen, inert, shorten, terminal_columns
+from siding.cli.words import counted
+
+_ANSWERS = {"y": Answer.YES, "yes": Answer.YES, "a": Answer.ALWAYS, "always": Answer.ALWAYS}
+
+
+def asker(screen: Screen) -> Asker | None:
+    """Return how a person is asked; None when there is none at a terminal."""
+    if not (sys.stdin.isatty() and screen.err.isatty()):
+        return None
+    return lambda questions: _ask(screen, questions)
+
+
+def _ask(screen: Screen, questions: tuple[Asked, ...]) -> Answer:
+    import termios
+
+    screen.warn("the policy asks before this runs:")
+    for each in questions:
+        screen.err.write(f"  {_one_line(each.command, each.via)}\n")
+        screen.err.write(f"    {each.reason} ({each.rule}){_matched(each.matched)}\n")
+    screen.err.write("run it? [y]es, [N]o, [a]lways in this task: ")
+    screen.err.flush()
+    termios.tcflush(0, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+    # Not sys.stdin: what it reads ahead would be missing from the command's input.
+    word = os.read(0, 4096).decode("utf-8", "replace").strip().lower()
+    return _ANSWERS.get(word, Answer.NO)
+
+
+def say_ruling(screen: Screen, ruling: Ruling) -> None:
+    """Say what the policy made of a run."""
+    for event in ruling.events:
+        if event["action"] == "warn":
+            screen.warn(f"policy: {_told(event)}")
+    if not ruling.runs:
+        complain(ruling.reason, ruling.hint)
+        for event in ruling.events:
+            if event["action"] in ("block", "ask") and event["rule"] != "policy-broken":
+                screen.note(f"  {_told(event)}")
+    if ruling.withheld:
+        screen.note(
+            f"{counted(ruling.withheld, 'permission')} in the repository's policy "
+            f"{'does' if ruling.withheld == 1 else 'do'} not count; "
+            "`siding trust` shows and allows them"
+        )
+
+
+def policy_lines(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the lines of `siding show` about the rules a step matched."""
+    lines = []
+    for event in record.get("policy_events") or []:
+        if isinstance(event, dict):
+            answer = event.get("answer")
+            said = f"{event.get('action')}" + (f", answered {answer}" if answer else "")
+            lines.append(("policy", f"{said}: {_told(event)}"))
+    return lines
+
+
+def _told(event: Mapping[str, Any]) -> str:
+    command = event.get("command")
+    via = event.get("via")
+    what = _one_line(str(command), tuple(map(str, via or ()))) if command else ""
+    reason = event.get("reason") or "matched"
+    return inert(f"{what}: {reason} ({event.get('rule')})").removeprefix(": ")
+
+
+def _one_line(command: str, via: tuple[str, ...]) -> str:
+    inside = f"{' > '.join(via)} > " if via else ""
+    return inert(inside) + shorten(inert(command), max(40, terminal_columns() - 8))
+
+
+def _matched(matched: str) -> str:
+    return f": {shorten(inert(matched), 60)}" if matched else ""
