@@ -55,6 +55,7 @@ import curses, pathlib
 
 def main(screen):
     curses.curs_set(0)
+    screen.timeout(100)  # curses loses a resize that comes just before it starts to wait
     while True:
         rows, columns = screen.getmaxyx()
         screen.erase()

@@ -8,21 +8,19 @@ works in the task calls first.
 
 import os
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from siding.app.apply_recovery import finish_apply
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.snapshots import TaskSnapshots, diff_stat_record
-from siding.app.take_over import take_over
 from siding.errors import SidingError
 from siding.git.capture import Capture
 from siding.ids import step_id
 from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.process.output_files import recover_output, settle_output
+from siding.process.sha256 import Sha256
 from siding.process.tree import end_token
 from siding.storage.files import fsync_dir, make_dirs, remove_file
 from siding.storage.locks import FileLock, LockBusy
@@ -182,6 +180,8 @@ class Recorder:
         record = dict(running.record)
         output = self.layout.artifact(running.number, "output")
         if running.kind == StepKind.APPLY.value and "status" not in record:
+            from siding.app.apply_recovery import finish_apply  # 16 ms, and hardly ever needed
+
             record |= finish_apply(self.project, running)
         if "status" not in record:
             record["status"] = StepStatus.INTERRUPTED.value
@@ -316,6 +316,8 @@ def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
             hint="`siding doctor` says what can be brought back",
         )
     if project.registry.of_task(task.id) is None:
+        from siding.app.take_over import take_over  # for homes of the bar tool only
+
         workspace = take_over(project, task, workspace)
     elif not workspace.base_snapshot:
         workspace = _take_base_snapshot(project, task, workspace, lock)
@@ -346,7 +348,7 @@ def _highest_artifact(directory: Path, at_least: int) -> int:
 
 def _digest_of(fd: int) -> str:
     os.lseek(fd, 0, os.SEEK_SET)
-    digest = sha256()
+    digest = Sha256()
     while block := os.read(fd, 1 << 20):
         digest.update(block)
     return digest.hexdigest()

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.errors import SidingError
-from siding.git.capture import Capture, Request, capture
+from siding.git.capture import Capture, Request, capture, changed_count
 from siding.git.changes import Limits
-from siding.git.lineage import lineage
 from siding.git.patches import DiffStat, diff_stat, write_patch
 from siding.git.paths import quote_path
-from siding.git.peek import Peek, changed_count, peek
 from siding.git.roots import WorktreeRoot
 from siding.git.store import SnapshotStore
 from siding.ids import Sha
@@ -20,6 +18,7 @@ from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
     from siding.app.project import Project
+    from siding.git.peek import Peek
 
 
 class TaskSnapshots:
@@ -83,14 +82,18 @@ class TaskSnapshots:
             yield found.tree, view
 
     @contextmanager
-    def look(self) -> Iterator[Peek]:
+    def look(self) -> Iterator["Peek"]:
         """Yield what `peek` does, with what would not be captured."""
+        from siding.git.peek import peek
+
         unique = self._project.app.random_bytes(8).hex()
         with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
             yield found
 
     def verify(self, wanted: set[str]) -> list[str]:
         """Return what is wrong with the snapshots; `wanted` are those the ledger names."""
+        from siding.git.lineage import lineage
+
         task_id = self._workspace.task_id
         try:
             self._store.verify(task_id)

@@ -95,6 +95,12 @@ def capture(store: SnapshotStore, request: Request) -> Capture:
         raise
 
 
+def changed_count(store: SnapshotStore, request: Request) -> int:
+    """Return how many paths differ from the last snapshot; one git process, nothing written."""
+    check_root(request.root)
+    return Work(store, request).changed_count()
+
+
 class Work:
     """One capture, or one look without a record, under way.
 

@@ -130,7 +130,7 @@ class Git:
 
     def argv(self, place: Place, arguments: Sequence[str]) -> list[str]:
         """Return the whole argument list of one command."""
-        argv = [self.program, "--no-pager"]
+        argv = [self.program, "-C", str(place.work_tree or place.git_dir), "--no-pager"]
         for setting in (*_SETTINGS, *place.settings):
             argv += ("-c", setting)
         argv += arguments
@@ -168,7 +168,6 @@ class Git:
         return capture.start(
             self.argv(place, arguments),
             env=self.environment(place) | dict(env or {}),
-            cwd=place.work_tree or place.git_dir,
             stdin=stdin,
             keep_fds=keep_fds,
             stdout=stdout,
@@ -213,7 +212,6 @@ class Git:
         done = capture.run_to_fd(
             self.argv(place, arguments),
             env=self.environment(place),
-            cwd=place.work_tree or place.git_dir,
             stdout=stdout,
             stdin=stdin,
         )

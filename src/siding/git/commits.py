@@ -160,7 +160,8 @@ def with_trailers(message: str, trailers: Sequence[tuple[str, str]]) -> str:
 def _start_var(git: Git, env: Mapping[str, str], repository: Repository, name: str) -> Running:
     from siding.process import capture
 
-    return capture.start([git.program, "var", name], env=env, cwd=repository.paths.common_dir)
+    argv = [git.program, "-C", str(repository.paths.common_dir), "var", name]
+    return capture.start(argv, env=env)
 
 
 def _signed(bench: Bench, commit: NewCommit, person: Person) -> Sha:

@@ -4,7 +4,6 @@ Works beside a capture or a running agent: it takes no lock and writes only into
 own, which it removes.
 """
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,11 +49,13 @@ def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Pee
     check_root(request.root)
     task = store.task(request.task_id)
     scratch = TaskDirectory(path=store.root / "peeks" / unique, ref=task.ref)
+    from shutil import copy2  # and with it three compressors
+
     scratch.path.mkdir(parents=True, mode=0o700)
     try:
         for name in _COPIED:
             try:
-                shutil.copy2(task.path / name, scratch.path / name)
+                copy2(task.path / name, scratch.path / name)
             except FileNotFoundError:
                 continue  # the first capture makes it
         work = Work(store, request, task=scratch)
@@ -68,9 +69,3 @@ def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Pee
         raise SnapshotFailed(f"the workspace could not be looked at: {error}") from error
     finally:
         remove_tree(scratch.path)
-
-
-def changed_count(store: SnapshotStore, request: Request) -> int:
-    """Return how many paths differ from the last snapshot; one git process, nothing written."""
-    check_root(request.root)
-    return Work(store, request).changed_count()

@@ -82,8 +82,8 @@ def scoped_values(git: Git, repository: RepositoryPaths) -> tuple[dict[str, str]
     env = {k: git.environ[k] for k in ("PATH", "HOME", *_FROM_USER) if k in git.environ}
     env |= {"GIT_DIR": str(repository.git_dir), "LC_ALL": "C"}
     env["GIT_COMMON_DIR"] = str(repository.common_dir)
-    argv = [git.program, "--no-pager", "config", "--list", "--includes", "-z", "--show-scope"]
-    done = capture.run_captured(argv, env=env, cwd=repository.common_dir)
+    argv = [git.program, "-C", str(repository.common_dir), "--no-pager", "config", "--list"]
+    done = capture.run_captured([*argv, "--includes", "-z", "--show-scope"], env=env)
     fields = done.stdout.split(b"\0")
     users: dict[str, str] = {}
     local: dict[str, str] = {}

@@ -8,7 +8,6 @@ deletes ignored files without a word.
 """
 
 import os
-import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -249,6 +248,8 @@ def _register(
 
 def _unmake(repository: Repository, path: Path, branch: str, base: Sha) -> bool:
     """Clear what a failed registration left, if it is empty; returns whether all is clear."""
+    import shutil  # and with it three compressors: not for every command that knows worktrees
+
     for git_dir in _registrations(repository, path):
         shutil.rmtree(git_dir, ignore_errors=True)  # it never had a worktree with files
     try:
@@ -380,6 +381,7 @@ def _move(source: Path, target: Path) -> None:
         source.rename(target)
     except OSError as error:
         import errno
+        import shutil
 
         if error.errno != errno.EXDEV:
             raise

@@ -6,23 +6,28 @@ the whole group can be ended. Ending is SIGTERM first: git removes its lock file
 leaves them on SIGKILL.
 
 Not for the user's commands: those are run by `siding.process.record`.
+
+`os.posix_spawn` and not `subprocess`, whose import takes as long as a git that has nothing to do.
 """
 
+import fcntl
 import os
 import select
 import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from siding.process.errors import CannotStart, OutputTooLarge, TimedOut
+from siding.process.lookup import NotStartable, find_program
 
 DEFAULT_MAX_OUTPUT = 1 << 30
 MAX_STDERR = 1 << 20  # more than this of a helper's complaints helps nobody: the rest is dropped
 TERM_GRACE_S = 2.0
 _READ_SIZE = 1 << 16
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # and nobody else expects them to be
+_LAST_STANDARD = 2
 
 
 class Completed(NamedTuple):
@@ -34,24 +39,77 @@ class Completed(NamedTuple):
     stderr: bytes
 
 
+class _Expired(Exception):
+    """The time is up."""
+
+
+class _Child:
+    """A process we started and have to reap."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.status: int | None = None  # negative for a signal
+
+    def poll(self) -> int | None:
+        """Return its status if it ended."""
+        if self.status is None:
+            self._reap(os.WNOHANG)
+        return self.status
+
+    def wait(self, seconds: float | None) -> int:
+        """Return its status; raises _Expired when it does not end in time."""
+        if seconds is None:
+            self._reap(0)
+        pause, deadline = 0.0005, time.monotonic() + (seconds or 0)
+        while self.poll() is None:
+            if time.monotonic() >= deadline:
+                raise _Expired
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+        assert self.status is not None
+        return self.status
+
+    def signal_group(self, number: int) -> None:
+        try:
+            os.killpg(self.pid, number)  # not reaped yet, so the id is still its own
+        except ProcessLookupError:
+            pass
+
+    def _reap(self, options: int) -> None:
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, options)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+
+
+class _Ends(NamedTuple):
+    """Our ends of a command's pipes; None where it has none."""
+
+    stdin: int | None
+    stdout: int | None
+    stderr: int
+
+
 class Running:
     """A helper command under way. `finish` must be called, once; until then it may stand still
     on a full pipe."""
 
     def __init__(
-        self, popen: subprocess.Popen[bytes], argv: tuple[str, ...], stdin: bytes, max_output: int
+        self, child: _Child, ends: _Ends, argv: tuple[str, ...], stdin: bytes, max_output: int
     ) -> None:
-        self._popen = popen
+        self._child = child
         self._argv = argv
         self._unsent = memoryview(stdin)
         self._max_output = max_output
-        if popen.stdin is not None:
-            os.set_blocking(popen.stdin.fileno(), False)
+        self._stdin, self._stdout, self._stderr = ends
+        self._open = {end for end in ends if end is not None}
+        if self._stdin is not None:
+            os.set_blocking(self._stdin, False)
             self._feed()  # what fits into the pipe goes now, so that the command can work meanwhile
 
     @property
     def pid(self) -> int:
-        return self._popen.pid
+        return self._child.pid
 
     def finish(self, *, timeout_s: float | None = None) -> Completed:
         """Feed, read and wait; return what the command printed.
@@ -62,8 +120,8 @@ class Running:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
             stdout, stderr = self._pump(deadline)
-            returncode = self._popen.wait(_left(deadline))
-        except subprocess.TimeoutExpired:
+            returncode = self._child.wait(_left(deadline))
+        except _Expired:
             self.end()
             raise self._timed_out(timeout_s) from None
         except BaseException:
@@ -75,20 +133,14 @@ class Running:
 
     def end(self) -> None:
         """End the command's process group: SIGTERM, two seconds, SIGKILL. Safe to call twice."""
-        if self._popen.poll() is None:
-            self._signal_group(signal.SIGTERM)
+        if self._child.poll() is None:
+            self._child.signal_group(signal.SIGTERM)
             try:
-                self._popen.wait(TERM_GRACE_S)
-            except subprocess.TimeoutExpired:
-                self._signal_group(signal.SIGKILL)
-                self._popen.wait()
+                self._child.wait(TERM_GRACE_S)
+            except _Expired:
+                self._child.signal_group(signal.SIGKILL)
+                self._child.wait(None)
         self._close()
-
-    def _signal_group(self, number: int) -> None:
-        try:
-            os.killpg(self._popen.pid, number)  # not reaped yet, so the id is still its own
-        except ProcessLookupError:
-            pass
 
     def _timed_out(self, timeout_s: float | None) -> TimedOut:
         return TimedOut(
@@ -98,38 +150,34 @@ class Running:
 
     def _pump(self, deadline: float | None) -> tuple[bytes, bytes]:
         """Move bytes until both outputs are at their end."""
-        sinks: dict[int, tuple[list[bytes], int]] = {}
         poller = select.poll()
-        for stream, limit in (
-            (self._popen.stdout, self._max_output),
-            (self._popen.stderr, MAX_STDERR),
-        ):
-            if stream is not None:
-                sinks[stream.fileno()] = ([], limit)
-                poller.register(stream, select.POLLIN)
-        if self._popen.stdin is not None and not self._popen.stdin.closed:
-            poller.register(self._popen.stdin, select.POLLOUT)
-        pieces = [sink for sink, _limit in sinks.values()]
-        sizes = dict.fromkeys(sinks, 0)
-        while sinks:
+        limits = {self._stderr: MAX_STDERR}
+        if self._stdout is not None:
+            limits[self._stdout] = self._max_output
+        pieces: dict[int, list[bytes]] = {fd: [] for fd in limits}
+        sizes = dict.fromkeys(limits, 0)
+        waiting = set(limits)
+        for fd in waiting:
+            poller.register(fd, select.POLLIN)
+        if self._stdin in self._open:
+            poller.register(self._stdin, select.POLLOUT)
+        while waiting:
             left = _left(deadline)
             ready = poller.poll(None if left is None else left * 1000)
             if not ready and left == 0:
-                raise subprocess.TimeoutExpired(self._argv, 0)
+                raise _Expired
             for fd, _event in ready:
-                if fd not in sinks:
+                if fd not in limits:
                     if self._feed():
                         poller.unregister(fd)
-                    continue
-                data = os.read(fd, _READ_SIZE)
-                if not data:
+                elif data := os.read(fd, _READ_SIZE):
+                    self._keep(data, pieces[fd], limits[fd], size=sizes[fd])
+                    sizes[fd] += len(data)
+                else:
                     poller.unregister(fd)
-                    del sinks[fd]
-                    continue
-                self._keep(data, *sinks[fd], size=sizes[fd])
-                sizes[fd] += len(data)
-        stdout = b"".join(pieces.pop(0)) if self._popen.stdout is not None else b""
-        return stdout, b"".join(pieces.pop(0)) if pieces else b""
+                    waiting.remove(fd)
+        stdout = b"" if self._stdout is None else b"".join(pieces[self._stdout])
+        return stdout, b"".join(pieces[self._stderr])
 
     def _keep(self, data: bytes, sink: list[bytes], limit: int, *, size: int) -> None:
         if size + len(data) <= limit:
@@ -143,23 +191,22 @@ class Running:
             )
 
     def _feed(self) -> bool:
-        """Send what the pipe takes of stdin; return True when there is no more to send."""
-        assert self._popen.stdin is not None
-        fd = self._popen.stdin.fileno()
+        """Send what the pipe takes of stdin; return True, and close, when there is no more."""
+        assert self._stdin is not None
         try:
             while self._unsent:
-                self._unsent = self._unsent[os.write(fd, self._unsent) :]
+                self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
         except BlockingIOError:
             return False
         except BrokenPipeError:
             pass  # it stopped reading; its exit status tells whether that was an error
-        self._popen.stdin.close()
+        self._open.remove(self._stdin)
+        os.close(self._stdin)
         return True
 
     def _close(self) -> None:
-        for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-            if stream is not None:
-                stream.close()
+        while self._open:
+            os.close(self._open.pop())
 
 
 def start(
@@ -181,21 +228,40 @@ def start(
     killed. Raises `CannotStart`.
     """
     command = tuple(argv)
-    try:
-        popen = subprocess.Popen(
-            command,
-            env=env,
-            cwd=cwd,
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE if stdout is None else stdout,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            pass_fds=keep_fds,
-            process_group=0,
+    program = find_program(command, env, cwd or Path())
+    if isinstance(program, NotStartable):
+        reason = program.reason.removeprefix(f"{command[0]!r}: ")
+        raise CannotStart(
+            f"{command[0]!r} cannot be started: {reason}",
+            hint=f"is {command[0]!r} installed and on the PATH?",
         )
-    except OSError as error:
-        raise _cannot_start(command, cwd, error) from error
-    return Running(popen, command, stdin, max_output)
+    path, words = _in_directory(cwd, program.path, command)
+    with _Plumbing() as plumbing:
+        ends = _Ends(
+            stdin=plumbing.feed(0) if stdin else None,
+            stdout=plumbing.drain(1) if stdout is None else None,
+            stderr=plumbing.drain(2),
+        )
+        if not stdin:
+            plumbing.nothing(0)
+        if stdout is not None:
+            plumbing.use(stdout, 1)
+        for fd in keep_fds:
+            plumbing.use(fd, fd)
+        plumbing.close_inherited(keep_fds)
+        try:
+            pid = os.posix_spawn(
+                path,
+                words,
+                env,
+                file_actions=plumbing.actions,
+                setpgroup=0,
+                setsigdef=_IGNORED_BY_PYTHON,
+            )
+        except OSError as error:
+            raise CannotStart(f"{command[0]!r} cannot be started: {error.strerror}") from error
+        plumbing.started = True
+    return Running(_Child(pid), ends, command, stdin, max_output)
 
 
 def run_captured(
@@ -236,10 +302,79 @@ def _left(deadline: float | None) -> float | None:
     return None if deadline is None else max(0.0, deadline - time.monotonic())
 
 
-def _cannot_start(argv: tuple[str, ...], cwd: Path | None, error: OSError) -> CannotStart:
-    if cwd is not None and not cwd.is_dir():
-        return CannotStart(f"{argv[0]!r} cannot be started in {str(cwd)!r}: not a directory")
-    return CannotStart(
-        f"{argv[0]!r} cannot be started: {error.strerror}",
-        hint=f"is {argv[0]!r} installed and on the PATH?",
-    )
+def _in_directory(
+    cwd: Path | None, program: str, command: tuple[str, ...]
+) -> tuple[str, tuple[str, ...]]:
+    """Return what to execute so that the command runs in `cwd`: the call itself cannot say it."""
+    if cwd is None:
+        return program, command
+    change = 'cd -- "$1" && shift && exec "$@"'
+    return "/bin/sh", ("sh", "-c", change, "sh", str(cwd.absolute()), program, *command[1:])
+
+
+class _Plumbing:
+    """The descriptors of one command: our ends of its pipes, and what it does with the others."""
+
+    def __init__(self) -> None:
+        self.actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
+        self.started = False
+        self._ours: list[int] = []
+        self._theirs: list[int] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fd in self._theirs if self.started else self._theirs + self._ours:
+            os.close(fd)
+
+    def feed(self, number: int) -> int:
+        """Let the command read as `number` what we write to the result."""
+        reading, writing = self._pipe()
+        self._ours.append(writing)
+        self._theirs.append(reading)
+        self.use(reading, number)
+        return writing
+
+    def drain(self, number: int) -> int:
+        """Let us read from the result what the command writes to `number`."""
+        reading, writing = self._pipe()
+        self._ours.append(reading)
+        self._theirs.append(writing)
+        self.use(writing, number)
+        return reading
+
+    def nothing(self, number: int) -> None:
+        """Let the command find an empty file as `number`."""
+        self.actions.append((os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDONLY, 0))
+
+    def use(self, fd: int, number: int) -> None:
+        """Let the command find `fd` as `number`; as itself, it is only left open."""
+        self.actions.append((os.POSIX_SPAWN_DUP2, fd, number))
+
+    def close_inherited(self, kept: Sequence[int]) -> None:
+        """Close in the command what whoever started us left open for everybody."""
+        for name in os.listdir("/dev/fd"):
+            fd = int(name)
+            if fd > _LAST_STANDARD and fd not in kept and _is_inherited(fd):
+                self.actions.append((os.POSIX_SPAWN_CLOSE, fd))
+
+    def _pipe(self) -> tuple[int, int]:
+        """Return a pipe above the three standard descriptors, which may be closed here."""
+        reading, writing = os.pipe()
+        return _above_standard(reading), _above_standard(writing)
+
+
+def _above_standard(fd: int) -> int:
+    if fd > _LAST_STANDARD:
+        return fd
+    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _LAST_STANDARD + 1)
+    os.close(fd)
+    return moved
+
+
+def _is_inherited(fd: int) -> bool:
+    try:
+        return os.get_inheritable(fd)
+    except OSError:
+        return False  # the listing's own descriptor: closed by now

@@ -5,10 +5,7 @@ to a thread (hashlib lets go of the interpreter lock), and the buffers it has no
 are what bounds the memory. A short run never starts the thread.
 """
 
-import hashlib
-import queue
-import threading
-from typing import Any
+from siding.process.sha256 import Sha256
 
 BUFFER_SIZE = 1 << 20
 _BUFFERS = 4
@@ -23,12 +20,10 @@ class StreamDigest:
     """
 
     def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-        self._free: queue.SimpleQueue[bytearray] = queue.SimpleQueue()
-        self._filled: queue.SimpleQueue[tuple[bytearray, int] | None] = queue.SimpleQueue()
-        self._made = 0
+        self._hash = Sha256()
         self._inline = 0
-        self._thread: threading.Thread | None = None
+        self._buffer = bytearray(BUFFER_SIZE)
+        self._worker: _Worker | None = None
 
     def add(self, data: bytes) -> None:
         """Digest a few bytes at once; only before the first `take`."""
@@ -36,34 +31,47 @@ class StreamDigest:
 
     def lend(self) -> bytearray:
         """Return a buffer of `BUFFER_SIZE` bytes; waits while all are being digested."""
-        limit = 1 if self._thread is None else _BUFFERS
-        if self._made < limit and self._free.empty():
-            self._made += 1
-            return bytearray(BUFFER_SIZE)
-        return self._free.get()
+        return self._buffer if self._worker is None else self._worker.free.get()
 
     def take(self, buffer: bytearray, size: int) -> None:
         """Take a buffer back whose first ``size`` bytes belong to the stream."""
-        if self._thread is not None:
-            self._filled.put((buffer, size))
+        if self._worker is not None:
+            self._worker.filled.put((buffer, size))
             return
         self._hash.update(memoryview(buffer)[:size])
-        self._free.put(buffer)
         self._inline += size
         if self._inline >= _INLINE_BYTES:
-            self._thread = threading.Thread(target=self._work, name="siding-digest", daemon=True)
-            self._thread.start()
+            self._worker = _Worker(self._hash, buffer)
 
-    def result(self) -> Any:
-        """Wait for the thread and return the hash object, to which more may be added."""
-        if self._thread is not None:
-            self._filled.put(None)
-            self._thread.join()
-            self._thread = None
+    def result(self) -> Sha256:
+        """Wait for the thread and return the digest, to which more may be added."""
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
         return self._hash
 
+
+class _Worker:
+    """The thread, the buffers it has to digest and those that are free again."""
+
+    def __init__(self, digest: Sha256, buffer: bytearray) -> None:
+        from queue import SimpleQueue
+        from threading import Thread
+
+        self.free: SimpleQueue[bytearray] = SimpleQueue()
+        self.filled: SimpleQueue[tuple[bytearray, int] | None] = SimpleQueue()
+        self._digest = digest
+        for each in (buffer, *(bytearray(BUFFER_SIZE) for _ in range(_BUFFERS - 1))):
+            self.free.put(each)
+        self._thread = Thread(target=self._work, name="siding-digest", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        self.filled.put(None)
+        self._thread.join()
+
     def _work(self) -> None:
-        while (item := self._filled.get()) is not None:
+        while (item := self.filled.get()) is not None:
             buffer, size = item
-            self._hash.update(memoryview(buffer)[:size])
-            self._free.put(buffer)
+            self._digest.update(memoryview(buffer)[:size])
+            self.free.put(buffer)

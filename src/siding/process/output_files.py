@@ -7,9 +7,10 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from siding.process.command import StreamPlan
+from siding.process.sha256 import Sha256
 
 STDOUT_HEADER = b"=== STDOUT ===\n"
 STDERR_HEADER = b"\n=== STDERR ===\n"
@@ -17,13 +18,6 @@ FOOTER = b"\n"
 PTY_HEADER = b"=== PTY ===\n"
 WRITE_BACK_BYTES = 32 << 20  # start writing to the disk this often, so that fsync ends soon
 _CHUNK = 1 << 20
-
-
-class Digest(Protocol):
-    """The part of a hashlib object used here."""
-
-    def update(self, data: bytes | memoryview, /) -> None: ...
-    def hexdigest(self) -> str: ...
 
 
 class Recovered(NamedTuple):
@@ -99,7 +93,7 @@ def mark_boundary(path: Path, stdout_bytes: int) -> Path:
     return marker
 
 
-def finish_join(output: int, stderr: int, *, stdout_bytes: int, digest: Digest) -> OSError | None:
+def finish_join(output: int, stderr: int, *, stdout_bytes: int, digest: Sha256) -> OSError | None:
     """Write everything that follows stdout; may be repeated from the start at any time.
 
     ``digest`` gets all of it, also when writing fails: the failure is returned, not raised.
@@ -330,10 +324,8 @@ def _search_boundary(fd: int, size: int) -> int:
     return max(0, size - len(STDOUT_HEADER))
 
 
-def _digest_file(fd: int, *, limit: int | None = None) -> Digest:
-    import hashlib  # here, because readers of artifacts need none and it costs 2 ms
-
-    digest = hashlib.sha256()
+def _digest_file(fd: int, *, limit: int | None = None) -> Sha256:
+    digest = Sha256()
     left = limit
     for data in _file_chunks(fd, 0):
         part = data if left is None else data[:left]

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -21,14 +20,18 @@ class SignalInbox:
     """
 
     def __init__(self) -> None:
-        self.active = threading.current_thread() is threading.main_thread()
+        self.active = False
         self._reading, self._writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._handlers: dict[int, object] = {}
         self._wakeup = -1
 
     def __enter__(self) -> Self:
-        if self.active:
+        try:
             self._wakeup = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
+        except ValueError:  # not the main thread
+            pass
+        else:
+            self.active = True
             for number in _WATCHED:
                 handler = signal.getsignal(number)
                 if handler is not signal.SIG_IGN or number == signal.SIGCHLD:

@@ -2,15 +2,18 @@
 
 Either way it leads a session of its own, so it and what it starts can be told from our helpers
 and be signalled as a whole, and no Ctrl-C of ours reaches it by accident.
+
+A fork of our own: only the child itself can take a terminal, or change its directory, and the
+import of `subprocess` takes longer than most of what Siding does around a command.
 """
 
 import errno
 import fcntl
 import os
 import signal
-import subprocess
 import sys
 import termios
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from siding.process.command import Command, WindowSize
@@ -18,6 +21,7 @@ from siding.process.lookup import Program, is_plain_script
 from siding.process.terminal import set_window_size
 
 _MOST_DESCRIPTORS = 4096  # what a shell left open for us is below; ours close themselves on exec
+_LAST_STANDARD = 2
 PIPE_BYTES = 1 << 20  # the most an ordinary user may ask for; a command rarely waits for us then
 
 
@@ -51,7 +55,7 @@ def spawn_piped(command: Command, program: Program, *, stdin: int | None) -> Pip
     stdout, child_stdout = _large_pipe()
     stderr, child_stderr = _large_pipe()
     try:
-        child = _popen(command, program, stdin, child_stdout, child_stderr)
+        child = _fork_exec(command, program, lambda: _take_pipes(stdin, child_stdout, child_stderr))
     except BaseException:
         os.close(stdout)
         os.close(stderr)
@@ -74,36 +78,13 @@ def spawn_in_terminal(
         set_window_size(slave, size)
         if like is not None:
             termios.tcsetattr(slave, termios.TCSANOW, like)
-        child = _fork_exec(command, program, slave)
+        child = _fork_exec(command, program, lambda: os.login_tty(slave))
         os.set_blocking(master, False)
     except BaseException:
         os.close(master)
         os.close(slave)
         raise
     return InTerminal(child=child, master=master, slave=slave)
-
-
-def _popen(
-    command: Command, program: Program, stdin: int | None, stdout: int, stderr: int
-) -> "subprocess.Popen[bytes]":
-    def start(path: str, argv: tuple[str, ...]) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(
-            argv,
-            executable=path,
-            cwd=command.cwd,
-            env=command.env,
-            stdin=subprocess.DEVNULL if stdin is None else stdin,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        )
-
-    try:
-        return start(program.path, command.argv)
-    except OSError as error:
-        if error.errno != errno.ENOEXEC or not is_plain_script(program.path):
-            raise
-        return start("/bin/sh", ("sh", program.path, *command.argv[1:]))
 
 
 class _Forked:
@@ -121,13 +102,16 @@ class _Forked:
         return self._status
 
 
-def _fork_exec(command: Command, program: Program, slave: int) -> _Forked:
-    """Fork, because only the child itself can take the terminal as its controlling one."""
+def _fork_exec(command: Command, program: Program, connect: Callable[[], None]) -> _Forked:
+    """Start the command; `connect` gives the child its session and standard descriptors."""
     environment = {os.fsencode(k): os.fsencode(v) for k, v in command.env.items()}
     reading, writing = os.pipe()
+    if writing <= _LAST_STANDARD:  # a standard descriptor is closed here: keep out of their way
+        low, writing = writing, fcntl.fcntl(writing, fcntl.F_DUPFD_CLOEXEC, _LAST_STANDARD + 1)
+        os.close(low)
     pid = os.fork()
     if pid == 0:
-        _become(command, program, slave, environment, writing)
+        _become(command, program, connect, environment, writing)
     os.close(writing)
     with open(reading, "rb") as failed:
         number = failed.read()
@@ -138,14 +122,18 @@ def _fork_exec(command: Command, program: Program, slave: int) -> _Forked:
 
 
 def _become(
-    command: Command, program: Program, slave: int, environment: dict[bytes, bytes], failed: int
+    command: Command,
+    program: Program,
+    connect: Callable[[], None],
+    environment: dict[bytes, bytes],
+    failed: int,
 ) -> NoReturn:
-    """In the child: take the terminal, and exec. Reports an errno on ``failed``."""
+    """In the child: connect, and exec. Reports an errno on ``failed``."""
     try:
         _restore_signals()
-        os.login_tty(slave)
+        connect()
         os.chdir(command.cwd)
-        os.closerange(3, failed)
+        os.closerange(_LAST_STANDARD + 1, failed)
         os.closerange(failed + 1, _MOST_DESCRIPTORS)
         try:
             os.execve(program.path, command.argv, environment)
@@ -157,6 +145,16 @@ def _become(
         os.write(failed, str(error.errno).encode())
     finally:
         os._exit(127)
+
+
+def _take_pipes(stdin: int | None, stdout: int, stderr: int) -> None:
+    """In the child: lead a session, with these as the standard descriptors."""
+    os.setsid()
+    given = [os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin, stdout, stderr]
+    # First out of the way of each other: one of them may be where another has to go.
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, _LAST_STANDARD + 1) for fd in given]
+    for number, fd in enumerate(moved):
+        os.dup2(fd, number)
 
 
 def _restore_signals() -> None:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.storage.digest import sha256_hex
+from siding.process.sha256 import sha256_hex
 from siding.storage.errors import UnsafeName
 
 _LONGEST_NAME_BYTES = 200  # leaves room for suffixes within the usual limit of 255
@@ -35,6 +35,11 @@ class TaskLayout(NamedTuple):
     @property
     def artifacts_dir(self) -> Path:
         return self.root / "artifacts"
+
+    @property
+    def flow_status_json(self) -> Path:
+        """Where the task stands in its process."""
+        return self.root / "flow-status.json"
 
     @property
     def lock(self) -> Path:
@@ -91,6 +96,10 @@ class ProjectLayout(NamedTuple):
     @property
     def locks_dir(self) -> Path:
         return self.root / "locks"
+
+    @property
+    def decisions_dir(self) -> Path:
+        return self.root / "decisions"
 
     def task(self, task_id: str) -> TaskLayout:
         return TaskLayout(root=self.tasks_dir / checked_name(task_id))

@@ -459,10 +459,10 @@ def test_odd_places(tmp_path: Path) -> None:
 
 
 def test_peeking_tells_and_leaves_no_trace(task: World) -> None:
-    from siding.git.capture import Request
+    from siding.git.capture import Request, changed_count
     from siding.git.changes import Limits
     from siding.git.patches import diff_trees
-    from siding.git.peek import changed_count, peek
+    from siding.git.peek import peek
 
     tip = task.capture().snapshot
     write(task.worktree / "new", "x")

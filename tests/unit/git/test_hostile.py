@@ -11,12 +11,12 @@ from typing import NamedTuple
 import pytest
 
 from siding.errors import SidingError
-from siding.git.capture import Request
+from siding.git.capture import Request, changed_count
 from siding.git.changes import Limits
 from siding.git.ignored import ignored_matching
 from siding.git.lineage import lineage
 from siding.git.patches import diff_stat, diff_trees, write_patch
-from siding.git.peek import changed_count, peek
+from siding.git.peek import peek
 from siding.git.pins import pin, pinned, unpin
 from siding.git.reattach import is_attached, reattach
 from siding.git.worktrees import (

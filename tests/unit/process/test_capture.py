@@ -176,13 +176,15 @@ def test_nothing_else_of_ours_is_open_in_the_command(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there_is_an_error_that_says_so() -> None:
-    with pytest.raises(CannotStart, match="'no-such-program' cannot be started: No such file") as e:
+    with pytest.raises(
+        CannotStart, match="'no-such-program' cannot be started: command not found"
+    ) as e:
         run_captured(["no-such-program"], env=ENVIRONMENT)
     assert e.value.hint is not None
 
 
 def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(CannotStart, match="not a directory"):
+    with pytest.raises(CannotStart, match=r"the working directory .* is not there"):
         run_captured(["true"], env=ENVIRONMENT, cwd=tmp_path / "gone")
 
 

@@ -239,6 +239,7 @@ def test_a_full_screen_program(sit_down: SitDown) -> None:
 import curses
 def main(screen):
     curses.curs_set(0)
+    screen.timeout(100)  # curses loses a resize that comes just before it starts to wait
     while True:
         screen.erase()
         screen.addstr(0, 0, "size %dx%d" % screen.getmaxyx())

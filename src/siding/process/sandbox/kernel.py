@@ -1,0 +1,90 @@
+"""System calls that Python has no function for. They restrict the calling thread, and what it
+starts, for good: see `start.Confined` for the only way they are used."""
+
+import ctypes
+import os
+import struct
+
+from siding.process.sandbox.landlock import Rules
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION_FLAG, _PATH_BENEATH = 1, 1
+_PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 22, 24, 38, 47
+_FILTER, _AMBIENT_CLEAR = 2, 4
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAP_VERSION = 0x20080522
+_LAST_CAPABILITY = 63
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+
+def landlock_version() -> int:
+    """Return the kernel's version of Landlock, 0 without it."""
+    try:
+        return _call(_CREATE_RULESET, None, 0, _VERSION_FLAG)
+    except OSError:
+        return 0
+
+
+def no_new_privileges() -> None:
+    """From here on no setuid program gives more rights."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def drop_capabilities() -> None:
+    """Let go of root's powers but for owning its files. A no-op for everybody else."""
+    machine = os.uname().machine
+    if os.geteuid() != 0 or machine not in _CAPSET:
+        return
+    _prctl(_PR_CAP_AMBIENT, _AMBIENT_CLEAR)
+    for capability in range(_LAST_CAPABILITY + 1):
+        if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+            break
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAP_VERSION, 0))
+    _call(_CAPSET[machine], header, ctypes.create_string_buffer(24))
+
+
+def restrict(rules: Rules, version: int) -> None:
+    """Enter a Landlock domain. Paths that are gone are left out. Raises OSError."""
+    attributes = struct.pack("=QQQ", rules.handled_fs, rules.handled_net, rules.scoped)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    ruleset = _call(_CREATE_RULESET, ctypes.create_string_buffer(attributes), size, 0)
+    try:
+        for path, rights in rules.paths:
+            try:
+                fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, fd))
+                _call(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+            finally:
+                os.close(fd)
+        _call(_RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def install_filter(code: bytes) -> None:
+    """Install a system call filter. Needs `no_new_privileges` first. Raises OSError."""
+    instructions = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("=H6xQ", len(code) // 8, ctypes.addressof(instructions))
+    buffer = ctypes.create_string_buffer(program)
+    _prctl(_PR_SET_SECCOMP, _FILTER, ctypes.addressof(buffer))
+
+
+def _prctl(option: int, value: int, more: int = 0) -> None:
+    arguments = (ctypes.c_ulong(each) for each in (value, more, 0, 0))
+    if _libc.prctl(option, *arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _call(number: int, *arguments: object) -> int:
+    passed = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    result = int(_libc.syscall(ctypes.c_long(number), *passed))
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return result

@@ -1,0 +1,117 @@
+"""A view as rules of Landlock. Pure: what may be read, and what may be written.
+
+Landlock only ever allows trees, it takes nothing away from inside one. So a hidden directory is
+left out by allowing its siblings, all the way up; and what protects a part of a writable tree
+cannot be said at all (`NOT_COVERED`).
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from siding.process.sandbox.values import Kind, Network, View, is_within
+
+# Rights on files and directories, by the version that brought them.
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_FIRST = (1 << 13) - 1  # the thirteen rights of version 1
+_ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
+READING = EXECUTE | READ_FILE | READ_DIR
+NET_BIND_TCP, NET_CONNECT_TCP = 1 << 0, 1 << 1
+SCOPE_ABSTRACT, SCOPE_SIGNAL = 1 << 0, 1 << 1
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+           "/dev/ptmx", "/dev/pts", "/dev/shm")  # fmt: skip
+
+NOT_COVERED = (
+    "the workspace's .git file and other guarded files in it can be changed",
+    "modes, owners, times and attributes of your own files can be changed",
+    "sockets in the file system can be connected to",
+    "names of other processes can be seen",
+    "an agent's own sandbox that mounts (bwrap) does not start inside",
+    "shared memory and message queues of System V",
+)
+
+
+class Rules(NamedTuple):
+    """What a domain is made of: masks of handled rights, and paths with what is allowed there."""
+
+    handled_fs: int
+    handled_net: int
+    scoped: int
+    paths: tuple[tuple[str, int], ...]
+
+
+def scope_only() -> Rules:
+    """Return a domain that only cuts off abstract sockets outside it (version 6)."""
+    return Rules(handled_fs=0, handled_net=0, scoped=SCOPE_ABSTRACT, paths=())
+
+
+def rules(
+    view: View,
+    network: Network,
+    *,
+    version: int,
+    listed: Callable[[str], Iterable[str]] = os.listdir,
+    is_directory: Callable[[str], bool] = os.path.isdir,
+) -> Rules:
+    """Return the domain of a run for a kernel's version of Landlock."""
+    handled = _FIRST | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
+    handled |= IOCTL_DEV if version >= 5 else 0
+    paths: dict[str, int] = {}
+    for path in _visible("/", view, listed, is_directory):
+        paths[path] = READING & handled
+    for mount in view.mounts:
+        if mount.kind in (Kind.SHOW, Kind.COPY) and not mount.source:
+            paths[mount.path] = READING & handled
+    for mount in view.mounts:
+        if mount.kind is Kind.WRITE:
+            paths[mount.origin] = handled
+    for device in DEVICES:
+        paths[device] = handled
+    paths = {
+        path: rights if is_directory(path) else rights & _ON_FILES for path, rights in paths.items()
+    }
+    return Rules(
+        handled_fs=handled,
+        handled_net=0 if network is Network.ON or version < 4 else NET_BIND_TCP | NET_CONNECT_TCP,
+        scoped=SCOPE_ABSTRACT | SCOPE_SIGNAL if version >= 6 else 0,
+        paths=tuple(paths.items()),
+    )
+
+
+def not_covered(version: int, *, filtered: bool, network: Network) -> tuple[str, ...]:
+    """Say what this engine leaves open here, in words for the record."""
+    found = list(NOT_COVERED)
+    if version < 3:
+        found.append("files outside can be cut short (truncate)")
+    if version < 6:
+        found.append("abstract sockets outside can be reached, processes outside signalled")
+    if not filtered:
+        found.append("no system call filter for this machine: keyrings, setuid files")
+        if network is not Network.ON:
+            found.append("UDP and other sockets than TCP")
+    return tuple(found)
+
+
+def _visible(
+    top: str,
+    view: View,
+    listed: Callable[[str], Iterable[str]],
+    is_directory: Callable[[str], bool],
+) -> Iterator[str]:
+    """Yield the highest paths below which nothing is hidden."""
+    hidden = [m.path for m in view.mounts if m.kind in (Kind.BLANK, Kind.EMPTY, Kind.MASK)]
+    waiting = [top]
+    while waiting:
+        path = waiting.pop()
+        if any(is_within(path, each) for each in hidden):
+            continue
+        if not any(is_within(each, path) for each in hidden):
+            yield path
+        elif is_directory(path):
+            try:
+                names = sorted(listed(path))
+            except OSError:
+                continue
+            waiting += [os.path.join(path, name) for name in names]
