@@ -16,7 +16,7 @@ from siding.git.applying_bench import Bench, TreeEntry
 from siding.git.applying_content import committed
 from siding.git.heads import head_of
 from siding.git.patches import Change, diff_trees
-from siding.git.paths import is_under, join, unquote_path
+from siding.git.paths import is_under, join, parents, unquote_path
 from siding.git.settings import UserSettings
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
@@ -110,9 +110,19 @@ def with_commits(sources: Sources, side: Side, head: Sha) -> Side:
     kept = {
         c.path: TreeEntry(mode=c.old_mode.encode(), sha=c.old_sha)
         for c in changes
-        if c.new_mode == _NOTHING and os.path.lexists(join(root, c.path))
+        if c.new_mode == _NOTHING and _is_there(root, c)
     }
     return side._replace(tree=bench.edit_tree(side.tree, kept)) if kept else side
+
+
+def _is_there(root: bytes, committed: Change) -> bool:
+    """Tell whether what was committed at a path is still there: not a directory that took a file's
+    place, not something seen through a link that took a directory's."""
+    if any(os.path.islink(join(root, above)) for above in parents(committed.path)):
+        return False
+    full = join(root, committed.path)
+    is_directory = os.path.isdir(full) and not os.path.islink(full)
+    return os.path.lexists(full) and is_directory == (committed.old_mode == _GITLINK)
 
 
 def _sorted_out(

@@ -235,3 +235,16 @@ def test_merge_drivers_of_attributes_are_used(stage: Stage) -> None:
     stage.git("commit", "-qam", "mine")
     stage.apply()
     assert sorted(stage.show("CHANGES").split()) == ["agent", "first", "mine"]
+
+
+def test_what_took_the_place_of_a_committed_file_goes_in(stage: Stage) -> None:
+    """Committed as a file, then a directory; committed in a directory, then behind a link."""
+    stage.agent(
+        "mkdir d; echo 1 >d/x; echo 2 >f; git add .; git commit -qm both; "
+        "rm -r d f; mkdir f; echo in >f/x; ln -s f d"
+    )
+    stage.apply()
+    assert {"d", "f/x"} < set(stage.files())
+    assert not {"d/x", "f"} & set(stage.files())
+    assert stage.show("f/x") == "in\n"
+    assert stage.show("d") == "f"

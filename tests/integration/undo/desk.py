@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 from sandbox import Sandbox
+from siding.app import apply as applying
 from siding.app import gc as collecting
 from siding.app import reopen as reopening
 from siding.app import rollback as going_back
@@ -80,6 +81,11 @@ class Desk:
         with going_back.preview(self.project, self._request(step, paths, hard, False)) as survey:
             return survey
 
+    def apply(self, mode: applying.Mode, *, close: bool = False) -> applying.Applied:
+        """Apply all of the task to the branch `main`."""
+        request = applying.ApplyRequest(task=self.task.id, mode=mode, close=close)
+        return applying.apply(self.project, request)
+
     def undo(self, *, force: bool = False) -> undoing.Undone:
         request = undoing.Request(task=self.task.id, force=force)
         return undoing.undo(self.project, request)
@@ -100,6 +106,11 @@ class Desk:
     def git(self, *arguments: str) -> str:
         """Run git in the workspace, as the agent does."""
         return self.sandbox.git(*arguments, cwd=self.root)
+
+    def commit(self) -> None:
+        """Commit everything in the workspace, as the agent does."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "the agent's")
 
     def tree(self) -> Tree:
         return on_disk(self.root)

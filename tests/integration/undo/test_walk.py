@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from sandbox import Sandbox
+from siding.app.apply import Conflicting, Mode
+from siding.app.apply_undo import CannotUndo
 from siding.app.restoring import NeedsConsent
 from siding.app.undo import NothingToRedo, NothingToUndo
+from siding.git.applying import Overlapping, Refused
 from siding.ledger.step import StepKind
 
+from .branches import HERS, Applied, Side, changed_paths, hers, merge
 from .desk import Desk, Tree, remove
 
 _FORBIDDEN = {b".", b"..", b".git", b".gitignore", b".gitattributes", b".gitmodules"}
@@ -27,10 +32,12 @@ CONTENTS = st.one_of(
     st.sampled_from([b"", b"x\n", b"a\r\nb\r\n", b"\0\xff\r\n"]), st.binary(max_size=40)
 )
 KINDS = st.sampled_from(["file", "executable", "link"])
+HER_PATHS = NAMES.map(lambda name: HERS + name)
 
 
 class Walk(RuleBasedStateMachine):
-    """The model: the tree now, the tree after each step, and two stacks of trees."""
+    """The model: the tree now, the tree after each step, and two stacks of what was done; and the
+    person's side (`branches.py`), where the task is applied."""
 
     @initialize()
     def begin(self) -> None:
@@ -38,8 +45,14 @@ class Walk(RuleBasedStateMachine):
         self.desk = Desk(Sandbox(Path(self.directory.name)))
         self.now: Tree = self.desk.tree()
         self.after: list[Tree] = [dict(self.now)]  # after[0] is the base
-        self.undoable: list[tuple[Tree, Tree]] = []  # (where it leads, where it must start)
-        self.redoable: list[tuple[Tree, Tree] | None] = []  # None: the closing of the task
+        # A pair of trees (where it leads, where it must start); None: the closing of the task.
+        self.undoable: list[tuple[Tree, Tree] | Applied] = []
+        self.redoable: list[tuple[Tree, Tree] | Applied | None] = []
+        self.side = Side(self.desk.sandbox)
+        self.committed = False  # by the agent, since the last step
+        self.commits: list[Tree] = []  # the trees of its commits
+        self.departure: Tree | None = dict(self.now)  # None: rollbacks leave it open
+        self.departures: list[Tree] = [dict(self.now)]  # all there ever were
 
     def teardown(self) -> None:
         if hasattr(self, "directory"):
@@ -49,6 +62,9 @@ class Walk(RuleBasedStateMachine):
 
     @rule(path=PATHS, content=CONTENTS, kind=KINDS)
     def write_by_hand(self, path: bytes, content: bytes, kind: str) -> None:
+        self._write(path, content, kind)
+
+    def _write(self, path: bytes, content: bytes, kind: str) -> None:
         if kind == "link":
             content = content.replace(b"\0", b"") or b"nowhere"
         full = os.path.join(os.fsencode(self.desk.root), path)
@@ -84,6 +100,105 @@ class Walk(RuleBasedStateMachine):
         self.after.append(dict(self.now))
         self.redoable.clear()
 
+    @rule()
+    def commit_by_agent(self) -> None:
+        self.desk.commit()
+        self.committed = True
+        self.commits.append(dict(self.now))
+
+    # What the person does in her checkout of the main branch.
+
+    @rule(path=HER_PATHS, content=CONTENTS, stage=st.booleans())
+    def edit_of_hers(self, path: bytes, content: bytes, stage: bool) -> None:
+        self.side.edit(path, content, stage=stage)
+
+    @precondition(lambda self: self.side.disk)
+    @rule(data=st.data(), content=st.none() | CONTENTS, stage=st.booleans())
+    def edit_of_anything(self, data: st.DataObject, content: bytes | None, stage: bool) -> None:
+        path = data.draw(st.sampled_from(sorted(self.side.disk)))
+        self.side.edit(path, content, stage=stage)
+
+    @rule()
+    def commit_of_hers(self) -> None:
+        self.side.commit()
+
+    # Applying.
+
+    @rule(path=PATHS, content=CONTENTS, kind=KINDS, mode=st.sampled_from(Mode))
+    def write_and_apply(self, path: bytes, content: bytes, kind: str, mode: Mode) -> None:
+        self._write(path, content, kind)
+        self._apply(mode, close=False)
+
+    @rule(mode=st.sampled_from(Mode), close=st.booleans())
+    def apply(self, mode: Mode, close: bool) -> None:
+        self._apply(mode, close=close)
+
+    def _apply(self, mode: Mode, *, close: bool) -> None:
+        self._settle()
+        files_only = mode is Mode.PATCH
+        ours, name = dict(self.side.tip), self.side.name
+        possible = [merge(base, ours, self.now) for base in self._departures(files_only)]
+        try:
+            done = self.desk.apply(mode, close=close and not files_only)
+        except Conflicting:
+            assert None in possible or (mode is Mode.REBASE and self.commits), possible
+        except Overlapping:
+            moves = [self._move(each, files_only) for each in possible if each is not None]
+            assert None in possible or not all(self.side.allows(move) for move in moves)
+        else:
+            new = self._what_became_of(done.plan.tree, possible)
+            move = self._move(new, files_only)
+            if done.step is not None:
+                assert self.side.allows(move)
+                self._applied(move, mode, name)
+            assert changed_paths(ours, new) or done.step is None
+            self._reopen(closed=done.closed is not None)
+        self.check_disk()
+        self.side.check()
+        self._count()
+
+    def _departures(self, files_only: bool) -> list[Tree]:
+        """Return from where the task's change may be counted; one, where that is certain."""
+        if self.departure is not None and (not files_only or len(self.departures) == 1):
+            return [self.departure]
+        return [*self.departures, *self.commits]
+
+    def _what_became_of(self, tree: str, possible: list[Tree | None]) -> Tree:
+        new = self.side.tree_of(tree)
+        assert hers(new) == hers(self.side.tip)
+        assert new in possible or None in possible, (new, possible)
+        return new
+
+    def _move(self, new: Tree, files_only: bool) -> Applied:
+        name = self.side.name
+        return Applied(dict(self.side.tip), new, name, name, files_only)
+
+    def _applied(self, move: Applied, mode: Mode, before: str) -> None:
+        git = self.desk.sandbox.git
+        move = move._replace(new_name=git("rev-parse", "main"))
+        assert (move.new_name == before) == (mode is Mode.PATCH)
+        if mode is Mode.SQUASH:
+            assert git("rev-parse", "main^@") == before
+        if mode is Mode.MERGE:
+            first, second = git("rev-parse", "main^@").split()
+            assert first == before
+            assert self.side.tree_of(second) == self.now
+        assert git("merge-base", before, "main") == before
+        self.side.follow(move)
+        self.undoable.append(move)
+        self.redoable.clear()
+        self.after.append(dict(self.now))
+        if mode is not Mode.PATCH:
+            self.departure = dict(self.now)
+        self.departures.append(dict(self.now))
+
+    def _reopen(self, *, closed: bool) -> None:
+        assert self.desk.root.exists() != closed
+        if closed:
+            self.desk.undo()
+            self.redoable = [each for each in self.redoable if each is not None]
+            self.redoable.append(None)
+
     # Going back and forth.
 
     @rule(data=st.data())
@@ -99,6 +214,7 @@ class Walk(RuleBasedStateMachine):
         assert not done.restored.missed
         self.undoable.append((dict(self.now), target))
         self.redoable.clear()
+        self.departure = None
         self._went_to(target)
 
     @rule(force=st.booleans())
@@ -108,7 +224,13 @@ class Walk(RuleBasedStateMachine):
             with pytest.raises(NothingToUndo):
                 self.desk.undo()
             return
-        target, start = self.undoable[-1]
+        top = self.undoable[-1]
+        self.departure = None
+        if isinstance(top, Applied):
+            if self._goes(self.desk.undo, top.back, allowed=self.side.allows_back(top)):
+                self.redoable.append(self.undoable.pop())
+            return
+        target, start = top
         if start != self.now and not force:
             with pytest.raises(NeedsConsent):
                 self.desk.undo()
@@ -125,7 +247,14 @@ class Walk(RuleBasedStateMachine):
             with pytest.raises(NothingToRedo):
                 self.desk.redo()
             return
-        top = self.redoable.pop()
+        top = self.redoable[-1]
+        self.departure = None
+        if isinstance(top, Applied):
+            if self._goes(self.desk.redo, top, allowed=self.side.allows(top)):
+                self.redoable.pop()
+                self.undoable.append(top)
+            return
+        self.redoable.pop()
         self.desk.redo()
         if top is None:
             assert not self.desk.root.exists()
@@ -134,6 +263,21 @@ class Walk(RuleBasedStateMachine):
         else:
             self.undoable.append((dict(self.now), top[0]))
             self._went_to(top[0])
+
+    def _goes(self, act: Callable[[], object], move: Applied, *, allowed: bool) -> bool:
+        """Take an apply back, or do it again, if it may be done; else nothing happens at all."""
+        moved_on = not move.files_only and move.old_name != self.side.name
+        if moved_on or not allowed:
+            with pytest.raises(CannotUndo if moved_on else (Overlapping, Refused)):
+                act()
+        else:
+            act()
+            self.side.follow(move)
+            self.after.append(dict(self.now))
+        self.check_disk()
+        self.side.check()
+        self._count()
+        return allowed and not moved_on
 
     @rule(by_undo=st.booleans(), collect=st.booleans())
     def close_and_open(self, by_undo: bool, collect: bool) -> None:
@@ -158,7 +302,8 @@ class Walk(RuleBasedStateMachine):
 
     def _settle(self) -> None:
         """What is not recorded will be, as a step of its own, which ends a line of redoing."""
-        if self.after[-1] != self.now:
+        if self.after[-1] != self.now or self.committed:
+            self.committed = False
             self.desk.checkpoint()
             self.after.append(dict(self.now))
             self.redoable.clear()
@@ -192,8 +337,8 @@ class Walk(RuleBasedStateMachine):
 
 
 Walk.TestCase.settings = settings(
-    max_examples=8,
-    stateful_step_count=12,
+    max_examples=20,
+    stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
