@@ -7,7 +7,6 @@ allowed exactly these, and any change to them asks again.
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from siding.app.project import Project
 from siding.app.settings import hooks_in
 from siding.app.trusting import HOOKS, add, trust_json, trusted_hooks
 from siding.process.capture import run_captured
+from siding.process.sha256 import sha256_hex
 
 HOOK_TIMEOUT_S = 1800.0
 KEPT_OUTPUT = 64 * 1024  # bytes of a hook's output that its record keeps, from the end
@@ -93,4 +93,4 @@ def _plain(hooks: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
 
 
 def _digest(hooks: Mapping[str, tuple[str, ...]]) -> str:
-    return sha256(json.dumps(_plain(hooks)).encode()).hexdigest()
+    return sha256_hex(json.dumps(_plain(hooks)).encode())

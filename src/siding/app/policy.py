@@ -9,7 +9,6 @@ The engine is loaded only where a policy is in force; without one a run pays for
 """
 
 import os
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,7 @@ from siding.app.settings import Settings
 from siding.app.trusting import POLICIES, add, trusted_policies
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
+from siding.process.sha256 import sha256_hex
 from siding.storage.errors import StorageError
 from siding.storage.files import read_bytes
 
@@ -52,7 +52,7 @@ class Source(NamedTuple):
 
     @property
     def digest(self) -> str:
-        return sha256(self.raw).hexdigest()
+        return sha256_hex(self.raw)
 
 
 class InForce(NamedTuple):
