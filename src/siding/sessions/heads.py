@@ -26,6 +26,7 @@ from siding.sessions.messages import removed_by
 from siding.storage.codec import NotJson, parse_object
 
 _TOOL_RESULT = b'"tool_result"'
+_VERSION_WITHIN = 64  # bytes from the end of a line
 
 
 class Head(Struct, gc=False):
@@ -88,7 +89,12 @@ class _Wire(Struct, gc=False, rename="camel"):
     snip_metadata: Raw | None = None
 
 
+class _Versioned(Struct, gc=False):
+    v: Any = 1
+
+
 _DECODER = msgspec.json.Decoder(_Wire)
+_VERSIONED = msgspec.json.Decoder(_Versioned)
 _ANY = msgspec.json.Decoder()
 # What a decoder may raise of bytes from anywhere.
 TOO_ODD = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
@@ -141,6 +147,20 @@ def look(raw: bytes, offset: int) -> Head | Seen:
     if kind != SYSTEM and wire.snip_metadata is None:
         return head
     return _with_marks(head, wire.subtype, raw)
+
+
+def version_of(raw: bytes) -> int:
+    """Return the format version a line was written with: its field "v", 1 without it.
+
+    Writers put it last, so that looking for it costs nothing.
+    """
+    if b'"v"' not in raw[-_VERSION_WITHIN:]:
+        return 1
+    try:
+        found = _VERSIONED.decode(raw).v
+    except TOO_ODD:
+        return 1
+    return found if isinstance(found, int) else 1
 
 
 def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | Seen:

@@ -180,6 +180,7 @@ class SessionStore:
     def resumed(self, session_id: str) -> Resumed:
         """Return what a writer needs to go on with a session."""
         with self.live(session_id) as transcript:
+            transcript.require_known_version()
             end = transcript.end()
             answers = [head for head in transcript.chain() if head.kind == ASSISTANT]
             recent = transcript.records(answers[-_CALLERS_LOOKED_AT:])
@@ -210,6 +211,7 @@ def branch_session(store: SessionStore, source: str, target: str) -> str:
     The file appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
     """
     with store.live(source) as transcript:
+        transcript.require_known_version()
         metadata = store.metadata(source, transcript)
         records = list(transcript.records(transcript.chain()))
     taken = {row.listed.title for row in store.rows(hidden=True)}

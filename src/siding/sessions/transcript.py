@@ -14,13 +14,14 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from siding.sessions.chains import Rule, chain_to, choose_end, history
-from siding.sessions.heads import Head, Seen, look, parsed
-from siding.sessions.kinds import ASSISTANT, Record
+from siding.sessions.heads import Head, Seen, look, parsed, version_of
+from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
 from siding.sessions.locate import boundaries_backwards, lines_from, message_before, read_at
 from siding.sessions.metadata import TYPES, Metadata
 from siding.sessions.tree import Tree
 from siding.sessions.views import with_zero_usage
 from siding.storage.codec import NotJson
+from siding.storage.errors import NewerVersion
 from siding.storage.files import open_with_stat
 from siding.storage.journals import TOO_LONG, TORN
 from siding.storage.lines import lines_forwards
@@ -47,13 +48,14 @@ class Transcript:
     """An open transcript file. Closing it frees the file; what was read stays.
 
     `start` is the first byte that was read; `size` the file's when it was opened. A file that
-    grows meanwhile is seen as it was.
+    grows meanwhile is seen as it was. `version` is the newest format a line of ours was written in.
     """
 
     def __init__(self, path: Path, fd: int, size: int) -> None:
         self.path = path
         self.size = size
         self.start = 0
+        self.version = 1
         self.tree = Tree()
         self.others: list[Other] = []
         self.damage: list[Damage] = []
@@ -114,6 +116,11 @@ class Transcript:
 
     def __del__(self) -> None:
         self.close()
+
+    def require_known_version(self) -> None:
+        """Raise NewerVersion when a newer release wrote here: its lines are read, not written."""
+        if self.version > FORMAT_VERSION:
+            raise NewerVersion(self.path, "session", self.version, FORMAT_VERSION)
 
     def end(self, rule: Rule = Rule.SESSION) -> Head | None:
         """Return the message the conversation ends with."""
@@ -222,6 +229,7 @@ class Transcript:
             problem = TORN if error.is_cut_off else str(error)
             self._damaged(number, offset, offset + len(raw) + 1, problem)
             return
+        self.version = max(self.version, version_of(raw))
         self.tree.add(seen)
         if isinstance(seen, Seen) and seen.head is None:
             self.others.append(Other(type=seen.type, offset=offset, size=len(raw)))

@@ -11,9 +11,10 @@ from siding.sessions.compaction import Making, full
 from siding.sessions.kinds import Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.queue import WriteQueue
-from siding.sessions.store import SessionStore
+from siding.sessions.store import SessionStore, branch_session
 from siding.sessions.transcript import Transcript
-from siding.storage.codec import parse_object
+from siding.storage.codec import encode_line, parse_object
+from siding.storage.errors import NewerVersion
 from siding.storage.locks import LockBusy
 
 from .building import SESSION, at, called, line, result, said, writer_of
@@ -251,3 +252,33 @@ def test_a_compaction_whose_summary_was_never_stored_did_not_happen(
         writer.append([said("u2", None, 10)])
     with Transcript.live(layout.transcript) as transcript:
         assert [head.uuid for head in transcript.chain()] == ["u1", "a1", "u2"]
+
+
+@pytest.mark.parametrize("kind", ["user", "mode"])
+def test_what_a_newer_release_wrote_is_read_and_not_written(
+    store: SessionStore, layout: SessionLayout, kind: str
+) -> None:
+    with writer_of(store) as writer:
+        writer.append([said("u1", None, 1), said("a1", "u1", 2, "assistant")])
+    newer = {**said("u2", "a1", 3, kind), "mode": "plan", "v": 2}
+    append_lines(layout.transcript, [encode_line(newer)])
+    before = layout.transcript.read_bytes()
+    with pytest.raises(NewerVersion, match="has format version 2; this release knows versions up"):
+        writer_of(store)
+    with pytest.raises(NewerVersion):
+        branch_session(store, SESSION, "22222222-2222-4222-8222-222222222222")
+    assert layout.transcript.read_bytes() == before
+    with store.live(SESSION) as transcript:
+        ids = [head.uuid for head in transcript.chain()]
+    assert ids == ["u1", "a1", "u2"][: 3 if kind == "user" else 2]
+
+
+def test_a_version_inside_a_message_is_not_the_lines(
+    store: SessionStore, layout: SessionLayout
+) -> None:
+    """Another program's line, with a "v" of its own in what a tool was given."""
+    odd = {"parentUuid": None, "type": "user", "uuid": "u1", "message": {"content": {"v": 9}}}
+    append_lines(layout.transcript, [encode_line(odd)])
+    with writer_of(store) as writer:
+        writer.append([said("u2", "u1", 2)])
+    assert len(records_in(layout.transcript)) == 2
