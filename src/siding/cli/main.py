@@ -65,6 +65,18 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "show": ("siding.cli.policy_show", "the policy's files, or one rule"),
         },
     ),
+    "decide": (
+        "questions put to a person, and the answers",
+        {
+            "submit": ("siding.cli.decide_submit", "put one and wait (so does `decide '<json>'`)"),
+            "result": ("siding.cli.decide_result", "the answer, as one line of JSON"),
+            "list": ("siding.cli.decide_list", "the decisions that wait"),
+            "show": ("siding.cli.decide_show", "one decision, with what speaks for each option"),
+            "answer": ("siding.cli.decide_answer", "answer one in the terminal"),
+            "cancel": ("siding.cli.decide_cancel", "take a question back"),
+            "clean": ("siding.cli.decide_clean", "move old records to the trash"),
+        },
+    ),
     "session": (
         "conversations: transcripts that open at once",
         {
@@ -82,6 +94,9 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         },
     ),
 }
+
+# What a group does with arguments that begin like these: no command has such a name.
+UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "-"))}
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__complete": ("siding.cli.complete", "values for shell completion"),
@@ -134,6 +149,9 @@ def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
         print_group(group, about, verbs)
         return 0 if arguments else 2
     verb, *rest = arguments
+    unnamed, beginnings = UNNAMED.get(group, ("", ()))
+    if unnamed and verb.lstrip().startswith(beginnings):
+        return _run_verb(f"siding {group}", verbs[unnamed], arguments, flags)
     found = verbs.get(verb)
     if found is None:
         return _unknown(f"siding {group}", verb, list(verbs))

@@ -13,6 +13,15 @@ KNOWN = frozenset(
         "truncate-rewrite",  # documents are rewritten in place: a kill leaves half of one
         "skip-newline",  # a torn last line is not closed: it swallows the next record
         "skip-lock",  # locks are not taken: writers run into each other
+        "skip-intent",  # what begins is not written down first: nobody can finish or undo it
+        "swallow-errors",  # a write or a flush that failed counts as done
+        "ignore-short-write",  # what the kernel took is all there was to write
+        "order-by-time",  # steps are put into the order of their clocks
+        "read-newer",  # a document of a later version is taken for one of ours
+        "loud-interrupt",  # Ctrl-C is an error like any other
+        "decision-last-answer-wins",  # a second answer replaces the first
+        "decision-question-first",  # the question is removed before its record is there
+        "phase-state-first",  # a phase is moved before its commit is made
     }
 )
 
@@ -26,8 +35,16 @@ def enable(names: Iterable[str]) -> None:
     if unknown := sorted(chosen - KNOWN):
         raise ValueError(f"unknown faults {unknown!r}; known are {sorted(KNOWN)!r}")
     _enabled = chosen
+    if "loud-interrupt" in chosen:
+        import signal
+
+        signal.signal(signal.SIGINT, _fall_over)
 
 
 def is_enabled(name: str) -> bool:
     """Return whether the fault is planted."""
     return name in _enabled
+
+
+def _fall_over(_number: int, _frame: object) -> None:
+    raise RuntimeError("interrupted")

@@ -1,0 +1,16 @@
+"""Where a decision has its page, when a dashboard runs."""
+
+from siding.app.decision_views import DecisionView
+from siding.app.project import Project
+
+
+def page_of(project: Project, decision: DecisionView, *, with_key: bool = False) -> str | None:
+    """Return the address of the decision's page; None when no dashboard runs.
+
+    `with_key` is for handing it to a browser, never for printing: it opens the page by itself.
+    """
+    try:
+        from siding.app.dashboard import page_url
+    except ImportError:
+        return None
+    return page_url(project, f"/decisions/{decision.session_id}", with_key=with_key)

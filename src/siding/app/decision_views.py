@@ -1,0 +1,143 @@
+"""What front ends see of a decision: frozen values, and the same as documents for programs.
+
+All texts are an agent's or a person's own: a front end makes them inert before it shows them.
+"""
+
+from typing import Any, NamedTuple
+
+from siding.decisions.answers import document_of as output_of
+from siding.decisions.record import Decision
+from siding.decisions.request import Item, Location, Option
+from siding.decisions.request import document_of as input_of
+
+
+class OptionView(NamedTuple):
+    """One option. ``score`` is 0 to 100, or None."""
+
+    value: str
+    label: str
+    score: float | None
+    pros: tuple[str, ...]
+    cons: tuple[str, ...]
+    recommended: bool
+
+
+class ItemView(NamedTuple):
+    """One question; ``kind`` is ``single``, ``multiple`` or ``text``.
+
+    Of a multiple choice ``least`` to ``most`` options are chosen. ``context`` is Markdown.
+    ``suggested`` is the text that is recommended for a free text. ``values`` and ``note`` are the
+    recorded answer, empty while there is none.
+    """
+
+    id: int
+    title: str
+    kind: str
+    context: str
+    location: Location | None
+    options: tuple[OptionView, ...]
+    least: int
+    most: int
+    suggested: str
+    values: tuple[str, ...]
+    note: str
+
+
+class DecisionView(NamedTuple):
+    """One decision; ``state`` is ``open``, ``answered`` or ``cancelled``. Times are ISO 8601."""
+
+    session_id: str
+    state: str
+    task: str  # what the work is, in the asker's words
+    source: str
+    items: tuple[ItemView, ...]
+    created_at: str
+    completed_at: str
+    via: str  # where it was closed: "terminal", "page", …
+    reason: str  # why it was cancelled
+    key: str
+    key_named: bool
+    task_id: str  # the Siding task it belongs to, "" for none
+    step_id: str
+    agent: str
+    output: dict[str, Any]  # the seed's DecideOutput: {"decisions": [{id, chosen, note?}]}
+    input: dict[str, Any]  # the seed's DecideInput
+
+    @property
+    def title(self) -> str:
+        """The question in one line."""
+        more = len(self.items) - 1
+        return self.items[0].title + (f" (and {more} more)" if more else "")
+
+
+def view_of(decision: Decision) -> DecisionView:
+    """Return what front ends see of a decision."""
+    answers = {each.id: each for each in decision.answers}
+    items = []
+    for item in decision.request.items:
+        given = answers.get(item.id)
+        items.append(_item(item, given.values if given else (), given.note if given else ""))
+    asked = decision.asked
+    return DecisionView(
+        session_id=asked.session_id,
+        state=decision.state.value,
+        task=decision.request.task,
+        source=decision.request.source,
+        items=tuple(items),
+        created_at=asked.created_at,
+        completed_at=decision.completed_at,
+        via=decision.via,
+        reason=decision.reason,
+        key=asked.key,
+        key_named=asked.key_named,
+        task_id=asked.task_id,
+        step_id=asked.step_id,
+        agent=asked.agent,
+        output=output_of(decision.request, decision.answers),
+        input=input_of(decision.request),
+    )
+
+
+def as_record(view: DecisionView) -> dict[str, Any]:
+    """Return the decision as a document for programs."""
+    record = {
+        "session_id": view.session_id,
+        "state": view.state,
+        "input": view.input,
+        "output": view.output if view.state == "answered" else None,
+        "created_at": view.created_at,
+        "completed_at": view.completed_at or None,
+        "task_id": view.task_id or None,
+        "step_id": view.step_id or None,
+        "agent": view.agent or None,
+        "key": view.key if view.key_named else None,
+        "via": view.via or None,
+    }
+    return {**record, "reason": view.reason} if view.reason else record
+
+
+def _item(item: Item, values: tuple[str, ...], note: str) -> ItemView:
+    return ItemView(
+        id=item.id,
+        title=item.title,
+        kind=item.kind.value,
+        context=item.context,
+        location=item.location,
+        options=tuple(_option(each, item.recommend) for each in item.options),
+        least=item.least,
+        most=len(item.options) if item.most is None else item.most,
+        suggested=item.recommend[0] if item.recommend and not item.options else "",
+        values=values,
+        note=note,
+    )
+
+
+def _option(option: Option, recommended: tuple[str, ...]) -> OptionView:
+    return OptionView(
+        value=option.value,
+        label=option.label,
+        score=option.score,
+        pros=option.pros,
+        cons=option.cons,
+        recommended=option.value in recommended,
+    )

@@ -1,0 +1,390 @@
+"""Put a question to a person, wait for the answer, answer it: the one way decisions are made.
+
+Any number may be open at once, each with its own waiting caller. The first answer wins; whoever
+comes second is told so and nothing changes. A caller that dies loses nothing: asking with the same
+key finds the same question, and its answer if there is one by then.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.decision_source import Source, read_source
+from siding.app.decision_views import DecisionView, ItemView, view_of
+from siding.app.project import WAIT_FOR_PROJECT_S, Project
+from siding.app.selection import standing_in
+from siding.decisions.answers import check_answers
+from siding.decisions.checking import check_request
+from siding.decisions.record import Asked, Decision
+from siding.decisions.request import Request, document_of
+from siding.decisions.states import (
+    AlreadyClosed,
+    DecisionMove,
+    move_decision,
+)
+from siding.decisions.store import DecisionStore
+from siding.errors import NotFound, SidingError, UsageError
+from siding.ids import TaskId
+from siding.ledger.running import read_running
+from siding.storage.errors import UnreadableFile
+from siding.storage.files import make_dirs
+from siding.storage.locks import FileLock, Holder
+
+FIRST_LOOK_S = 0.01
+LONGEST_PAUSE_S = 0.08  # who waits is awake within a tenth of a second
+
+__all__ = [
+    "AlreadyClosed", "Asking", "Cancelled", "DecisionView", "ItemView", "NotAnswered", "Source",
+    "answer", "ask", "cancel", "clean", "collected", "find", "get", "list_decisions",
+    "output_or_raise", "source_of", "wait",
+]  # fmt: skip
+
+
+class NotAnswered(SidingError):
+    """The decision still waits for a person."""
+
+    code = "not_answered"
+
+
+class Cancelled(SidingError):
+    """The question was taken back; there is no answer."""
+
+    code = "cancelled"
+
+
+class OwnQuestion(SidingError):
+    """What asks may not answer: the command runs inside a task's step."""
+
+    code = "own_question"
+
+
+class Asking(NamedTuple):
+    """A question that was put. ``found``: its key found one that was there already.
+
+    ``ignored`` are sentences about what of the request was left out.
+    """
+
+    decision: DecisionView
+    found: bool
+    ignored: tuple[str, ...]
+
+
+def ask(project: Project, value: object, *, key: str | None = None) -> Asking:
+    """Store a question durably and return it, or the one that has the same key.
+
+    `value` is the parsed JSON. Without a `key` the question's own content in its task is the key.
+    Raises InvalidRequest, which names the place and the fix.
+    """
+    checked = check_request(_relative_locations(project, value))
+    task_id = calling_task(project)
+    asked = _asked(project, task_id, key, checked.request)
+    with _changing(project, "asking"):
+        decision, found = _store(project).ask(checked.request, asked)
+    if not found:
+        _emit(project, "decision.asked", decision)
+    return Asking(decision=view_of(decision), found=found, ignored=checked.ignored)
+
+
+def list_decisions(
+    project: Project, *, closed: bool = False, limit: int = 0
+) -> tuple[list[DecisionView], list[str]]:
+    """Return the decisions, oldest first, and a sentence for each that cannot be read.
+
+    Only open ones unless `closed`; with a `limit` only the newest.
+    """
+    store = _store(project)
+    waiting = store.open_ids()
+    ids = [*store.closed_ids(), *waiting] if closed else waiting
+    found: list[DecisionView] = []
+    damaged: list[str] = []
+    for session_id in ids[-limit:] if limit > 0 else ids:
+        try:
+            found.append(view_of(store.load(session_id)))
+        except UnreadableFile as error:
+            damaged.append(error.message)
+        except NotFound:
+            continue  # cleaned away since the list was made
+    found.sort(key=lambda each: (each.created_at, each.session_id))
+    return found, damaged
+
+
+def get(project: Project, session_id: str) -> DecisionView:
+    """Return one decision by its whole id; raises NotFound, DamagedFile."""
+    return view_of(_store(project).load(session_id))
+
+
+def find(project: Project, named: str | None) -> DecisionView:
+    """Return the decision with this id or the only one that begins so; None: the newest.
+
+    Inside a task the newest is the newest of the task. Raises NotFound, UsageError.
+    """
+    store = _store(project)
+    if named is not None:
+        return view_of(store.load(_resolve(store, named)))
+    task_id = calling_task(project)
+    if task_id:
+        for session_id in reversed([*store.closed_ids(), *store.open_ids()]):
+            decision = store.load(session_id)
+            if decision.asked.task_id == task_id:
+                return view_of(decision)
+    newest = store.newest()
+    if newest is None:
+        raise NotFound(
+            "no question was put yet", hint="`siding decide '<json>'` puts one; see --help"
+        )
+    return view_of(newest)
+
+
+def source_of(project: Project, decision: DecisionView, item: ItemView) -> Source | None:
+    """Return the lines an item is about, read now from the task's workspace or the checkout."""
+    if item.location is None:
+        return None
+    root = _root(project, decision.task_id)
+    where = item.location
+    return read_source(root, where.file, where.start, where.end)
+
+
+def answer(project: Project, session_id: str, answers: object, *, via: str) -> DecisionView:
+    """Record a person's answers; returns after they would survive a power cut.
+
+    `answers` is a list of ``{"id": 1, "chosen": "a", "note": "…"}``, or an object with that list as
+    `decisions`; of a multiple choice `chosen` is a list. Raises NotFound, InvalidAnswer, and
+    AlreadyClosed when somebody was first.
+    """
+    _refuse_inside_step(project)
+    store = _store(project)
+    decision = store.load(session_id)
+    state = move_decision(decision.state, DecisionMove.ANSWER)
+    closed = decision._replace(
+        state=state,
+        answers=check_answers(decision.request, answers),
+        completed_at=_now(project),
+        via=via,
+    )
+    return _close(project, store, closed, "decision.answered")
+
+
+def cancel(project: Project, session_id: str, *, reason: str = "", via: str) -> DecisionView:
+    """Take a question back; who waits for it is told. Raises NotFound, AlreadyClosed."""
+    store = _store(project)
+    decision = store.load(session_id)
+    state = move_decision(decision.state, DecisionMove.CANCEL)
+    closed = decision._replace(
+        state=state, completed_at=_now(project), via=via, reason=reason.strip()
+    )
+    return _close(project, store, closed, "decision.cancelled")
+
+
+def wait(
+    project: Project,
+    session_id: str,
+    *,
+    timeout_s: float | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> DecisionView:
+    """Return the decision once it is closed; raises NotAnswered after `timeout_s` seconds.
+
+    It costs one look at a file name each time, at most every 10 ms, soon every 80. The question
+    stays open when the waiting ends.
+    """
+    store = _store(project)
+    monotonic = project.app.clock.monotonic
+    deadline = None if timeout_s is None else monotonic() + timeout_s
+    pause = FIRST_LOOK_S
+    while not store.is_closed(session_id):
+        left = None if deadline is None else deadline - monotonic()
+        if left is not None and left <= 0:
+            raise NotAnswered(
+                f"nobody has answered within {timeout_s:g} s; the question stays open",
+                hint=f"ask again with the same JSON, or `siding decide result {session_id}` later",
+            )
+        sleep(pause if left is None else min(pause, left))
+        pause = min(pause * 1.2, LONGEST_PAUSE_S)
+    return view_of(store.load(session_id))
+
+
+def output_or_raise(decision: DecisionView) -> dict[str, Any]:
+    """Return what was answered, in the seed's form; raises NotAnswered or Cancelled."""
+    if decision.state == "open":
+        raise NotAnswered(
+            f"decision {decision.session_id} has no answer yet",
+            hint=f"`siding decide answer {decision.session_id}` gives one",
+        )
+    if decision.state == "cancelled":
+        because = f": {decision.reason}" if decision.reason else ""
+        raise Cancelled(
+            f"decision {decision.session_id} was cancelled{because}",
+            hint="asking again puts it as a new question",
+        )
+    return decision.output
+
+
+def collected(project: Project, decision: DecisionView) -> None:
+    """Note that the caller has the answer: the same content is a new question from now on.
+
+    A key that the caller named goes on to stand for this decision.
+    """
+    if not decision.key_named:
+        store = _store(project)
+        with _changing(project, "collecting an answer"):
+            store.forget_key(store.load(decision.session_id))
+
+
+def clean(project: Project, *, keep: int, before: str | None = None) -> list[str]:
+    """Move closed decisions to the trash, all but the newest `keep`; return their sessions.
+
+    With `before`, an ISO 8601 moment, only those that were closed before it. The newest decision
+    of all stays: a reader of ``pending.json`` looks for its record.
+    """
+    store = _store(project)
+    trash = project.layout.trash_dir / f"decisions-{project.app.random_bytes(6).hex()}"
+    moved = []
+    with _changing(project, "cleaning decisions up"):
+        newest = store.newest()
+        ids = [each for each in store.closed_ids() if newest is None or each != newest.session_id]
+        for session_id in ids[: max(0, len(ids) - keep)] if keep else ids:
+            if before is not None and not _closed_before(store.load(session_id), before):
+                continue
+            make_dirs(trash)
+            store.remove(session_id, trash)
+            moved.append(session_id)
+    return moved
+
+
+def calling_task(project: Project) -> str:
+    """Return the task whose step or workspace the caller is in, "" when it is in none."""
+    named = project.app.env.get("SIDING_TASK_ID", "")
+    if named and named in project.tasks.ids():
+        return named
+    return standing_in(project) or ""
+
+
+def _store(project: Project) -> DecisionStore:
+    return DecisionStore(project.layout.decisions_dir)
+
+
+def _close(project: Project, store: DecisionStore, closed: Decision, event: str) -> DecisionView:
+    recorded = store.close(closed)
+    _emit(project, event, recorded)
+    return view_of(recorded)
+
+
+def _changing(project: Project, what: str) -> FileLock:
+    make_dirs(project.layout.locks_dir)
+    lock = FileLock(project.layout.lock("decisions"))
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
+    return lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
+
+
+def _asked(project: Project, task_id: str, key: str | None, request: Request) -> Asked:
+    if key is not None and not key.strip():
+        raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
+    moment = project.app.clock.now().astimezone()
+    step_id, agent = _step(project, task_id)
+    return Asked(
+        session_id=moment.strftime("%Y-%m-%dT%H-%M-%S"),
+        created_at=moment.isoformat(timespec="seconds"),
+        key=key or _content_key(task_id, request),
+        key_named=key is not None,
+        task_id=task_id,
+        step_id=step_id,
+        agent=agent,
+    )
+
+
+def _content_key(task_id: str, request: Request) -> str:
+    import json
+    from hashlib import sha256
+
+    text = json.dumps([task_id, document_of(request)], sort_keys=True)
+    return f"content:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _step(project: Project, task_id: str) -> tuple[str, str]:
+    """Return the step the caller runs in, and its agent; "" and "" outside one."""
+    step_id = project.app.env.get("SIDING_STEP_ID", "")
+    if not task_id or not step_id:
+        return "", ""
+    try:
+        running = read_running(project.task_layout(TaskId(task_id)).running_json)
+    except SidingError:
+        return step_id, ""
+    return step_id, str((running.record.get("agent") if running else None) or "")
+
+
+def _relative_locations(project: Project, value: object) -> object:
+    """Return the request with absolute paths inside the project made relative to it."""
+    items = value.get("items") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(items, list):
+        return value
+    return {**value, "items": [_relative_location(project, each) for each in items]}
+
+
+def _relative_location(project: Project, item: Any) -> Any:
+    where = item.get("location") if isinstance(item, dict) else None
+    if not isinstance(where, dict):
+        return item
+    file = where.get("file")
+    if not isinstance(file, str) or not file.startswith("/") or "\0" in file:
+        return item
+    roots = (_root(project, calling_task(project)), project.paths.root)
+    for root in roots:
+        if Path(file).is_relative_to(root):
+            inside = {**where, "file": str(Path(file).relative_to(root))}
+            return {**item, "location": inside}
+    return item
+
+
+def _root(project: Project, task_id: str) -> Path:
+    workspace = project.registry.of_task(TaskId(task_id)) if task_id else None
+    if workspace is not None and Path(workspace.path).is_dir():
+        return Path(workspace.path)
+    checkout = project.checkout
+    return project.paths.root if checkout is None else checkout.root
+
+
+def _resolve(store: DecisionStore, named: str) -> str:
+    ids: Sequence[str] = [*store.closed_ids(), *store.open_ids()]
+    if named in ids:
+        return named
+    found = [each for each in ids if named and each.startswith(named)]
+    if len(found) > 1:
+        raise UsageError(
+            f"{named!r} could be any of several decisions: {', '.join(found[-8:])}",
+            hint="use the whole id",
+        )
+    return found[0] if found else named
+
+
+def _refuse_inside_step(project: Project) -> None:
+    if project.app.env.get("SIDING_STEP_TOKEN"):
+        raise OwnQuestion(
+            "this command runs inside a task's step, and a decision is a person's to make",
+            hint="answer it in another terminal or on the dashboard",
+        )
+
+
+def _closed_before(decision: Decision, before: str) -> bool:
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(decision.completed_at) < datetime.fromisoformat(before)
+    except (ValueError, TypeError):
+        return False
+
+
+def _emit(project: Project, event: str, decision: Decision) -> None:
+    project.events.emit(
+        event,
+        task={"id": decision.asked.task_id} if decision.asked.task_id else None,
+        decision={
+            "session_id": decision.session_id,
+            "state": decision.state.value,
+            "items": len(decision.request.items),
+        },
+    )
+
+
+def _now(project: Project) -> str:
+    return project.app.clock.now().astimezone().isoformat(timespec="seconds")

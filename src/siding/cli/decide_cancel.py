@@ -1,0 +1,20 @@
+"""Take a question back; whoever waits for its answer is told."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.decisions import cancel, find
+from siding.app.project import require_project
+from siding.cli.globals import Context
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("session", help="which one")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="why; it is recorded")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    decision = find(project, arguments.session)
+    cancel(project, decision.session_id, reason=arguments.reason, via="terminal")
+    context.screen.note(f"cancelled {decision.session_id}")
+    return 0

@@ -1,0 +1,45 @@
+"""List the decisions that wait for a person, oldest first; with --all the closed ones too."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.decision_views import as_record
+from siding.app.decisions import list_decisions
+from siding.app.project import require_project
+from siding.cli.formats import print_json
+from siding.cli.globals import Context
+from siding.cli.screen import inert, shorten
+from siding.cli.words import ago
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-a", "--all", action="store_true", help="answered and cancelled ones too")
+    parser.add_argument("-n", "--limit", type=int, default=0, metavar="N", help="only the newest N")
+    parser.add_argument("--json", action="store_true", help="print them as JSON")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    screen = context.screen
+    project = require_project(context.app)
+    found, damaged = list_decisions(project, closed=arguments.all, limit=arguments.limit)
+    for sentence in damaged:
+        screen.warn(inert(sentence))
+    if arguments.json:
+        print_json(screen, [as_record(each) for each in found])
+        return 0
+    if not found:
+        screen.note("no decision waits" if not arguments.all else "no question was put yet")
+        return 0
+    screen.table(
+        ("SESSION", "STATE", "ASKED", "TASK", "QUESTION"),
+        [
+            (
+                each.session_id,
+                each.state,
+                ago(each.created_at),
+                each.task_id or "-",
+                shorten(each.title, 70),
+            )
+            for each in found
+        ],
+    )
+    return 0

@@ -1,0 +1,129 @@
+"""What a person answered, checked against what was asked. The seed's `DecideOutput`.
+
+`chosen` is always a text, as there: the option's value, the free text, or the values of a multiple
+choice joined by ``", "``; the values themselves are then beside it as `values`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from siding.decisions.places import InvalidAnswer, Place, shown
+from siding.decisions.request import Item, ItemKind, Request
+
+LONGEST_ANSWER = 100_000  # characters of a free text or a note
+
+
+class Answer(NamedTuple):
+    """The answer to one item: the values chosen, or one free text. ``note`` may be empty."""
+
+    id: int
+    values: tuple[str, ...]
+    note: str = ""
+
+
+def check_answers(request: Request, value: object) -> tuple[Answer, ...]:
+    """Return the answers in a parsed JSON value, in the order of the items.
+
+    Takes the list, or an object with the list as `decisions`. Raises InvalidAnswer.
+    """
+    holder = value if isinstance(value, dict) else {"decisions": value}
+    what = 'a list with an answer to each item, [{"id": 1, "chosen": "…"}]'
+    places = Place("", holder, error=InvalidAnswer).objects("decisions", what=what)
+    items = {item.id: item for item in request.items}
+    found: dict[int, Answer] = {}
+    for place in places:
+        number = place.whole("id", least=1, what="the item's number")
+        if number in found:
+            raise place.wrong("id", f"is {number}, which is answered twice", hint="answer it once")
+        if number not in items:
+            raise place.wrong("id", f"is {number}, and no item has that number",
+                              hint=f"the items are {_listed(list(items))}")  # fmt: skip
+        found[number] = _answer(place, items[number])
+    missing = [number for number in items if number not in found]
+    if missing:
+        raise InvalidAnswer("decisions", f"lack an answer to {_listed(missing)}",
+                            hint="every item needs one")  # fmt: skip
+    return tuple(found[number] for number in items)
+
+
+def document_of(request: Request, answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return the answers as the seed's `DecideOutput`."""
+    kinds = {item.id: item.kind for item in request.items}
+    return {"decisions": [_decision(each, kinds.get(each.id)) for each in answers]}
+
+
+def answers_from(document: object) -> tuple[Answer, ...]:
+    """Return the answers of a stored `DecideOutput`; raises ValueError when it is none."""
+    decisions = document.get("decisions") if isinstance(document, dict) else None
+    if not isinstance(decisions, list):
+        raise ValueError("`output.decisions` is not a list")  # noqa: TRY004 - about the file
+    return tuple(_stored(each) for each in decisions)
+
+
+def _answer(place: Place, item: Item) -> Answer:
+    note = place.text_or_empty("note", longest=LONGEST_ANSWER).strip()
+    if item.kind is ItemKind.MULTIPLE:
+        return Answer(id=item.id, values=_several(place, item), note=note)
+    what = "your answer" if item.kind is ItemKind.TEXT else "the value of an option"
+    value = place.text("chosen", what=what, longest=LONGEST_ANSWER)
+    if item.kind is ItemKind.SINGLE:
+        _require_option(place, "chosen", value, item)
+    return Answer(id=item.id, values=(value,), note=note)
+
+
+def _several(place: Place, item: Item) -> tuple[str, ...]:
+    key = "values" if place.has("values") else "chosen"
+    if place.raw(key) is None and item.least > 0:
+        raise place.wrong(key, "is missing", hint='write "chosen": ["a", "b"]')
+    if isinstance(place.raw(key), str):
+        values: tuple[str, ...] = (place.text(key, what="a value", longest=LONGEST_ANSWER),)
+    else:
+        values = place.texts(key, longest=LONGEST_ANSWER)
+    for value in values:
+        _require_option(place, key, value, item)
+    if len(set(values)) != len(values):
+        raise place.wrong(key, "names an option twice", hint="name each at most once")
+    most = len(item.options) if item.most is None else item.most
+    if not item.least <= len(values) <= most:
+        raise place.wrong(key, f"names {len(values)} options",
+                          hint=f"choose {_range(item.least, most)}")  # fmt: skip
+    order = [option.value for option in item.options]
+    return tuple(sorted(values, key=order.index))
+
+
+def _require_option(place: Place, key: str, value: str, item: Item) -> None:
+    values = [option.value for option in item.options]
+    if value not in values:
+        raise place.wrong(key, f"is {shown(value)}, which is no option of item {item.id}",
+                          hint=f"one of {', '.join(values)[:200]}")  # fmt: skip
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(str(number) for number in numbers[:20]) + (" …" if len(numbers) > 20 else "")
+
+
+def _decision(answer: Answer, kind: ItemKind | None) -> dict[str, Any]:
+    document: dict[str, Any] = {"id": answer.id, "chosen": ", ".join(answer.values)}
+    if kind is ItemKind.MULTIPLE:
+        document["values"] = list(answer.values)
+    if answer.note:
+        document["note"] = answer.note
+    return document
+
+
+def _stored(value: object) -> Answer:
+    match value:
+        case {"id": int(number), "chosen": str(chosen), **rest}:
+            values = rest.get("values")
+            several = isinstance(values, list) and all(isinstance(each, str) for each in values)
+            return Answer(
+                id=number,
+                values=tuple(values) if several and isinstance(values, list) else (chosen,),
+                note=str(rest.get("note") or ""),
+            )
+        case _:
+            raise ValueError("an entry of `output.decisions` lacks `id` or `chosen`")

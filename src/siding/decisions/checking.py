@@ -1,0 +1,201 @@
+"""From what an agent wrote to a `Request`, or to a message that names the place and the fix."""
+
+from typing import NamedTuple
+
+from siding.decisions.places import InvalidRequest, Place, shown
+from siding.decisions.request import Item, ItemKind, Location, Option, Request
+
+MAX_ITEMS = 200
+MAX_OPTIONS = 200
+LONGEST_LINE = 2_000  # characters of a title, a label, a value, a pro
+LONGEST_TEXT = 100_000  # characters of a context
+
+_REQUEST = ("task", "source", "items", "_meta", "version")
+_ITEM = ("id", "title", "kind", "location", "context", "options", "recommend", "min", "max")
+_OPTION = ("value", "label", "score", "pros", "cons")
+_LOCATION = ("file", "start", "end")
+_KINDS = ", ".join(kind.value for kind in ItemKind)
+
+
+class Checked(NamedTuple):
+    """A request that can be put to a person, and what of it was left out, as sentences."""
+
+    request: Request
+    ignored: tuple[str, ...]
+
+
+def check_request(value: object, *, stored: bool = False) -> Checked:
+    """Return the request in a parsed JSON value; raises InvalidRequest for the first mistake.
+
+    Of a `stored` one, which another program may have written, a location outside the project is
+    left out instead: the rest can still be answered.
+    """
+    place = Place("", value)
+    ignored = place.unknown(_REQUEST)
+    task = place.text("task", what="what the work is, in a few words", longest=LONGEST_TEXT)
+    source = place.text("source", what="the document the question is from", longest=LONGEST_LINE)
+    items = place.objects("items", what='a list of questions, [{"id": 1, "title": …}]')
+    _no_more(place, "items", len(items), MAX_ITEMS)
+    found = []
+    seen: dict[int, str] = {}
+    for each in items:
+        item = _item(each, ignored, stored=stored)
+        if item.id in seen:
+            raise each.wrong("id", f"is {item.id}, as is {seen[item.id]}.id",
+                             hint="give each item a number of its own")  # fmt: skip
+        seen[item.id] = each.path
+        found.append(item)
+    request = Request(task=task, source=source, items=tuple(found))
+    return Checked(request=request, ignored=tuple(ignored[:20]))
+
+
+def _item(place: Place, ignored: list[str], *, stored: bool) -> Item:
+    ignored += place.unknown(_ITEM)
+    number = place.whole("id", least=1, what="number the items 1, 2, 3 …")
+    title = place.text("title", what="the question in one line", longest=LONGEST_LINE)
+    kind = _kind(place)
+    options = _options(place, kind, ignored)
+    least, most = _bounds(place, kind, len(options))
+    return Item(
+        id=number,
+        title=title,
+        kind=kind,
+        options=options,
+        location=_stored_location(place, ignored) if stored else _location(place, ignored),
+        context=place.text_or_empty("context", longest=LONGEST_TEXT),
+        recommend=_recommend(place, kind, options, most),
+        least=least,
+        most=most,
+    )
+
+
+def _kind(place: Place) -> ItemKind:
+    value = place.raw("kind")
+    if value is None:
+        return ItemKind.SINGLE
+    try:
+        return ItemKind(value)
+    except ValueError:
+        raise place.wrong("kind", f"should be one of {_KINDS}, and is {shown(value)}",
+                          hint="leave it out for a choice of one") from None  # fmt: skip
+
+
+def _options(place: Place, kind: ItemKind, ignored: list[str]) -> tuple[Option, ...]:
+    if kind is ItemKind.TEXT:
+        if place.raw("options"):
+            raise place.wrong("options", "are given for a free text",
+                              hint='leave out "options", or leave out "kind": "text"')  # fmt: skip
+        return ()
+    what = 'a list of at least two, [{"value": "a", "label": "…"}, …]'
+    places = place.objects("options", what=what)
+    least = 2 if kind is ItemKind.SINGLE else 1
+    if len(places) < least:
+        raise place.wrong("options", f"has {len(places)} of at least {least}",
+                          hint='add one, or write "kind": "text" for a free answer')  # fmt: skip
+    _no_more(place, "options", len(places), MAX_OPTIONS)
+    found = []
+    seen: dict[str, str] = {}
+    for each in places:
+        option = _option(each, ignored)
+        if option.value in seen:
+            raise each.wrong("value", f"is {option.value!r}, as is {seen[option.value]}.value",
+                             hint="give each option of an item a value of its own")  # fmt: skip
+        seen[option.value] = each.path
+        found.append(option)
+    return tuple(found)
+
+
+def _option(place: Place, ignored: list[str]) -> Option:
+    ignored += place.unknown(_OPTION)
+    value = place.text("value", what='what you get back, such as "jwt"', longest=LONGEST_LINE)
+    label = place.text("label", what="what the person reads", longest=LONGEST_LINE)
+    score = place.raw("score")
+    if score is not None:
+        if not isinstance(score, int | float) or isinstance(score, bool):
+            raise place.wrong("score", f"should be a number, and is {shown(score)}",
+                              hint="a number from 0 to 100, or leave it out")  # fmt: skip
+        if not 0 <= score <= 100:
+            raise place.wrong("score", f"is {shown(score)}", hint="a number from 0 to 100")
+    return Option(
+        value=value,
+        label=label,
+        score=score,
+        pros=place.texts("pros", longest=LONGEST_LINE),
+        cons=place.texts("cons", longest=LONGEST_LINE),
+    )
+
+
+def _bounds(place: Place, kind: ItemKind, count: int) -> tuple[int, int | None]:
+    if kind is not ItemKind.MULTIPLE:
+        for key in ("min", "max"):
+            if place.has(key):
+                raise place.wrong(key, f"is given for an item of kind {kind.value}",
+                                  hint='leave it out, or write "kind": "multiple"')  # fmt: skip
+        return 1, None
+    what = f"a whole number up to the {count} options"
+    least = place.whole("min", least=0, what=what) if place.has("min") else 1
+    most = place.whole("max", least=1, what=what) if place.has("max") else None
+    for key, number in (("min", least), ("max", most)):
+        if number is not None and number > count:
+            raise place.wrong(key, f"is {number}, and there are {count} options", hint=what)
+    if most is not None and least > most:
+        raise place.wrong("min", f"is {least}, and max is {most}", hint="min is at most max")
+    return least, most
+
+
+def _recommend(
+    place: Place, kind: ItemKind, options: tuple[Option, ...], most: int | None
+) -> tuple[str, ...]:
+    if not place.has("recommend"):
+        return ()
+    if kind is ItemKind.MULTIPLE and isinstance(place.raw("recommend"), list):
+        wanted = place.texts("recommend", longest=LONGEST_LINE)
+    else:
+        what = "the text you suggest" if kind is ItemKind.TEXT else "the value of an option"
+        longest = LONGEST_TEXT if kind is ItemKind.TEXT else LONGEST_LINE
+        wanted = (place.text("recommend", what=what, longest=longest),)
+    if kind is ItemKind.TEXT:
+        return wanted
+    values = [option.value for option in options]
+    for each in wanted:
+        if each not in values:
+            raise place.wrong("recommend", f"is {shown(each)}, which is no option's value",
+                              hint=f"one of {', '.join(values)[:200]}")  # fmt: skip
+    if len(set(wanted)) != len(wanted) or (most is not None and len(wanted) > most):
+        raise place.wrong("recommend", "names more options than may be chosen, or one twice",
+                          hint="name each at most once, and no more than max")  # fmt: skip
+    return wanted
+
+
+def _stored_location(place: Place, ignored: list[str]) -> Location | None:
+    try:
+        return _location(place, ignored)
+    except InvalidRequest as error:
+        ignored.append(error.message)
+        return None
+
+
+def _location(place: Place, ignored: list[str]) -> Location | None:
+    if not place.has("location"):
+        return None
+    where = Place(place.at("location"), place.raw("location"))
+    ignored += where.unknown(_LOCATION)
+    file = where.text("file", what="a path inside the project", longest=LONGEST_LINE)
+    parts = file.split("/")
+    if file.startswith("/") or ".." in parts or "\0" in file or ".git" in parts:
+        raise where.wrong("file", f"is {shown(file)}, which is not inside the project",
+                          hint="a path relative to the project, such as docs/plan.md")  # fmt: skip
+    start = where.whole("start", least=1, what="the number of the first line")
+    end = where.whole("end", least=1, what="the number of the last line")
+    if end < start:
+        raise where.wrong("end", f"is {end}, before start, which is {start}",
+                          hint="start is the first line and end the last")  # fmt: skip
+    return Location(file=file, start=start, end=end)
+
+
+def _no_more(place: Place, key: str, count: int, most: int) -> None:
+    if count > most:
+        raise place.wrong(key, f"has {count} entries", hint=f"{most} is the most a person is asked")
+
+
+__all__ = ["Checked", "InvalidRequest", "check_request"]

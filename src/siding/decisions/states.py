@@ -1,0 +1,52 @@
+"""Every move a decision can make lives here. No I/O, no clock.
+
+open --answer--> answered        the first answer stands
+open --cancel--> cancelled
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from siding.errors import IllegalTransition
+
+
+class DecisionState(StrEnum):
+    """Whether a decision still waits for a person."""
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    CANCELLED = "cancelled"
+
+
+class DecisionMove(StrEnum):
+    """What can happen to a decision."""
+
+    ANSWER = "answer"
+    CANCEL = "cancel"
+
+
+DECISION_MOVES: Mapping[DecisionState, Mapping[DecisionMove, DecisionState]] = {
+    DecisionState.OPEN: {
+        DecisionMove.ANSWER: DecisionState.ANSWERED,
+        DecisionMove.CANCEL: DecisionState.CANCELLED,
+    },
+    DecisionState.ANSWERED: {},
+    DecisionState.CANCELLED: {},
+}
+
+
+class AlreadyClosed(IllegalTransition):
+    """Somebody was first: the decision is answered or cancelled, and stays what it is."""
+
+    code = "already_closed"
+
+
+def move_decision(state: DecisionState, move: DecisionMove) -> DecisionState:
+    """Return the state after `move`; raise AlreadyClosed when the table has none."""
+    after = DECISION_MOVES[state].get(move)
+    if after is None:
+        raise AlreadyClosed(
+            f"the decision is {state.value} already, and stays so",
+            hint="`siding decide show SESSION` shows what was recorded",
+        )
+    return after
