@@ -37,6 +37,7 @@ class Ending(StrEnum):
     SIGNALLED = "signalled"  # by somebody else's signal, or its own
     TIMEOUT = "timeout"
     INTERRUPTED = "interrupted"
+    LIMIT = "limit"  # it took more than it was given of something other than time
     NOT_STARTED = "not_started"
 
 
@@ -73,10 +74,11 @@ class Outcome(NamedTuple):
     """How a recorded run ended.
 
     ``exit_code`` is what a shell would have: the command's own, 128 + signal, 126/127 when it
-    could not be started, 124 after a timeout, 130 after Ctrl-C, 128 + signal when Siding itself
-    was told to stop. ``child_exit_code`` is the command's own in every case (None when it never
-    ran, or could not be ended). ``reason`` says why it ended as it did when that is not plain;
-    ``notes`` are sentences about the recording (it stopped on a full disk, ...).
+    could not be started, 124 after a timeout, 125 after another limit, 130 after Ctrl-C, 128 +
+    signal when Siding itself was told to stop. ``child_exit_code`` is the command's own in every
+    case (None when it never ran, or could not be ended). ``reason`` says why it ended as it did
+    when that is not plain; ``notes`` are sentences about the recording (it stopped on a full
+    disk, ...).
     ``output_complete`` is False when the artifact lacks bytes that the command wrote.
     ``output_sha256`` is that of the whole artifact in its joined form ("" without an artifact).
     """

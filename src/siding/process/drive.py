@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from siding.process.limits import Breach, LimitWatch
 from siding.process.pump import Channel, TerminalInput
 from siding.process.signals import ENDING, SignalInbox
 from siding.process.spawn import Child
@@ -47,6 +48,7 @@ class Drive:
     ) -> None:
         self.status: int | None = None  # the command's exit status, negative for a signal
         self.timed_out = False
+        self.breach: Breach | None = None  # the limit it was ended for
         self.interrupted_by: int | None = None
         self.held_open = False  # somebody kept a pipe open when the command was over
         self.ended_at = 0.0
@@ -56,11 +58,21 @@ class Drive:
         self._channels = channels
         self._typed = typed
         self._resized = resized
+        self._watch: LimitWatch | None = None
+        self._group: Callable[[], int | None] | None = None
         self._grace_s = grace_s
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
         self._ender: Ender | None = None
         self._ending = False
         self._last_byte = 0.0
+
+    def watch(self, watch: LimitWatch) -> None:
+        """End the run when a limit is passed."""
+        self._watch = watch
+
+    def interrupt(self, group: Callable[[], int | None]) -> None:
+        """Hand a Ctrl-C to this process group: the command's, when it is not our child's."""
+        self._group = group
 
     def run(self) -> None:
         """Go on until the command ended, its output is read and the screen has shown it."""
@@ -119,13 +131,25 @@ class Drive:
     def _pump(self, channel: Channel) -> None:
         if channel.open and channel.pump():
             self._last_byte = time.monotonic()
+            if self._watch is not None and self.breach is None:
+                self._judge(self._watch.output(sum(each.moved for each in self._channels)))
+
+    def _judge(self, breach: Breach | None) -> None:
+        """End everything when a limit was passed and nothing else is ending it."""
+        if breach is not None and self._ender is None and not self._draining:
+            self.breach = breach
+            self._end_everything()
 
     def _pause(self) -> float | None:
         if self._ending:
             return _ROUND_S
         if self._draining:
             return QUIET_S / 5
-        left = None if self._deadline is None else self._deadline - time.monotonic()
+        now = time.monotonic()
+        left = None if self._deadline is None else self._deadline - now
+        look = None if self._watch is None else self._watch.pause(now)
+        if look is not None:
+            left = look if left is None else min(left, look)
         if self._inbox.active:
             return left
         return _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
@@ -161,6 +185,8 @@ class Drive:
         try:
             if self._typed is not None:
                 group = os.tcgetpgrp(self._typed.master)
+            elif self._group is not None:
+                group = self._group() or 0
             if group > 0:
                 os.killpg(group, signal.SIGINT)
         except OSError:
@@ -202,6 +228,8 @@ class Drive:
         elif self._ender is None and self._deadline is not None and now >= self._deadline:
             self.timed_out = True
             self._end_everything()
+        elif self._ender is None and self._watch is not None:
+            self._judge(self._watch.look(now))
 
     def _give_up_held_pipes(self, now: float) -> None:
         if any(channel.blocked for channel in self._channels):

@@ -33,6 +33,7 @@ class Channel:
         self.fd = fd
         self.screen = screen
         self.open = True
+        self.moved = 0  # bytes that came
         self._slave = slave
         self._recorder = recorder
         self._stderr = bytearray(_STDERR_SIZE) if stderr else None
@@ -50,6 +51,7 @@ class Channel:
         data = self._fill(memoryview(buffer))
         if not data:
             return False
+        self.moved += len(data)
         if self._stderr is not None:
             self._recorder.write_stderr(data)
         else:

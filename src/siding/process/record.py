@@ -11,6 +11,8 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from siding.process import lookup, terminal
 from siding.process.command import (
@@ -25,12 +27,14 @@ from siding.process.command import (
     WindowSize,
 )
 from siding.process.drive import Drive
+from siding.process.limits import LIMIT_EXIT_CODE, Limits, LimitWatch
 from siding.process.output import OutputFiles, Recorded
 from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
 from siding.process.signals import SignalInbox
 from siding.process.spawn import Child, spawn_in_terminal, spawn_piped
 from siding.process.tree import TERM_GRACE_S, Ended, Tree, end_all, info
+from siding.process.wall import Wall
 
 if sys.platform == "linux":
     from siding.process.procfs import adopting_orphans
@@ -38,11 +42,23 @@ else:
     from siding.process.ps import adopting_orphans
 
 TIMEOUT_EXIT_CODE = 124  # as timeout(1) has it
+if TYPE_CHECKING:
+    from siding.process.sandbox.start import Sandboxed
+
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
 _SETTLE_S = 0.05  # for what ends together with the command, before it counts as left running
 
 
-def run_recorded(
+class Fence(NamedTuple):
+    """What a run may take and reach. ``grows`` is the directory whose growth the limit on the disk
+    means; whoever made the sandbox closes it."""
+
+    limits: Limits = Limits()
+    grows: Path | None = None
+    sandboxed: "Sandboxed | None" = None
+
+
+def run_recorded(  # noqa: PLR0913 - the one place where everything about a run comes together
     command: Command,
     *,
     recorder: OutputFiles,
@@ -52,6 +68,7 @@ def run_recorded(
     token: str,
     on_started: Callable[[int], None] | None = None,
     grace_s: float = TERM_GRACE_S,
+    fence: Fence | None = None,
 ) -> Outcome:
     """Run a command to its end and record what it writes; ``recorder.streams`` says how.
 
@@ -68,6 +85,9 @@ def run_recorded(
     ``grace_s`` seconds, SIGKILL, and not more than five seconds to see it gone. After an
     interruption whatever outlives the command is ended too; after a normal end it is left, and
     listed. In a PTY the caller's Ctrl-C, Ctrl-Z and Ctrl-\\ are bytes for the command.
+
+    ``fence`` holds its limits, which end the run as the timeout does, and its sandbox: nothing
+    outlives a run in one that has a warden.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command's pid right after the
@@ -87,12 +107,17 @@ def run_recorded(
         stack.enter_context(adopting_orphans())
         tree = Tree(token, adopting=True)
         stack.callback(tree.close)
-        side = _Side(stack, screen, stdin, recorder)
+        sandboxed = None if fence is None else fence.sandboxed
+        side = _Side(stack, screen, stdin, recorder, sandboxed)
+        watch = None if fence is None else LimitWatch(fence.limits, tree, fence.grows)
         try:
             child = side.start(command, program)
         except OSError as error:
             return _not_started(lookup.explain_exec_error(command.argv[0], error), recorder)
         tree.watch(child.pid)
+        guarded = sandboxed if sandboxed is not None and sandboxed.guarded else None
+        if guarded is not None:
+            tree.warden = guarded.warden = child.pid
         drive = Drive(
             child,
             tree,
@@ -103,6 +128,10 @@ def run_recorded(
             typed=side.typed,
             resized=side.resize,
         )
+        if watch is not None:
+            drive.watch(watch)
+        if guarded is not None:
+            drive.interrupt(guarded.command_group)
         try:
             if on_started is not None:
                 on_started(child.pid)
@@ -110,9 +139,14 @@ def run_recorded(
         except BaseException:
             _abort(child, tree, side.channels, recorder)
             raise
+        failed = not drive.ending_was_forced and (drive.status or 0) > 0
+        if failed and sandboxed is not None and not sandboxed.was_started():
+            return _not_started(_no_sandbox(drive), recorder)
         ending, number = _ending(drive)
         if ending is not Ending.EXITED:
             side.restore_screen()
+        if guarded is not None and not drive.ending_was_forced:
+            end_all(tree, grace_s=0.0)  # its end has ended them; wait until they are gone
         left = () if drive.ending_was_forced else _left_running(tree)
         return _outcome(
             drive,
@@ -130,7 +164,12 @@ class _Side:
     """The caller's side of one run: screens, keyboard, and what connects them to the command."""
 
     def __init__(
-        self, stack: ExitStack, screen: Screen, stdin: StdinPlan, recorder: OutputFiles
+        self,
+        stack: ExitStack,
+        screen: Screen,
+        stdin: StdinPlan,
+        recorder: OutputFiles,
+        sandboxed: "Sandboxed | None",
     ) -> None:
         self.channels: list[Channel] = []
         self.typed: TerminalInput | None = None
@@ -138,6 +177,7 @@ class _Side:
         self._screen = screen
         self._stdin = stdin
         self._recorder = recorder
+        self._sandboxed = sandboxed
         self._size: WindowSize | None = None
 
     def start(self, command: Command, program: lookup.Program) -> Child:
@@ -145,7 +185,10 @@ class _Side:
         if self._recorder.streams is StreamPlan.PTY:
             return self._start_in_terminal(command, program)
         stdin = None if self._stdin is StdinPlan.NULL else self._screen.stdin
-        piped = spawn_piped(command, program, stdin=stdin)
+        wall = self._wall(command, program, tty=False)
+        piped = spawn_piped(
+            *((command, program) if wall is None else wall[:2]), stdin=stdin, wall=wall
+        )
         self._connect(piped.stdout, self._screen.stdout)
         self._connect(piped.stderr, self._screen.stderr, stderr=True)
         return piped.child
@@ -179,13 +222,24 @@ class _Side:
         self._size = self._window_size()
         if "TERM" not in command.env:
             command = command._replace(env={**command.env, "TERM": _DEFAULT_TERM})
-        started = spawn_in_terminal(command, program, size=self._size, like=like)
+        wall = self._wall(command, program, tty=True)
+        started = spawn_in_terminal(
+            *((command, program) if wall is None else wall[:2]),
+            size=self._size,
+            like=like,
+            wall=wall,
+        )
         self._connect(started.master, self._screen.stdout, slave=started.slave)
         if own:
             self._stack.enter_context(terminal.raw_mode(fd))
         plan = self._stdin if own or self._stdin is StdinPlan.INHERIT else StdinPlan.NULL
         self.typed = TerminalInput(fd, started.master, plan)
         return started.child
+
+    def _wall(self, command: Command, program: lookup.Program, *, tty: bool) -> Wall | None:
+        if self._sandboxed is None:
+            return None
+        return self._sandboxed.wall(command, program, tty=tty)
 
     def _connect(
         self, fd: int, shown_on: int | None, *, stderr: bool = False, slave: int | None = None
@@ -228,6 +282,8 @@ def _left_running(tree: Tree) -> tuple[ProcessInfo, ...]:
 
 def _ending(drive: Drive) -> tuple[Ending, int]:
     """Say how it ended, and by which signal if by one."""
+    if drive.breach is not None:
+        return Ending.LIMIT, 0
     if drive.timed_out:
         return Ending.TIMEOUT, 0
     if drive.interrupted_by is not None:
@@ -252,6 +308,8 @@ def _outcome(
         own = 128 - own
     if ending is Ending.TIMEOUT:
         exit_code = TIMEOUT_EXIT_CODE
+    elif ending is Ending.LIMIT:
+        exit_code = LIMIT_EXIT_CODE
     elif signal_number:
         exit_code = 128 + signal_number
     else:
@@ -271,7 +329,7 @@ def _outcome(
         stderr_bytes=recorded.stderr_bytes,
         output_sha256=recorded.sha256,
         output_complete=not recorded.notes,
-        reason=_reason(ending, signal_number),
+        reason=drive.breach.sentence if drive.breach else _reason(ending, signal_number),
         notes=(*recorded.notes, *notes),
     )
 
@@ -286,6 +344,14 @@ def _reason(ending: Ending, signal_number: int) -> str | None:
     return None
 
 
+def _no_sandbox(drive: Drive) -> lookup.NotStartable:
+    return lookup.NotStartable(
+        lookup.NOT_EXECUTABLE,
+        f"the sandbox could not be set up (bwrap ended with {drive.status}): what it said is in "
+        "the output",
+    )
+
+
 def _not_started(why: lookup.NotStartable, recorder: OutputFiles) -> Outcome:
     recorded = recorder.finish()
     return Outcome(
@@ -296,8 +362,8 @@ def _not_started(why: lookup.NotStartable, recorder: OutputFiles) -> Outcome:
         ended_by_us=(),
         survivors=(),
         left_running=(),
-        stdout_bytes=0,
-        stderr_bytes=0,
+        stdout_bytes=recorded.stdout_bytes,
+        stderr_bytes=recorded.stderr_bytes,
         output_sha256=recorded.sha256,
         output_complete=not recorded.notes,
         reason=why.reason,

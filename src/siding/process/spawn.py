@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 from siding.process.command import Command, WindowSize
 from siding.process.lookup import Program, is_plain_script
 from siding.process.terminal import set_window_size
+from siding.process.wall import Wall
 
 _MOST_DESCRIPTORS = 4096  # what a shell left open for us is below; ours close themselves on exec
 _LAST_STANDARD = 2
@@ -50,12 +51,16 @@ class InTerminal(NamedTuple):
     slave: int
 
 
-def spawn_piped(command: Command, program: Program, *, stdin: int | None) -> Piped:
+def spawn_piped(
+    command: Command, program: Program, *, stdin: int | None, wall: Wall | None = None
+) -> Piped:
     """Start the command with pipes; ``stdin`` None is /dev/null. Raises OSError as exec does."""
     stdout, child_stdout = _large_pipe()
     stderr, child_stderr = _large_pipe()
     try:
-        child = _fork_exec(command, program, lambda: _take_pipes(stdin, child_stdout, child_stderr))
+        child = _fork_exec(
+            command, program, lambda: _take_pipes(stdin, child_stdout, child_stderr), wall
+        )
     except BaseException:
         os.close(stdout)
         os.close(stderr)
@@ -67,7 +72,12 @@ def spawn_piped(command: Command, program: Program, *, stdin: int | None) -> Pip
 
 
 def spawn_in_terminal(
-    command: Command, program: Program, *, size: WindowSize, like: list[Any] | None
+    command: Command,
+    program: Program,
+    *,
+    size: WindowSize,
+    like: list[Any] | None,
+    wall: Wall | None = None,
 ) -> InTerminal:
     """Start the command in a new terminal of this size; ``like`` are settings to begin with.
 
@@ -78,7 +88,14 @@ def spawn_in_terminal(
         set_window_size(slave, size)
         if like is not None:
             termios.tcsetattr(slave, termios.TCSANOW, like)
-        child = _fork_exec(command, program, lambda: os.login_tty(slave))
+
+        def connect() -> None:
+            if wall is not None and wall.takes_terminal:
+                _take_pipes(slave, slave, slave)
+            else:
+                os.login_tty(slave)
+
+        child = _fork_exec(command, program, connect, wall)
         os.set_blocking(master, False)
     except BaseException:
         os.close(master)
@@ -102,7 +119,9 @@ class _Forked:
         return self._status
 
 
-def _fork_exec(command: Command, program: Program, connect: Callable[[], None]) -> _Forked:
+def _fork_exec(
+    command: Command, program: Program, connect: Callable[[], None], wall: Wall | None
+) -> _Forked:
     """Start the command; `connect` gives the child its session and standard descriptors."""
     environment = {os.fsencode(k): os.fsencode(v) for k, v in command.env.items()}
     reading, writing = os.pipe()
@@ -111,7 +130,7 @@ def _fork_exec(command: Command, program: Program, connect: Callable[[], None]) 
         os.close(low)
     pid = os.fork()
     if pid == 0:
-        _become(command, program, connect, environment, writing)
+        _become(command, program, connect, environment, writing, wall)
     os.close(writing)
     with open(reading, "rb") as failed:
         number = failed.read()
@@ -127,14 +146,16 @@ def _become(
     connect: Callable[[], None],
     environment: dict[bytes, bytes],
     failed: int,
+    wall: Wall | None,
 ) -> NoReturn:
     """In the child: connect, and exec. Reports an errno on ``failed``."""
     try:
         _restore_signals()
         connect()
         os.chdir(command.cwd)
-        os.closerange(_LAST_STANDARD + 1, failed)
-        os.closerange(failed + 1, _MOST_DESCRIPTORS)
+        if wall is not None and wall.enter is not None:
+            wall.enter()
+        _close_all_but(failed, () if wall is None else wall.keep)
         try:
             os.execve(program.path, command.argv, environment)
         except OSError as error:
@@ -145,6 +166,17 @@ def _become(
         os.write(failed, str(error.errno).encode())
     finally:
         os._exit(127)
+
+
+def _close_all_but(failed: int, keep: tuple[int, ...]) -> None:
+    """In the child: close every descriptor but the standard ones and these; `keep` outlive exec."""
+    for fd in keep:
+        os.set_inheritable(fd, True)
+    below = _LAST_STANDARD
+    for fd in sorted((failed, *keep)):
+        os.closerange(below + 1, fd)
+        below = fd
+    os.closerange(below + 1, _MOST_DESCRIPTORS)
 
 
 def _take_pipes(stdin: int | None, stdout: int, stderr: int) -> None:

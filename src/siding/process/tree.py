@@ -58,6 +58,7 @@ class Tree:
 
     def __init__(self, token: str, *, adopting: bool = False) -> None:
         self.safe_groups: set[int] = set()  # process groups somebody who is not of the step is in
+        self.warden = 0  # a process whose end ends all the others at once: told last
         self._token = token
         self._adopting = adopting
         self._command = 0
@@ -179,6 +180,8 @@ class Ender:
 
     def _terminate(self) -> None:
         for status in self._left:
+            if self._tree.warden and self._tree.warden in (status.pid, status.parent):
+                continue  # they end by themselves when the command did, and kill it when they end
             if _key(status) not in self._told:
                 self._tell(status, signal.SIGTERM)
                 processes.send_signal(status, signal.SIGCONT)

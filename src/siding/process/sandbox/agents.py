@@ -109,8 +109,8 @@ TOOLS = (
     ".local/bin", ".local/lib", ".local/pipx", ".local/share/uv", ".local/share/pipx",
     ".local/share/pnpm", ".local/share/fnm", ".local/share/mise", ".local/share/claude", ".nvm",
     ".volta", ".bun/bin", ".deno/bin", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".rustup",
-    ".cargo/bin", ".cargo/env", "go/bin", ".npm-global", ".nix-profile", ".opencode/bin", ".juliaup",
-    ".ghcup/bin", ".dotnet",
+    ".cargo/bin", ".cargo/env", "go/bin", ".npm-global", ".nix-profile", ".opencode/bin",
+    ".juliaup", ".ghcup/bin", ".dotnet",
 )  # fmt: skip
 # git's settings: who commits. Not ~/.config/git as a whole, which may hold credentials.
 GIT_SETTINGS = (

@@ -32,8 +32,8 @@ def arguments(
     argv += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if launch.network is not Network.ON:
         argv.append("--unshare-net")
-    # Root keeps every capability in bwrap unless told otherwise. Inside it is nobody: then a sandbox
-    # of the agent's own can be set up, which the kernel denies a root without capabilities.
+    # Root keeps every capability in bwrap unless told otherwise. Inside it is nobody: then a
+    # sandbox of the agent's own can be set up, which the kernel denies a root without them.
     argv += ["--die-with-parent", "--cap-drop", "ALL"]
     if launch.nobody and launch.userns:
         argv += ["--uid", NOBODY, "--gid", NOBODY]

@@ -1,5 +1,5 @@
-"""System calls that Python has no function for. They restrict the calling thread, and what it
-starts, for good: see `start.Confined` for the only way they are used."""
+"""System calls that Python has no function for. They restrict the calling process for good: only a
+forked child that is about to become a command may use them."""
 
 import ctypes
 import os
@@ -45,25 +45,36 @@ def drop_capabilities() -> None:
     _call(_CAPSET[machine], header, ctypes.create_string_buffer(24))
 
 
-def restrict(rules: Rules, version: int) -> None:
-    """Enter a Landlock domain. Paths that are gone are left out. Raises OSError."""
+def ruleset(rules: Rules, version: int) -> int:
+    """Return a descriptor of a Landlock domain to enter with `restrict`; paths that are gone are
+    left out. Raises OSError."""
     attributes = struct.pack("=QQQ", rules.handled_fs, rules.handled_net, rules.scoped)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = _call(_CREATE_RULESET, ctypes.create_string_buffer(attributes), size, 0)
+    made = _call(_CREATE_RULESET, ctypes.create_string_buffer(attributes), size, 0)
     try:
         for path, rights in rules.paths:
-            try:
-                fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            except OSError:
-                continue
-            try:
-                rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, fd))
-                _call(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
-            finally:
-                os.close(fd)
-        _call(_RESTRICT_SELF, ruleset, 0)
+            _allow(made, path, rights)
+    except BaseException:
+        os.close(made)
+        raise
+    return made
+
+
+def restrict(ruleset_fd: int) -> None:
+    """Enter a Landlock domain. Needs `no_new_privileges` first. Raises OSError."""
+    _call(_RESTRICT_SELF, ruleset_fd, 0)
+
+
+def _allow(ruleset_fd: int, path: str, rights: int) -> None:
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, fd))
+        _call(_ADD_RULE, ruleset_fd, _PATH_BENEATH, rule, 0)
     finally:
-        os.close(ruleset)
+        os.close(fd)
 
 
 def install_filter(code: bytes) -> None:

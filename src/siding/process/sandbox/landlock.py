@@ -62,8 +62,8 @@ def rules(
     for path in _visible("/", view, listed, is_directory):
         paths[path] = READING & handled
     for mount in view.mounts:
-        if mount.kind in (Kind.SHOW, Kind.COPY) and not mount.source:
-            paths[mount.path] = READING & handled
+        if mount.kind in (Kind.SHOW, Kind.COPY):
+            paths[mount.origin] = READING & handled
     for mount in view.mounts:
         if mount.kind is Kind.WRITE:
             paths[mount.origin] = handled

@@ -103,8 +103,8 @@ class Launch(NamedTuple):
 
     ``seccomp`` is a compiled filter, b"" where none is known for this machine. ``bwrap`` and
     ``setsid`` are absolute paths. ``env`` is laid over the command's environment. ``nobody``: we
-    are root, and the command is shown as nobody. ``scoped``: the kernel can cut off abstract sockets
-    outside (Landlock 6).
+    are root, and the command is shown as nobody. ``scoped``: the kernel can cut off abstract
+    sockets outside (Landlock 6).
     """
 
     engine: Engine

@@ -1,0 +1,176 @@
+"""How much a run may take: output, memory, processes, room on the disk.
+
+Output is counted as it comes. The rest is looked at now and then, because nothing the kernel offers
+to an ordinary user counts a whole tree of processes: a resource limit is per process or per user,
+and control groups need somebody to have delegated one. So a run can go past a limit by what it
+takes within one look. It is ended then; nothing it did is lost.
+"""
+
+import os
+import stat
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.process.tree import Tree
+
+LIMIT_EXIT_CODE = 125  # as `git bisect run` has it: neither good nor bad, it cannot be told
+_LOOK_S = 0.1
+_WALK_SHARE = 20  # walking a workspace may take this part of the time
+
+
+class Limits(NamedTuple):
+    """None is no limit. Sizes in bytes; ``disk`` is what the workspace may grow by."""
+
+    output: int | None = None
+    memory: int | None = None
+    processes: int | None = None
+    disk: int | None = None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether anything has to be looked at while the command runs."""
+        return (self.memory, self.processes, self.disk) != (None, None, None)
+
+
+class Breach(NamedTuple):
+    """A limit that was passed, by name, and what was seen."""
+
+    what: str
+    allowed: int
+    seen: int
+
+    @property
+    def sentence(self) -> str:
+        if self.what == "processes":
+            return f"it had {self.seen} processes, and may have {self.allowed}"
+        took = {"output": "wrote", "memory": "took", "disk": "made the workspace grow by"}
+        return (
+            f"it {took[self.what]} {self.seen} bytes, and may {_ALLOWED[self.what]}{self.allowed}"
+        )
+
+
+_ALLOWED = {"output": "write ", "memory": "take ", "disk": "add "}
+
+
+class LimitWatch:
+    """Looks after one run's limits. ``workspace`` is measured when the disk is limited."""
+
+    def __init__(self, limits: Limits, tree: Tree, workspace: Path | None) -> None:
+        self._limits = limits
+        self._tree = tree
+        self._disk = (
+            _Growth(workspace, limits.disk)
+            if workspace is not None and limits.disk is not None
+            else None
+        )
+        self._next = 0.0
+
+    def pause(self, now: float) -> float | None:
+        """Return how long the next look can wait; None: for ever."""
+        return max(0.0, self._next - now) if self._limits.sampled else None
+
+    def output(self, count: int) -> Breach | None:
+        """Judge how much came out by now."""
+        allowed = self._limits.output
+        if allowed is None or count <= allowed:
+            return None
+        return Breach(what="output", allowed=allowed, seen=count)
+
+    def look(self, now: float) -> Breach | None:
+        """Look, if it is time."""
+        if not self._limits.sampled or now < self._next:
+            return None
+        found = self._look_at_processes() or self._look_at_disk()
+        self._next = time.monotonic() + _LOOK_S
+        return found
+
+    def _look_at_processes(self) -> Breach | None:
+        if self._limits.memory is None and self._limits.processes is None:
+            return None
+        warden = self._tree.warden
+        pids = [
+            status.pid
+            for status in self._tree.living()
+            if not warden or warden not in (status.pid, status.parent)
+        ]
+        allowed = self._limits.processes
+        if allowed is not None and len(pids) > allowed:
+            return Breach(what="processes", allowed=allowed, seen=len(pids))
+        allowed = self._limits.memory
+        if allowed is not None and (taken := sum(map(private_memory, pids))) > allowed:
+            return Breach(what="memory", allowed=allowed, seen=taken)
+        return None
+
+    def _look_at_disk(self) -> Breach | None:
+        if self._disk is None:
+            return None
+        grown = self._disk.look()
+        allowed = self._limits.disk or 0
+        return Breach(what="disk", allowed=allowed, seen=grown) if grown > allowed else None
+
+
+class _Growth:
+    """How much a directory grew. It is walked only when the file system lost as much room as may
+    be used since the last walk, or after twenty times as long as the last walk took."""
+
+    def __init__(self, root: Path, allowed: int) -> None:
+        self._root = root
+        self._allowed = allowed
+        self._grown = 0
+        self._at_first = self._walk()
+
+    def look(self) -> int:
+        used = self._used()
+        lost = used - self._used_then
+        if lost > self._allowed - self._grown or time.monotonic() >= self._walk_at:
+            self._grown = self._walk() - self._at_first
+        return self._grown
+
+    def _walk(self) -> int:
+        began = time.monotonic()
+        self._used_then = self._used()
+        size = tree_size(self._root)
+        ended = time.monotonic()
+        self._walk_at = ended + max(1.0, _WALK_SHARE * (ended - began))
+        return size
+
+    def _used(self) -> int:
+        seen = os.statvfs(self._root)
+        return (seen.f_blocks - seen.f_bfree) * seen.f_frsize
+
+
+def private_memory(pid: int) -> int:
+    """Return the bytes of memory that a process has to itself; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
+            fields = file.read(256).split()
+    except OSError:
+        return 0
+    return max(0, int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")
+
+
+def tree_size(root: Path) -> int:
+    """Return the bytes that the files below a directory take on the disk; a file with several
+    names counts once. What cannot be looked at counts nothing."""
+    total, waiting = 0, [os.fspath(root)]
+    linked: set[tuple[int, int]] = set()
+    while waiting:
+        try:
+            entries = os.scandir(waiting.pop())
+        except OSError:
+            continue
+        with entries:
+            for entry in entries:
+                try:
+                    seen = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                if stat.S_ISDIR(seen.st_mode):
+                    waiting.append(entry.path)
+                elif seen.st_nlink > 1:
+                    if (seen.st_dev, seen.st_ino) in linked:
+                        continue
+                    linked.add((seen.st_dev, seen.st_ino))
+                total += seen.st_blocks * 512
+    return total

@@ -1,0 +1,153 @@
+"""Starting a command inside a sandbox.
+
+bwrap is started in the command's place and starts it inside. Landlock has nothing to start: the
+forked child restricts itself before it becomes the command. Everything that can be prepared is
+prepared before the fork.
+"""
+
+import os
+import sys
+from contextlib import ExitStack
+
+from siding.process.command import Command
+from siding.process.lookup import Program
+from siding.process.sandbox import bwrap, landlock
+from siding.process.sandbox.values import Engine, Kind, Launch, Network
+from siding.process.status import Status
+from siding.process.wall import Enter, Wall
+
+if sys.platform == "linux":
+    from siding.process import procfs as processes
+else:
+    from siding.process import ps as processes
+
+_LARGEST_COPY = 64 << 20
+_STATUS_BYTES = 1 << 16
+
+
+class Sandboxed:
+    """One sandboxed command: `wall` is what starting it needs. Must be closed when it is over."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.warden = 0  # the process whose end ends everything inside; told by who started it
+        self._stack = ExitStack()
+        self._status_fd = -1
+        self._told: bool | None = None
+
+    @property
+    def guarded(self) -> bool:
+        """Whether what is started first is a warden, and the command its grandchild."""
+        return self.launch.engine is Engine.BWRAP
+
+    def wall(self, command: Command, program: Program, *, tty: bool) -> Wall:
+        """Return what to start instead of the command, and how. Raises OSError."""
+        command = command._replace(env={**command.env, **dict(self.launch.env)})
+        if self.guarded:
+            return self._by_bwrap(command, program, tty=tty)
+        from siding.process.sandbox import kernel
+
+        version = kernel.landlock_version()
+        rules = landlock.rules(self.launch.view, self.launch.network, version=version)
+        ruleset = self._held(kernel.ruleset(rules, version))
+        code = self.launch.seccomp
+
+        def enter() -> None:
+            kernel.no_new_privileges()
+            kernel.drop_capabilities()
+            kernel.restrict(ruleset)
+            if code:
+                kernel.install_filter(code)
+
+        return Wall(command=command, program=program, enter=enter, keep=(), takes_terminal=False)
+
+    def command_group(self) -> int | None:
+        """Return the process group of the command inside, while it lives."""
+        everything = processes.all_processes().values()
+        inits = {status.pid for status in everything if status.parent == self.warden}
+        inside = [status for status in everything if status.parent in inits]
+        return min(inside, key=_age).group if inside else None
+
+    def was_started(self) -> bool:
+        """Whether the command itself ran: False when bwrap failed. Ask when it has ended."""
+        if self._told is None and self._status_fd >= 0:
+            try:
+                self._told = b'"exit-code"' in os.read(self._status_fd, _STATUS_BYTES)
+            except BlockingIOError:
+                self._told = False
+        return self._told is not False
+
+    def started(self) -> None:
+        """The child has its own copies of what it needs."""
+        kept, self._stack = self._stack, ExitStack()
+        kept.close()
+        if self._status_fd >= 0:
+            self._stack.callback(os.close, self._status_fd)
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def _by_bwrap(self, command: Command, program: Program, *, tty: bool) -> Wall:
+        launch = self.launch
+        self._status_fd, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        keep = [self._held(status)]
+        if launch.seccomp:
+            keep.append(self._held(_in_memory(launch.seccomp)))
+        seccomp = keep[1] if launch.seccomp else None
+        copies: dict[str, int] = {}
+        for mount in launch.view.mounts:
+            if mount.kind is Kind.COPY and (content := _content(mount.origin)) is not None:
+                copies[mount.path] = self._held(_in_memory(content))
+        outer = bwrap.arguments(
+            launch, cwd=str(command.cwd), status_fd=status, seccomp_fd=seccomp, copies=copies
+        )
+        setsid = [launch.setsid, *(["--ctty"] if tty else [])]
+        argv = (*outer, *setsid, program.path, *command.argv[1:])
+        return Wall(
+            command=command._replace(argv=argv),
+            program=Program(launch.bwrap),
+            enter=self._scope() if launch.scoped and launch.network is Network.ON else None,
+            keep=(*keep, *copies.values()),
+            takes_terminal=tty,
+        )
+
+    def _scope(self) -> Enter:
+        """Cut off abstract sockets outside: with the machine's network they would be reached."""
+        from siding.process.sandbox import kernel
+
+        ruleset = self._held(kernel.ruleset(landlock.scope_only(), kernel.landlock_version()))
+
+        def enter() -> None:
+            kernel.no_new_privileges()
+            kernel.restrict(ruleset)
+
+        return enter
+
+    def _held(self, fd: int) -> int:
+        self._stack.callback(os.close, fd)
+        return fd
+
+
+def _age(status: Status) -> int:
+    return status.started
+
+
+def _in_memory(data: bytes) -> int:
+    fd = os.memfd_create("siding", os.MFD_CLOEXEC)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _content(path: str) -> bytes | None:
+    """Return a file for a private copy; None when it is gone or is no plain file."""
+    import stat
+
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with open(fd, "rb") as file:
+        return file.read(_LARGEST_COPY) if stat.S_ISREG(os.fstat(fd).st_mode) else None
