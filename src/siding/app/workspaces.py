@@ -173,13 +173,27 @@ def undo_creation(project: Project, planned: Workspace) -> None:
 
 
 def recover(project: Project, workspace: Workspace) -> str:
-    """Finish or undo the act that a crash cut off; return what was done, as a sentence."""
+    """Finish or undo the act that a crash cut off; return what was done, as a sentence.
+
+    Who follows the events learns how it ended, marked as recovered.
+    """
     operation = (workspace.intent or {}).get("op")
+    task = {"id": workspace.task_id}
     if operation == "create":
         undo_creation(project, workspace)
+        project.events.emit(
+            "worktree.create.failed",
+            task=task,
+            worktree={"name": workspace.name, "base_ref": workspace.base_commit},
+            error="it was cut off; what was half made was taken back",
+            recovered=True,
+        )
         return f"took back the half-made workspace of task {workspace.task_id}"
     if operation == "remove":
-        finish_removal(project, workspace)
+        gone = finish_removal(project, workspace)
+        project.events.emit(
+            "worktree.remove.after", task=task, worktree=_payload(gone), recovered=True
+        )
         return f"finished removing the workspace of task {workspace.task_id}"
     if operation == RESTORE:
         finish_return(project, workspace)

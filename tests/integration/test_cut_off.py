@@ -1,0 +1,82 @@
+"""Acts on workspaces that die half way: the next command settles them, and says so."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from sandbox import SIDING, Sandbox
+
+
+def slow_git(sandbox: Sandbox, word: str) -> Path:
+    """Put a git in front of the real one that stands still at one of its commands."""
+    real = subprocess.run(
+        ["sh", "-c", "command -v git"], env=sandbox.env, capture_output=True, check=True, text=True
+    ).stdout.strip()
+    folder = sandbox.directory / "slow"
+    folder.mkdir()
+    script = folder / "git"
+    script.write_text(
+        "#!/bin/sh\n"
+        f'for word; do if [ "$word" = {word} ]; then\n'
+        f"  echo $$ > {folder}/pid; mv {folder}/pid {folder}/there; exec sleep 300\n"
+        "fi; done\n"
+        f'exec {real} "$@"\n'
+    )
+    script.chmod(0o755)
+    return folder
+
+
+def killed_at(sandbox: Sandbox, word: str, *arguments: str) -> None:
+    """Run Siding and kill all of it when it has come to a command of git."""
+    folder = slow_git(sandbox, word)
+    env = {**sandbox.env, "PATH": f"{folder}{os.pathsep}{sandbox.env['PATH']}"}
+    process = subprocess.Popen(
+        [*SIDING, *arguments],
+        cwd=sandbox.repo,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 30
+    while not (folder / "there").exists():
+        assert time.monotonic() < end
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    os.kill(int((folder / "there").read_text()), signal.SIGKILL)
+
+
+def events(sandbox: Sandbox) -> list[dict[str, Any]]:
+    found = sandbox.json("worktree", "events", "--limit", "100", "--format", "json")
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_start_that_was_killed_is_told_as_failed(sandbox: Sandbox) -> None:
+    sandbox.siding("init")
+    killed_at(sandbox, "read-tree", "task", "start", "one")
+    before = [each["event"] for each in events(sandbox)]
+    assert before[-1] == "worktree.create.before"
+    sandbox.siding("task", "start", "two")
+    failed, *later = events(sandbox)[len(before) :]
+    assert failed["event"] == "worktree.create.failed"
+    assert failed["recovered"] is True
+    assert "cut off" in failed["error"]
+    assert later[-1]["event"] == "worktree.create.after"
+    assert later[-1]["task"]["id"] != failed["task"]["id"]
+
+
+def test_a_removal_that_was_killed_is_finished_and_told(sandbox: Sandbox) -> None:
+    sandbox.siding("task", "start", "one")
+    (sandbox.workspace("one") / "kept.txt").write_text("kept")
+    killed_at(sandbox, "diff-index", "task", "close", "one", "--force")
+    sandbox.siding("task", "start", "two")
+    done = [each for each in events(sandbox) if each["event"] == "worktree.remove.after"]
+    assert [each["recovered"] for each in done] == [True]
+    assert done[0]["worktree"]["status"] == "removed"
