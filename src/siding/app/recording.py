@@ -7,7 +7,7 @@ works in the task calls first.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -157,10 +157,20 @@ class Recorder:
         write_running(self.layout.running_json, told)
         return told
 
-    def finish(self, running: Running, fields: Mapping[str, Any]) -> Step:
-        """Record the step `running`, which ended, with what it left in the workspace."""
+    def finish(
+        self,
+        running: Running,
+        fields: Mapping[str, Any],
+        *,
+        later: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> Step:
+        """Record the step `running`, which ended, with what it left in the workspace.
+
+        `later` returns further fields; it is asked after the snapshot, to work beside it.
+        """
         after = self.capture(running.number, running.kind)
-        return self._write_down(running, after, fields)
+        told = fields if later is None else {**fields, **later()}
+        return self._write_down(running, after, told)
 
     def abandon(self, running: Running) -> None:
         """Forget a step that did nothing at all."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.environment import environment_in
 from siding.app.hooks import HookResult, hooks_for
+from siding.app.isolation import Watch
 from siding.app.locking import holding_task
 from siding.app.masking import masked_environment, printable
 from siding.app.project import Project
@@ -166,6 +167,7 @@ def _recorded(
         return _not_run(recorder, ruling, recorder.finish(running, {}))
     env = {**command.env, "SIDING_STEP_ID": f"{running.number:04d}", "SIDING_STEP_TOKEN": token}
     command = command._replace(env=env)
+    watch = Watch(recorder)
     hooks, untrusted = _hooks(recorder, "pre_run", command)
     outcome = None
     if any(hook.exit_code != 0 for hook in hooks):
@@ -174,12 +176,14 @@ def _recorded(
         _announce(recorder, running)
         artifact = recorder.layout.artifact(running.number, "output")
         outcome = _execute(command, request, terminal, token=token, artifact=artifact)
+        watch.ended(outcome.duration_ms)
         running = recorder.ended(running, _ending(outcome, terminal))
         after, more_untrusted = _hooks(recorder, "post_run", command)
         hooks, untrusted = [*hooks, *after], untrusted + more_untrusted
         fields = {}
     fields |= hook_fields(ruling, hooks)
-    step = recorder.finish(running, fields)
+    later = None if outcome is None else watch.fields
+    step = recorder.finish(running, fields, later=later)
     if outcome is not None:
         settle_output(recorder.layout.artifact(running.number, "output"), outcome.stdout_bytes)
     return RunResult(

@@ -8,6 +8,7 @@ from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged
 from siding.cli.screen import inert, shorten, terminal_columns
+from siding.cli.strayed import strayed
 from siding.cli.words import ago, duration
 from siding.errors import UsageError
 
@@ -64,7 +65,7 @@ def _cells(step: Step) -> tuple[str, ...]:
         ago(step.ended_at),
         duration(step.duration_ms) if step.duration_ms else "-",
         _exit(step.status, step.exit_code),
-        change + ("" if step.complete else " (incomplete)"),
+        change + ("" if step.complete else " (incomplete)") + strayed(step.record),
     )
 
 

@@ -26,6 +26,7 @@ from siding.app.run import (
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.ruled import asker, say_ruling
+from siding.cli.strayed import say_isolation
 from siding.cli.words import changes, counted, duration, seconds_in
 from siding.errors import UsageError
 
@@ -169,6 +170,7 @@ def _say(context: Context, result: RunResult) -> None:
     if result.outcome is not None:
         _say_outcome(context, result)
     if result.step is not None:
+        say_isolation(screen, result.step.record)
         _say_step(context, result)
 
 

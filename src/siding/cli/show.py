@@ -18,6 +18,7 @@ from siding.cli.globals import Context
 from siding.cli.pager import paged
 from siding.cli.ruled import policy_lines
 from siding.cli.screen import Screen, inert
+from siding.cli.strayed import isolation_lines
 from siding.cli.words import changes, duration, local_time, size
 
 SHOWN = 256 * 1024  # bytes of each stream shown without --full, from its end
@@ -81,6 +82,7 @@ def _print_step(screen: Screen, found: Step) -> None:
     lines += _commits(record)
     lines += _coverage(record)
     lines += policy_lines(record)
+    lines += isolation_lines(record)
     for label, text in lines:
         if text:
             screen.print(f"{screen.style(f'{label:<9}', 'dim')} {inert(text)}")

@@ -43,6 +43,46 @@ def read_gitlinks(data: bytes, hash_bytes: int) -> dict[bytes, str]:
     return facts.gitlinks if facts else {}
 
 
+def read_entries(data: bytes, hash_bytes: int) -> dict[bytes, bytes] | None:
+    """Return what an index holds: path (and stage) -> mode, object, flags. None: not known here.
+
+    Of entries alone: the times and inodes that git notes beside them are left out.
+    """
+    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
+        return None
+    version, count = struct.unpack_from(">II", data, 4)
+    if version not in (2, 3):
+        return None
+    try:
+        return _entries(data, count, 40 + hash_bytes)
+    except (struct.error, ValueError):
+        return None
+
+
+def entry_count(header: bytes) -> int | None:
+    """Return how many entries an index says it has, from its first twelve bytes."""
+    if len(header) < 12 or header[:4] != b"DIRC":
+        return None
+    count = struct.unpack_from(">I", header, 8)[0]
+    return int(count)
+
+
+def _entries(data: bytes, count: int, fixed: int) -> dict[bytes, bytes] | None:
+    unpack_flags = struct.Struct(">H").unpack_from
+    at = 12
+    found = {}
+    for _ in range(count):
+        (flags,) = unpack_flags(data, at + fixed)
+        name_at = at + fixed + (4 if flags & _EXTENDED else 2)
+        length = flags & _NAME_MASK
+        end = name_at + length if length < _NAME_MASK else data.index(b"\0", name_at)
+        stage = (flags >> 12) & 3
+        path = data[name_at:end] + (b"" if not stage else b" (stage %d)" % stage)
+        found[path] = data[at + 24 : at + 28] + data[at + 40 : at + fixed]
+        at += (end - at + 8) & ~7
+    return None if data[at : at + 4] == b"link" else found  # the rest lies in another file
+
+
 def _walk(data: bytes, count: int, hash_bytes: int) -> IndexFacts:
     fixed = 40 + hash_bytes  # ten 32-bit numbers and the object id stand before the flags
     at, plain, attributes = 12, True, False

@@ -1,0 +1,212 @@
+"""What a repository is like at one moment, cheaply: to tell afterwards what became different.
+
+Files only, no git process: names, a handful of small files' bytes, the status of the others. The
+index is kept as it is and taken apart only when it was rewritten. Refs that are kept in another way
+than as files (`reftable`) are not seen here.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git.durable import read_small
+from siding.git.index_file import read_entries
+
+# What of a git directory decides what git does next, apart from refs and configuration.
+_STEERING = ("info/attributes", "info/exclude", "info/sparse-checkout", "info/grafts", "shallow",
+             "objects/info/alternates", "config.worktree")  # fmt: skip
+MOST_REFS = 5_000  # loose ones whose values are read; of further ones only the status
+LARGEST_INDEX = 8 << 20  # bytes; of a larger one only the status is kept
+LARGEST_PACKED = 32 << 20
+
+Mark = tuple[int, int, int, int]  # mode, inode, size, time of the last change in ns
+
+
+class Fingerprint(NamedTuple):
+    """``packed`` and ``index_bytes``: None where there is none, or too large a one."""
+
+    head: bytes | None
+    loose: Mapping[str, bytes]  # ref -> what its file holds
+    packed: bytes | None
+    index_bytes: bytes | None
+    index_mark: Mark | None
+    config: bytes | None
+    hooks: Mapping[str, Mark]
+    steering: Mapping[str, Mark | None]
+    worktrees: Mapping[str, Mark | None]  # of each linked worktree, its HEAD
+
+
+class RefChange(NamedTuple):
+    """A ref that has another value now; None: there is no such ref."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+def take(git_dir: Path) -> Fingerprint:
+    """Return what the git directory of a main checkout, or a bare one, is like now."""
+    index = git_dir / "index"
+    mark = mark_of(index)
+    fits = mark is not None and mark[2] <= LARGEST_INDEX
+    return Fingerprint(
+        head=read_small(git_dir / "HEAD", 4096),
+        loose=dict(_loose(git_dir)),
+        packed=read_small(git_dir / "packed-refs", LARGEST_PACKED),
+        index_bytes=read_small(index, LARGEST_INDEX) if fits else None,
+        index_mark=mark,
+        config=read_small(git_dir / "config"),
+        hooks=dict(_marks_in(git_dir / "hooks")),
+        steering={name: mark_of(git_dir / name) for name in _STEERING},
+        worktrees=dict(_worktrees(git_dir / "worktrees")),
+    )
+
+
+def mark_of(path: Path | str) -> Mark | None:
+    """Return what tells one state of a file from another; None when there is none."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return (found.st_mode, found.st_ino, found.st_size, found.st_ctime_ns)
+
+
+def changed_refs(before: Fingerprint, after: Fingerprint) -> list[RefChange]:
+    """Return every ref with another value; packing refs changes none."""
+    if before.packed == after.packed:
+        names = {
+            name
+            for name in {*before.loose, *after.loose}
+            if before.loose.get(name) != after.loose.get(name)
+        }
+        packed_before = packed_after = _packed(before.packed) if names else {}
+    else:
+        packed_before, packed_after = _packed(before.packed), _packed(after.packed)
+        names = {*before.loose, *after.loose, *packed_before, *packed_after}
+    return [
+        change
+        for name in sorted(names)
+        if (change := _change(name, before, after, packed_before, packed_after)) is not None
+    ]
+
+
+def changed_index(before: Fingerprint, after: Fingerprint, hash_bytes: int) -> list[bytes] | None:
+    """Return the paths the two indexes have differently; None when that cannot be told.
+
+    git rewrites an index to note times of files: that changes nothing.
+    """
+    if before.index_mark == after.index_mark:
+        return []
+    if before.index_mark is None or after.index_mark is None:
+        return None
+    if before.index_bytes is None or after.index_bytes is None:
+        return None
+    if before.index_bytes == after.index_bytes:
+        return []
+    old = read_entries(before.index_bytes, hash_bytes)
+    new = read_entries(after.index_bytes, hash_bytes)
+    if old is None or new is None:
+        return None
+    return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
+
+
+def changed_settings(before: bytes | None, after: bytes | None) -> list[str]:
+    """Return the keys of a configuration file whose lines changed; never their values."""
+    if before == after:
+        return []
+    old, new = _lines(before or b""), _lines(after or b"")
+    return sorted({key for key, _ in old ^ new}) or ["(its layout)"]
+
+
+def changed_marks(
+    before: Mapping[str, Mark | None], after: Mapping[str, Mark | None]
+) -> list[tuple[str, str]]:
+    """Return (name, "made", "removed" or "changed") of every file that is not as it was."""
+    found = []
+    for name in sorted({*before, *after}):
+        old, new = before.get(name), after.get(name)
+        if old != new:
+            found.append((name, "made" if old is None else "removed" if new is None else "changed"))
+    return found
+
+
+def _change(
+    name: str,
+    before: Fingerprint,
+    after: Fingerprint,
+    packed_before: Mapping[str, str],
+    packed_after: Mapping[str, str],
+) -> RefChange | None:
+    old = _value(before.loose.get(name), packed_before.get(name))
+    new = _value(after.loose.get(name), packed_after.get(name))
+    return None if old == new else RefChange(name=name, before=old, after=new)
+
+
+def _value(loose: bytes | None, packed: str | None) -> str | None:
+    return packed if loose is None else loose.strip().decode("utf-8", "backslashreplace")
+
+
+def _loose(git_dir: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the refs that are files, with what these hold."""
+    left = MOST_REFS
+    waiting = ["refs"]
+    while waiting:
+        directory = waiting.pop()
+        try:
+            entries = list(os.scandir(git_dir / directory))
+        except OSError:
+            continue
+        for entry in entries:
+            name = f"{directory}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(name)
+            elif not name.endswith(".lock"):
+                left -= 1
+                value = read_small(git_dir / name, 4096) if left > 0 else None
+                yield name, repr(mark_of(entry.path)).encode() if value is None else value
+
+
+def _packed(data: bytes | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in (data or b"").splitlines():
+        sha, space, name = line.partition(b" ")
+        if space and sha[:1] not in (b"#", b"^"):
+            found[name.decode("utf-8", "surrogateescape")] = sha.decode("ascii", "replace")
+    return found
+
+
+def _marks_in(directory: Path) -> Iterator[tuple[str, Mark]]:
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return
+    for name in names:
+        mark = None if name.endswith(".sample") else mark_of(directory / name)
+        if mark is not None:
+            yield name, mark
+
+
+def _worktrees(directory: Path) -> Iterator[tuple[str, Mark | None]]:
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return
+    for name in names:
+        yield name, mark_of(f"{directory}/{name}/HEAD")
+
+
+def _lines(config: bytes) -> set[tuple[str, str]]:
+    """Return (section.key, line) of a configuration file, as far as lines can be told apart."""
+    found = set()
+    section = ""
+    for line in config.decode("utf-8", "backslashreplace").splitlines():
+        text = line.strip()
+        if text.startswith("["):
+            section, _, text = text[1:].partition("]")
+            section = section.replace(' "', ".").replace('"', "").strip()
+            text = text.strip()
+        if text and text[0] not in "#;":
+            key = text.partition("=")[0].strip()
+            found.add((f"{section}.{key}" if key.replace("-", "").isalnum() else section, text))
+    return found
