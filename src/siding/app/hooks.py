@@ -23,7 +23,7 @@ KEPT_OUTPUT = 64 * 1024  # bytes of a hook's output that its record keeps, from 
 class Hook(NamedTuple):
     """One command of one moment."""
 
-    moment: str  # post_create, pre_run or post_run
+    moment: str  # post_create, pre_run, post_run or notify
     command: str
     source: str  # "project" or "repository"
 
@@ -67,10 +67,12 @@ def hooks_for(project: Project, moment: str) -> tuple[list[Hook], int]:
     return [*hooks, *(Hook(moment=moment, command=c, source="repository") for c in commands)], 0
 
 
-def run_hook(hook: Hook, *, cwd: Path, env: Mapping[str, str]) -> HookResult:
+def run_hook(
+    hook: Hook, *, cwd: Path, env: Mapping[str, str], timeout_s: float = HOOK_TIMEOUT_S
+) -> HookResult:
     """Run one hook to its end; never raises for what the hook does."""
     done = run_captured(
-        ["/bin/sh", "-c", hook.command + "\n"], env=env, cwd=cwd, timeout_s=HOOK_TIMEOUT_S
+        ["/bin/sh", "-c", hook.command + "\n"], env=env, cwd=cwd, timeout_s=timeout_s
     )
     output = (done.stdout + done.stderr)[-KEPT_OUTPUT:].decode("utf-8", "backslashreplace")
     return HookResult(

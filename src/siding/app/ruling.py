@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from siding.app.hooks import Hook, HookResult, run_hook
+from siding.app.hooks import HOOK_TIMEOUT_S, Hook, HookResult, run_hook
 from siding.app.masking import masked_environment, printable
 from siding.app.policy import InForce, ground_of, place_for, policy_for_runs
 from siding.app.project import Project
@@ -100,7 +100,12 @@ def rule_on(
 
 
 def run_judged_hook(
-    project: Project, hook: Hook, *, root: Path, env: Mapping[str, str]
+    project: Project,
+    hook: Hook,
+    *,
+    root: Path,
+    env: Mapping[str, str],
+    timeout_s: float = HOOK_TIMEOUT_S,
 ) -> HookResult:
     """Run a hook, unless it came with the repository and the policy blocks it.
 
@@ -108,7 +113,7 @@ def run_judged_hook(
     """
     in_force = policy_for_runs(ground_of(project)) if hook.source == "repository" else None
     if in_force is None:
-        return run_hook(hook, cwd=root, env=env)
+        return run_hook(hook, cwd=root, env=env, timeout_s=timeout_s)
     from siding.policy.engine import check_line
     from siding.policy.verdict import Action
 
@@ -117,7 +122,8 @@ def run_judged_hook(
     events = _events(verdict, dict.fromkeys(_questions(verdict), Answer.REMEMBERED))
     told = tuple({**each, "via": [f"{hook.moment} hook", *each["via"]]} for each in events)
     if verdict.action is not Action.BLOCK:
-        return run_hook(hook, cwd=root, env=env)._replace(policy_events=told)
+        done = run_hook(hook, cwd=root, env=env, timeout_s=timeout_s)
+        return done._replace(policy_events=told)
     return HookResult(
         moment=hook.moment, command=hook.command, source=hook.source, exit_code=POLICY_EXIT,
         output=_reason(verdict), policy_events=told,

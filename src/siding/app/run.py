@@ -122,6 +122,10 @@ def run(
             result = _recorded(recorder, request, command, terminal, ruling)
         else:
             result = _unrecorded(recorder, request, command, terminal, ruling)
+    if result.step is not None and result.step.status != StepStatus.COMPLETED and not terminal.pty:
+        from siding.app.notifying import notify_step
+
+        notify_step(project, task, result.step)  # nobody looks at a terminal: a person is told
     return result._replace(
         task=task, started_task=started is not None, settled=tuple(settled), ruling=ruling
     )

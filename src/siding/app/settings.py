@@ -30,6 +30,7 @@ hooks:                      # shell commands, run in the workspace
   post_create: []           # after a workspace was made
   pre_run: []               # before each run; one that fails stops the run
   post_run: []              # after each run
+  notify: []                # when something starts to wait for you; see `siding inbox`
 snapshot:
   max_file_size: 100MiB     # larger files are left out of snapshots, and reported
   ignored: []               # globs of ignored files to record all the same, such as .env
@@ -47,6 +48,7 @@ class Settings(NamedTuple):
     post_create: tuple[str, ...] = ()
     pre_run: tuple[str, ...] = ()
     post_run: tuple[str, ...] = ()
+    notify: tuple[str, ...] = ()
     max_file_size: int = 100 * 1024 * 1024  # bytes
     ignored: tuple[str, ...] = ()
     policy_enabled: bool | None = None  # None: once there is a policy file
@@ -79,7 +81,8 @@ def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
     except FileNotFoundError:
         return {}
     section = _Section(_parse(path, raw), path, "hooks")
-    hooks = {name: section.commands(name) for name in ("post_create", "pre_run", "post_run")}
+    moments = ("post_create", "pre_run", "post_run", "notify")
+    hooks = {name: section.commands(name) for name in moments}
     return {name: commands for name, commands in hooks.items() if commands}
 
 
@@ -120,6 +123,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         post_create=hooks.commands("post_create"),
         pre_run=hooks.commands("pre_run"),
         post_run=hooks.commands("post_run"),
+        notify=hooks.commands("notify"),
         max_file_size=snapshot.size("max_file_size", default.max_file_size),
         ignored=snapshot.commands("ignored"),
         policy_enabled=policy.flag_or_none("enabled"),

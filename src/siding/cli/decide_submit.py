@@ -19,6 +19,8 @@ from siding.app.decision_pages import page_of
 from siding.app.decision_requests import read_file, read_text
 from siding.app.decision_views import DecisionView, as_record
 from siding.app.decisions import Asking, ask, collected, output_or_raise, wait
+from siding.app.inbox import decision_entry
+from siding.app.notifying import notify
 from siding.app.project import Project, ensure_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
@@ -101,6 +103,14 @@ def _say(context: Context, project: Project, asking: Asking, *, open_page: bool)
                 f"siding decide answer {decision.session_id}")  # fmt: skip
     if open_page:
         _open(context, project, decision)
+    if not asking.found:
+        _notify(context, project, decision, page)
+
+
+def _notify(context: Context, project: Project, decision: DecisionView, page: str | None) -> None:
+    for hook in notify(project, decision_entry(project, decision), url=page):
+        context.screen.warn(f"notify hook {inert(hook.command)!r} ended with {hook.exit_code}")
+        context.screen.quote(hook.output)
 
 
 def _open(context: Context, project: Project, decision: DecisionView) -> None:

@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "gc": ("siding.cli.gc", "what tasks use on disk; free closed ones, recoverably"),
     "init": ("siding.cli.init", "make this repository a project (implicit on first use)"),
     "doctor": ("siding.cli.doctor", "find and mend what disagrees, without deleting work"),
+    "inbox": ("siding.cli.inbox", "all that waits for a person, in every project"),
     "trust": ("siding.cli.trust", "allow hooks and permissions that come with the repository"),
     "completion": ("siding.cli.completion", "print the completion script of a shell"),
 }
