@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from siding.app.parsed_policy import parsed
 from siding.app.settings import Settings
 from siding.app.trusting import POLICIES, add, trusted_policies
 from siding.errors import SidingError
@@ -38,6 +39,7 @@ class Ground(NamedTuple):
     root: Path | None  # the repository's main checkout; None: there is none
     settings: Settings
     trust_json: Path | None  # what the person allowed; None where there is no project yet
+    cache: Path | None  # a directory for what was parsed; the same
 
 
 class Source(NamedTuple):
@@ -80,6 +82,7 @@ def ground_of(project: "Project") -> Ground:
         root=project.paths.main_worktree,
         settings=project.settings,
         trust_json=project.layout.root / "trust.json",
+        cache=project.layout.root / "cache",
     )
 
 
@@ -95,7 +98,7 @@ def ground_here(app: "App") -> Ground:
         root = find_repository(app.cwd).main_worktree
     except NotARepository:
         root = None
-    return Ground(app=app, root=root, settings=Settings(), trust_json=None)
+    return Ground(app=app, root=root, settings=Settings(), trust_json=None, cache=None)
 
 
 def policy_for_runs(ground: Ground) -> InForce | None:
@@ -179,7 +182,8 @@ def _paths(ground: Ground) -> list[Path]:
 def _own(ground: Ground) -> Source | None:
     path = ground.app.home.root / OWN
     # A link is fine here: people keep such files elsewhere, and nobody else writes their home.
-    return _read("yours", path, Path(os.path.realpath(path)), root=ground.app.home.root)
+    real = Path(os.path.realpath(path))
+    return _read("yours", path, real, root=ground.app.home.root, cache=ground.cache)
 
 
 def _projects(ground: Ground) -> Source | None:
@@ -189,7 +193,11 @@ def _projects(ground: Ground) -> Source | None:
     root = ground.root or path.parent
     inside = ground.root is not None and path.is_relative_to(ground.root)
     leads_out = inside and not _stays_in(path, root)
-    source = _read("project", path, path, root=root, broken=_LEADS_OUT if leads_out else "")
+    source = (
+        _unreadable("project", path, _LEADS_OUT)
+        if leads_out
+        else _read("project", path, path, root=root, cache=ground.cache)
+    )
     if source is None and ground.settings.policy_path != DEFAULT_PATH:
         return _unreadable("project", path, "the setting `policy.path` names it, and it is missing")
     if source is None:
@@ -198,20 +206,18 @@ def _projects(ground: Ground) -> Source | None:
     return source._replace(from_repository=inside, trusted=trusted)
 
 
-def _read(name: str, path: Path, opened: Path, *, root: Path, broken: str = "") -> Source | None:
+def _read(name: str, path: Path, opened: Path, *, root: Path, cache: Path | None) -> Source | None:
     """Return a file's policy; a broken one for a file that is there and cannot be believed."""
-    from siding.policy.file import read_policy
-
     if not os.path.lexists(path):
         return None
-    if broken:
-        return _unreadable(name, path, broken)
     try:
         raw = read_bytes(opened, limit=LARGEST)
     except (OSError, StorageError) as error:
         why = error.message if isinstance(error, SidingError) else error.strerror or str(error)
         return _unreadable(name, path, why)
-    policy = read_policy(raw, root=str(root))
+    policy = parsed(
+        raw, root=str(root), kept=None if cache is None else cache / f"policy-{name}.json"
+    )
     if policy.broken:
         policy = policy._replace(broken=f"{path}: {policy.broken}")
     return Source(

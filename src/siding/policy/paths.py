@@ -45,9 +45,11 @@ class Place(NamedTuple):
 HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty",
                               "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random"})  # fmt: skip
 
+# Patterns are compiled when they are first used: many a command touches no file.
+#
 # Files of agents and tools that a program obeys when it starts: a change of them is a change of
 # what may happen next. In the workspace's root or in a directory whose name starts with a dot.
-_STEERING = re.compile(
+_STEERING = (
     r"(?:^|/)(?:AGENTS|CLAUDE|GEMINI|COPILOT|CONVENTIONS|SKILL)\.(?:md|local\.md|override\.md)$"
     r"|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules|goosehints|mcp\.json|aider\.conf\.yml)$"
     r"|(?:^|/)\.(?:siding|claude|codex|gemini|cursor|windsurf|continue|cline|roo|kimi|qwen"
@@ -57,7 +59,7 @@ _STEERING = re.compile(
     r"|mcp|allow(?:list)?)(?:\.[\w-]+)*\.(?:json|jsonc|ya?ml|toml)$"
 )
 
-_SECRET_FILES = re.compile(
+_SECRET_FILES = (
     r"(?:^|/)(?:"
     r"\.ssh(?:/(?!known_hosts$|config$|[^/]*\.pub$)[^/]*)?"
     r"|\.gnupg(?:/.*)?|\.aws(?:/.*)?|\.azure(?:/.*)?|\.kube(?:/.*)?|\.password-store(?:/.*)?"
@@ -73,7 +75,7 @@ _SECRET_FILES = re.compile(
     r"|Keychains(?:/.*)?|Login Data|cookies\.sqlite|key[34]\.db|logins\.json"
     r")$"
 )
-_SYSTEM_SECRETS = re.compile(r"^/(?:etc/(?:shadow|gshadow|sudoers|ssh/ssh_host|master\.passwd"
+_SYSTEM_SECRETS = (r"^/(?:etc/(?:shadow|gshadow|sudoers|ssh/ssh_host|master\.passwd"
                              r"|krb5\.keytab)|proc/[^/]+/(?:environ|mem|fd)|root(?:/|$)"
                              r"|run/secrets|var/run/secrets)")  # fmt: skip
 _SECRET_NAMES = ("shadow", "gshadow", "environ", "sudoers", "krb5.keytab", "master.passwd")
@@ -179,7 +181,7 @@ def _inside(within: str) -> Zone:
     parts = within.lower().split("/")
     if any(part == ".git" or _git_by_another_name(part) for part in parts):
         return Zone.REPOSITORY
-    return Zone.STEERING if _STEERING.search(within) else Zone.INSIDE
+    return Zone.STEERING if re.search(_STEERING, within) else Zone.INSIDE
 
 
 def _git_by_another_name(part: str) -> bool:
@@ -241,8 +243,8 @@ def is_secret(field: str, place: Place, cwd: str | None) -> bool:
 
 
 def _secret_path(path: str) -> bool:
-    return bool(_SYSTEM_SECRETS.match(path)) or (
-        bool(_SECRET_FILES.search(path)) and not path.endswith(_NOT_SECRET)
+    return bool(re.match(_SYSTEM_SECRETS, path)) or (
+        bool(re.search(_SECRET_FILES, path)) and not path.endswith(_NOT_SECRET)
     )
 
 

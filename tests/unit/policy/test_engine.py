@@ -2,6 +2,7 @@
 
 import os
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from siding.policy.engine import check_argv, check_line
 from siding.policy.paths import Place
 from siding.policy.policy import Policy
+from siding.policy.programs.whereabouts import MODULE_OF
 from siding.policy.rules import BUILT_IN, Rule
 from siding.policy.verdict import Action
 
@@ -176,3 +178,14 @@ def test_a_long_line_takes_little_time() -> None:
     for line in ("echo " + "a " * 4900, "x=" + "$" * 9000, "{a,b}" * 1900, "((" * 4000, "`" * 9000,
                  "$(" * 4900, "'" * 9999, "a|" * 4900, "[[ " * 3000, "${x:-" * 1900):  # fmt: skip
         judged(line)  # the suite's timeout is the law
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULE_OF.values())))
+def test_every_judge_is_found_where_the_table_says(module: str) -> None:
+    """A judge that the table forgot would make its program an unknown one, or a plain one."""
+    judges = import_module(f"siding.policy.programs.{module}").JUDGES
+    for name in judges:
+        assert name in MODULE_OF
+        found = import_module(f"siding.policy.programs.{MODULE_OF[name]}").JUDGES
+        assert name in found
+    assert {name for name in MODULE_OF if MODULE_OF[name] == module} <= set(judges)

@@ -1,45 +1,24 @@
 """Which program is judged by what: one table, by name."""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import Output
-from siding.policy.programs import (
-    code,
-    databases,
-    editing,
-    files,
-    git,
-    network,
-    packages,
-    plain,
-    remote,
-    shells,
-    system,
-    tables,
-)
+from siding.policy.programs import plain, tables
+from siding.policy.programs.whereabouts import MODULE_OF
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
 
 Judge = Callable[["Examiner", "Call"], Output]
 
-# Later ones win: a program with a judge of its own leaves the plain lists.
-_JUDGES: Mapping[str, Judge] = {
+# Later ones win, and a program with a judge of its own (`whereabouts`) leaves these lists.
+_PLAIN: Mapping[str, Judge] = {
     **dict.fromkeys(tables.INERT, plain.inert),
     **dict.fromkeys(tables.READERS, plain.reader),
     **dict.fromkeys(tables.RUNNERS, plain.runner),
     **dict.fromkeys(tables.AGENTS, plain.agent),
-    **system.JUDGES,
-    **remote.JUDGES,
-    **databases.JUDGES,
-    **packages.JUDGES,
-    **network.JUDGES,
-    **files.JUDGES,
-    **code.JUDGES,
-    **editing.JUDGES,
-    **git.JUDGES,
-    **shells.JUDGES,
 }
 
 _SYSTEM_DIRECTORIES = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/",
@@ -49,14 +28,22 @@ _SYSTEM_DIRECTORIES = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/
 
 def known_program(name: str) -> bool:
     """Return whether the policy knows a program of this name."""
-    return name in _JUDGES
+    return name in MODULE_OF or name in _PLAIN
+
+
+def _judge_of(name: str) -> Judge | None:
+    module = MODULE_OF.get(name)
+    if module is None:
+        return _PLAIN.get(name)
+    found: Judge = import_module(f"siding.policy.programs.{module}").JUDGES[name]
+    return found
 
 
 def judge(examiner: "Examiner", call: "Call") -> Output:
     """Judge one program by its name, or by where it lies."""
     first = call.words[0]
     name = call.name
-    found = _JUDGES.get(name)
+    found = _judge_of(name)
     if "/" not in first:
         if found is not None:
             return found(examiner, call)

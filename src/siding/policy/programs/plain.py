@@ -12,7 +12,7 @@ from siding.policy.programs.tables import INERT
 if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
 
-_RUNS_A_PROGRAM = re.compile(
+_RUNS_A_PROGRAM = (
     r"(?i)^-{1,2}(?:[\w-]+[-.])?(?:exec(?:ute)?|command|cmd|program|shell|pager|editor|pre|rsh"
     r"|plugins?|wrapper|askpass|hooks?|hook-?path|preload|require|loader|import|eval|script-shell"
     r"|toolexec|vettool|runner|launcher|init-script|agentpath|agentlib|javaagent|override-ini"
@@ -30,13 +30,13 @@ _MAY_RUN = {
     "jest": ("--filter",), "uv": (), "gtest": ("--gtest_filter",),
 }  # fmt: skip
 
-_OUTPUT_OPTION = re.compile(
+_OUTPUT_OPTION = (
     r"^(?:-o|-O|--out(?:put|file|dir)?(?:[-_]?(?:file|dir|path))?|--(?:report|junit[-_]?xml|junitxml"
     r"|html|log|log-?file|cov-report|target-dir|build-dir|dest(?:ination)?|cache-dir|basetemp"
     r"|coverage-?dir|tmp-?dir|destdir|prefix|install-dir)|DESTDIR|PREFIX|-d|-B|-p|-g)$"
 )
 _URL = re.compile(r"^[A-Za-z][\w+.-]*://|^(?:git|file|data|http)[:@]")
-_DANGER_WORDS = re.compile(
+_DANGER_WORDS = (
     r"(?:^|[\s;&|(`'\"!=/])(?:rm|rmdir|unlink|shred|dd|mkfs[.\w]*|wipefs|sudo|su|doas|chmod|chown|mv"
     r"|sh|bash|zsh|dash|ksh|fish|eval|exec|source|curl|wget|nc|ncat|socat|ssh|scp|python[\d.]*|perl"
     r"|ruby|node|php|find|xargs|kill|pkill|killall|shutdown|reboot|crontab|git|tee|cp|ln)(?:\s|$)"
@@ -168,7 +168,7 @@ def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> No
     if zone in (Zone.INSIDE, Zone.HARMLESS) or examiner.is_workspace(word, call.state):
         return
     project = call.name in ("npm", "pnpm", "yarn", "bun", "poetry", "uv") and option != "-o"
-    if zone is Zone.TEMPORARY and _OUTPUT_OPTION.match(option) and not project:
+    if zone is Zone.TEMPORARY and re.match(_OUTPUT_OPTION, option) and not project:
         return
     if zone is Zone.SYSTEM and option in ("-I", "-L", "-isystem", "--sysroot", "--python", "-p"):
         return
@@ -182,7 +182,7 @@ def options(examiner: "Examiner", call: "Call") -> None:
     before = ""
     for word in call.arguments:
         allowed = word.partition("=")[0] in _MAY_RUN.get(call.name, ())
-        if _RUNS_A_PROGRAM.match(word) and not allowed:
+        if re.match(_RUNS_A_PROGRAM, word) and not allowed:
             examiner.found("option-runs-program", word)
         _output_option(examiner, call, before, word)
         if call.name not in TEXT:
@@ -218,7 +218,7 @@ TEXT = names(
 def dangerous_argument(examiner: "Examiner", call: "Call", word: str) -> None:
     """Ask when an argument, read as a command line, is one that would be blocked."""
     for text in {word, word.partition("=")[2], word.partition("!")[2]}:
-        spoken = text and " " in text and known(text) and _DANGER_WORDS.search(text)
+        spoken = text and " " in text and known(text) and re.search(_DANGER_WORDS, text)
         if spoken and examiner.would_block(text, call.state):
             examiner.found("dangerous-argument", text)
             return

@@ -1,0 +1,58 @@
+"""A policy file's bytes as a policy, parsed once.
+
+Parsing YAML costs 12 ms, and every run reads its policy. What came out of it is kept in the
+project's ``cache`` under the digest of the bytes, and can be deleted at any time.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from siding import __version__
+from siding.errors import SidingError
+from siding.process.sha256 import sha256_hex
+from siding.storage.documents import read_document_or_none, write_document
+
+if TYPE_CHECKING:
+    from siding.policy.policy import Policy
+
+KEPT_VERSION = 1
+
+
+def parsed(raw: bytes, *, root: str, kept: Path | None) -> "Policy":
+    """Return the policy in `raw`; `kept` is where the last one parsed is, and this one goes."""
+    digest = sha256_hex(f"{__version__}\0{root}\0".encode("utf-8", "surrogateescape") + raw)
+    found = None if kept is None else _kept(kept, digest)
+    if found is not None:
+        return found
+    from siding.policy.file import read_policy
+
+    policy = read_policy(raw, root=root)
+    if kept is not None and not policy.broken:
+        _keep(kept, digest, policy)
+    return policy
+
+
+def _kept(path: Path, digest: str) -> "Policy | None":
+    import re
+
+    from siding.policy.keeping import policy_from
+
+    try:
+        document = read_document_or_none(path, what="parsed policy", version=KEPT_VERSION)
+        if document is None or document.get("digest") != digest:
+            return None
+        return policy_from(document["policy"])
+    except (SidingError, OSError, KeyError, TypeError, ValueError, AttributeError, re.error):
+        return None  # it is made anew
+
+
+def _keep(path: Path, digest: str, policy: "Policy") -> None:
+    from siding.policy.keeping import as_record
+    from siding.storage.files import make_dirs
+
+    try:
+        make_dirs(path.parent)
+        document = {"version": KEPT_VERSION, "digest": digest, "policy": as_record(policy)}
+        write_document(path, document)
+    except (SidingError, OSError):
+        return  # the next run parses again
