@@ -130,17 +130,23 @@ def test_a_file_of_a_newer_version_is_refused_and_never_rewritten(
     tmp_path: Path, name: str
 ) -> None:
     everywhere(tmp_path)
+    newer_is_refused(tmp_path, name)
+
+
+def newer_is_refused(case: Path, name: str, *, fault: str = "") -> None:
+    env = {"SIDING_TEST_FAULTS": fault} if fault else None
     read, write = NEWER[name]
-    alpha = board(tmp_path)["alpha"]["id"]
-    path = tmp_path / name
+    alpha = board(case)["alpha"]["id"]
+    path = case / name
     document = json.loads(path.read_bytes())
     path.write_bytes(json.dumps({**document, "version": 99, "later": True}).encode())
     before = path.read_bytes()
-    refused = act(tmp_path, *(word.replace("{alpha}", alpha) for word in write), status=1)
+    words = tuple(word.replace("{alpha}", alpha) for word in write)
+    refused = act(case, *words, status=1, env=env)
     assert "newer" in refused.stderr, refused
     assert path.read_bytes() == before
     if read:
-        act(tmp_path, *read)
+        act(case, *read, env=env)
     assert path.read_bytes() == before
 
 

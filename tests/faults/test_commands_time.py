@@ -48,20 +48,29 @@ def app_in(case: Path) -> App:
     return open_app(env=env, cwd=Path(cwd))._replace(clock=JumpingClock())
 
 
-def test_steps_keep_their_order_whatever_the_clock_says(tmp_path: Path) -> None:
-    fresh(tmp_path)
-    project, _ = ensure_project(app_in(tmp_path))
+def recorded_under_a_jumping_clock(case: Path) -> None:
+    fresh(case)
+    project, _ = ensure_project(app_in(case))
     task = start_task(project, name="alpha", base=None).task
     for number in range(4):
         checkpoint(Project(project.app, project.layout, project.paths), task.id, f"mark {number}",
                    wait=False)  # fmt: skip
-    act(tmp_path, "run", "--", "true")
-    found = steps(tmp_path, "alpha")
+    act(case, "run", "--", "true")
+
+
+def order_holds(case: Path, *, fault: str = "") -> None:
+    env = {"SIDING_TEST_FAULTS": fault} if fault else None
+    found = answer(case, "log", "-t", "alpha", "--limit", "0", "--format", "json", env=env)
     assert [step.get("message") for step in found[:4]] == [f"mark {n}" for n in range(4)]
     assert [step["step_id"] for step in found] == [f"{n + 1:04d}" for n in range(5)]
     assert all(step["duration_ms"] >= 0 for step in found), found
     moments = [step["started_at"] for step in found]
     assert moments != sorted(moments), "the clock did not jump"
+
+
+def test_steps_keep_their_order_whatever_the_clock_says(tmp_path: Path) -> None:
+    recorded_under_a_jumping_clock(tmp_path)
+    order_holds(tmp_path)
     assert_whole(tmp_path, "alpha")
     for words in (("status",), ("log",), ("task", "list"), ("worktree", "events")):
         shown = act(tmp_path, *words).stdout

@@ -14,7 +14,7 @@ from siding.app.checkpoint import checkpoint
 from siding.app.project import Project, require_project
 from siding.app.reopen import reopen
 from siding.app.rollback import Request, rollback
-from siding.app.undo import undo
+from siding.app.undo import redo, undo
 from siding.app.verify import verify
 from siding.app.wiring import open_app
 from siding.errors import UsageError
@@ -58,6 +58,11 @@ def rolled_back(case: Path) -> None:
 def rolled_back_hard(case: Path) -> None:
     begun(case)
     must(case, siding("-q", "rollback", "--step", "1", "--hard"))
+
+
+def undone(case: Path) -> None:
+    rolled_back(case)
+    must(case, siding("-q", "undo"))
 
 
 def closed(case: Path) -> None:
@@ -111,6 +116,12 @@ class Desk:
         except undoing.NothingToUndo:
             pass
 
+    def redo(self) -> None:
+        try:
+            redo(self.project, undoing.Request(task="T"))
+        except undoing.NothingToRedo:
+            pass
+
     def reopen(self) -> None:
         try:
             reopen(self.project, "T")
@@ -137,6 +148,13 @@ def two_is_reached_by_undo(case: Path, _promises: list[str]) -> None:
     desk = Desk(case)
     desk.undo()
     assert tree(case) == TWO, tree(case)
+    desk.is_whole()
+
+
+def one_is_reached_by_redo(case: Path, _promises: list[str]) -> None:
+    desk = Desk(case)
+    desk.redo()
+    assert tree(case) == ONE, tree(case)
     desk.is_whole()
 
 
@@ -167,6 +185,10 @@ def test_undo_that_brings_ignored_files_back() -> None:
     victim = siding("undo")
     modes = ("kill", "err:EIO")
     sweep(rolled_back_hard, victim, two_is_reached_by_undo, modes=modes, budget=2 * BUDGET)
+
+
+def test_redo() -> None:
+    sweep(undone, siding("redo"), one_is_reached_by_redo, modes=("kill",), budget=2 * BUDGET)
 
 
 @pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
