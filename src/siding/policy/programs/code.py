@@ -95,7 +95,18 @@ _MODULES = names(
 def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
 
     name = words[0] if words else ""
-    if name in ("pip", "twine", "poetry", "uv", "hatch", "pipx", "virtualenv", "pre_commit", "tox"):
+    if name in (
+        "siding",
+        "pip",
+        "twine",
+        "poetry",
+        "uv",
+        "hatch",
+        "pipx",
+        "virtualenv",
+        "pre_commit",
+        "tox",
+    ):
         return examiner.judges.judge(examiner, call._replace(words=tuple(words)))
     if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
         _server(examiner, call, words[1:])

@@ -461,6 +461,11 @@ def date(examiner: "Examiner", call: "Call") -> Output:
     return Output(text=NUMBER + "\n")
 
 
+_RSYNC_DELETES = ("--delete", "--del", "--delete-before", "--delete-during", "--delete-delay",
+                  "--delete-after", "--delete-excluded", "--delete-missing-args",
+                  "--remove-source-files")  # fmt: skip
+
+
 def transfer(examiner: "Examiner", call: "Call") -> Output:
     """Judge rsync and scp: between here and another machine, or between two places here."""
     with_value: tuple[str, ...] = (
@@ -491,6 +496,8 @@ def transfer(examiner: "Examiner", call: "Call") -> Output:
         examiner.reads(source, call.state)
     if not _far(target) and sources:
         examiner.writes_into(target, call.state)
+        if given.has(*_RSYNC_DELETES) and not examiner.is_workspace(target, call.state):
+            examiner.deletes(target, call.state, recursive=True)
     for value in given.values("--backup-dir", "--log-file", "-T", "--temp-dir", "--partial-dir"):
         examiner.writes(value, call.state)
     return ANYTHING

@@ -60,6 +60,10 @@ def git(examiner: "Examiner", call: "Call") -> Output:
     given = arguments(call.arguments, _GLOBAL_VALUES, stop_at_operand=True)
     for name, value in given.options:
         _global_option(examiner, call, name, value or "")
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"):
+        value = call.env.get(name, state.variables.get(name))
+        if value:
+            _global_option(examiner, call, "--git-dir", value)
     if not given.operands:
         if not given.has("--version", "--help", "-v", "-h", "--exec-path", "--man-path"):
             examiner.found("git-unknown", shown_words(call.words))

@@ -246,15 +246,26 @@ def tests(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
+_LOOKS = names("status log show diff verify help completion version --version --help -h")
+_GROUPS = names("task worktree session policy decide workflow")
+_LOOKS_IN_GROUP = names("list show status check test events search usage result --help -h")
+
+
 def siding(examiner: "Examiner", call: "Call") -> Output:
     """Judge Siding's own commands: looking is fine, changing from inside a run is a question."""
-    words = [w for w in call.arguments if not w.startswith("-")]
-    looks = {"status", "log", "show", "diff", "verify", "doctor", "help", "completion", "version"}
-    if not words or words[0] in looks or words[1:2] in (["list"], ["show"], ["status"], ["check"],
-                                                        ["test"], ["rules"]):  # fmt: skip
+    words = list(call.arguments)
+    while words[:1] and (words[0] in ("-q", "-v", "-C", "--quiet", "--verbose")
+                         or words[0].startswith("--color=")):  # fmt: skip
+        words = words[2:] if words[0] == "-C" else words[1:]
+    if not words or words[0] in _LOOKS or (words[0] == "doctor" and "--check" in words):
         return ANYTHING
-    if words[0] == "run" and "--" in call.arguments:
-        return examiner.inner("siding run", call.arguments[call.arguments.index("--") + 1 :], call)
+    if words[0] in _GROUPS and (len(words) == 1 or words[1] in _LOOKS_IN_GROUP):
+        return ANYTHING
+    if words[0] == "run" and "--" in words:
+        at = words.index("--")
+        if any(word.startswith("--allow") for word in words[:at]):
+            examiner.found("siding-itself", shown_words(call.words[:6]))
+        return examiner.inner("siding run", tuple(words[at + 1 :]), call)
     examiner.found("siding-itself", shown_words(call.words[:6]))
     return ANYTHING
 
