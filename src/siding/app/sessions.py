@@ -84,7 +84,7 @@ def conversation(
     with Transcript.live(path, Rule.SESSION if agent is None else Rule.FILE) as transcript:
         heads = transcript.chain(Rule.SESSION if agent is None else Rule.FILE)
         ids = tuple(head.uuid for head in heads)
-        title = store.metadata(session, transcript).title(session) if agent is None else None
+        title = store.title(session, transcript) if agent is None else None
         if title is None:
             title = first_prompt(transcript.records(heads[:20]))
         if not everything or not heads:

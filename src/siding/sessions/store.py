@@ -23,6 +23,7 @@ from siding.storage.files import create_bytes, open_with_stat
 from siding.storage.lines import lines_backwards, lines_forwards
 from siding.storage.locks import Holder
 
+_MOST_UNREAD = 64 << 20  # bytes that showing a list may read to find a title
 _CALLERS_LOOKED_AT = 64  # answers from the end; a result comes right after its call
 
 
@@ -125,6 +126,11 @@ class SessionStore:
             with suppress(OSError):
                 write_index(layout.index_json, index)
         return index
+
+    def title(self, session_id: str, transcript: Transcript) -> str | None:
+        """Return the title of an open session, at the price a list pays for it."""
+        found = transcript.metadata().title(session_id)
+        return found or self.row(session_id).listed.title
 
     def metadata(self, session_id: str, transcript: Transcript) -> Metadata:
         """Return all metadata of an open session, also from before what was read."""
@@ -249,7 +255,8 @@ def rewind_session(writer: Writer, transcript: Transcript, target: str | None, *
 def listed_file(path: Path, index: Index | None = None) -> Listed:
     """Return what a list shows of a transcript, from its two ends.
 
-    A title that stands in neither comes from the index, if it is there.
+    A title that stands in neither comes from the index. Where much of a file is not in it yet, a
+    list does not wait for it: writers repeat the title near the end.
     """
     fd, status = open_with_stat(path)
     try:
@@ -261,7 +268,9 @@ def listed_file(path: Path, index: Index | None = None) -> Listed:
     found = listed(head, tail)
     if found.title is not None or status.st_size <= 2 * WINDOW_BYTES:
         return found
-    index = updated(path, index or Index())
+    index = index or Index()
+    if status.st_size - index.covered <= _MOST_UNREAD:
+        index = updated(path, index)
     before = metadata_before(path, index, index.covered)
     titles = [before.title(session) for session in ({p.session for p in index.metadata} or {""})]
     return found._replace(title=next((title for title in titles if title), None))

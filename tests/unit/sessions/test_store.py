@@ -13,6 +13,7 @@ from siding.sessions.kinds import Record
 from siding.sessions.store import SessionStore, branch_session, listed_file
 from siding.sessions.transcript import Transcript
 from siding.storage.codec import encode_line
+from siding.storage.lines import MAX_LINE_BYTES
 
 from .building import SESSION, at, line, said, writer_of, written
 
@@ -40,13 +41,16 @@ def test_an_index_is_extended_by_what_was_added_and_thrown_away_when_it_does_not
 ) -> None:
     path = written(tmp_path / "t.jsonl", [said("u1", None, 1), meta("tag", "tag", "x")])
     first = updated(path, Index())
-    assert (first.lines, first.messages, len(first.metadata)) == (2, 1, 1)
+    assert first.covered == path.stat().st_size
+    assert [each.type for each in first.metadata] == ["tag"]
+    more = [b'{"broken', encode_line(said("u2", "u1", 2)), b"x" * (MAX_LINE_BYTES + 1)]
+    more.append(encode_line(meta("mode", "mode", "plan")))
     with path.open("ab") as file:
-        file.write(b'{"broken\n' + encode_line(said("u2", "u1", 2)) + b'\n{"torn')
+        file.write(b"\n".join(more) + b"\n" + b'{"type":"tag","tag":"torn"')
     second = updated(path, first)
     assert second == updated(path, Index())
-    assert (second.lines, second.messages) == (4, 2)
-    assert [each.number for each in second.damage] == [3]
+    assert [each.type for each in second.metadata] == ["tag", "mode"]
+    assert second.covered < path.stat().st_size
     path.write_bytes(b"x" * second.covered)
     assert updated(path, second) == updated(path, Index())
 
@@ -76,7 +80,7 @@ def test_metadata_from_before_the_live_end_counts(tmp_path: Path) -> None:
     assert found.replacements_of(SESSION) == [replaced]
     assert read_index(store.layout(SESSION).index_json) == store.index(SESSION)
     store.layout(SESSION).index_json.write_bytes(b"garbage")
-    assert store.index(SESSION).lines == len(records)
+    assert store.index(SESSION) == updated(store.layout(SESSION).transcript, Index())
 
 
 def test_sessions_are_found_by_id_beginning_and_title(tmp_path: Path) -> None:
