@@ -24,6 +24,14 @@ from siding.app.ruling import (
     rule_on,
     run_judged_hook,
 )
+from siding.app.sandboxing import (
+    REFUSED_EXIT,
+    FencePlan,
+    FenceRequest,
+    plan_fence,
+    raised,
+    taken_over,
+)
 from siding.app.selection import select
 from siding.errors import NoActiveTask, UsageError
 from siding.ledger.running import Running
@@ -63,6 +71,7 @@ class RunRequest(NamedTuple):
     record: bool = True
     wait: bool = False
     allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
+    fence: FenceRequest = FenceRequest()  # sandbox, network and limits
 
 
 class Terminal(NamedTuple):
@@ -86,6 +95,7 @@ class RunResult(NamedTuple):
     untrusted_hooks: int
     started_task: bool
     ruling: Ruling  # what the policy said
+    fence: FencePlan = FencePlan()  # the sandbox and limits it had
 
 
 def run(
@@ -118,17 +128,21 @@ def run(
         ruling = rule_on(
             project, _to_judge(recorder, request, command), allow=request.allow, ask=ask
         )
+        fence = FencePlan()
+        if ruling.runs:
+            fence = plan_fence(recorder, request.fence, command, time_s=request.timeout_s)
         if request.record:
-            result = _recorded(recorder, request, command, terminal, ruling)
+            result = _recorded(recorder, request, command, terminal, ruling, fence)
         else:
-            result = _unrecorded(recorder, request, command, terminal, ruling)
+            result = _unrecorded(recorder, command, terminal, ruling, fence)
     if result.step is not None and result.step.status != StepStatus.COMPLETED and not terminal.pty:
         from siding.app.notifying import notify_step
 
         notify_step(project, task, result.step)  # nobody looks at a terminal: a person is told
     return result._replace(
-        task=task, started_task=started is not None, settled=tuple(settled), ruling=ruling
-    )
+        task=task, started_task=started is not None, settled=tuple(settled), ruling=ruling,
+        fence=fence,
+    )  # fmt: skip
 
 
 def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:
@@ -161,14 +175,19 @@ def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunT
 
 
 def _recorded(
-    recorder: Recorder, request: RunRequest, command: Command, terminal: Terminal, ruling: Ruling
+    recorder: Recorder,
+    request: RunRequest,
+    command: Command,
+    terminal: Terminal,
+    ruling: Ruling,
+    fence: FencePlan,
 ) -> RunResult:
     project = recorder.project
     token = project.app.random_bytes(16).hex()
-    intent = {**_intent(recorder, request, command), **ruling.fields}
+    intent = {**_intent(recorder, request, command, fence), **ruling.fields, **fence.fields}
     running = recorder.begin(StepKind.RUN, token=token, record=intent)
-    if not ruling.runs:
-        return _not_run(recorder, ruling, recorder.finish(running, {}))
+    if not ruling.runs or fence.refusal:
+        return _not_run(recorder, ruling, recorder.finish(running, _refused(fence)), fence)
     env = {**command.env, "SIDING_STEP_ID": f"{running.number:04d}", "SIDING_STEP_TOKEN": token}
     command = command._replace(env=env)
     watch = Watch(recorder)
@@ -179,7 +198,7 @@ def _recorded(
     else:
         _announce(recorder, running)
         artifact = recorder.layout.artifact(running.number, "output")
-        outcome = _execute(command, request, terminal, token=token, artifact=artifact)
+        outcome = _execute(recorder, command, terminal, fence, token=token, artifact=artifact)
         watch.ended(outcome.duration_ms)
         running = recorder.ended(running, _ending(outcome, terminal))
         after, more_untrusted = _hooks(recorder, "post_run", command)
@@ -203,21 +222,34 @@ def _recorded(
     )
 
 
-def _not_run(recorder: Recorder, ruling: Ruling, step: Step | None) -> RunResult:
+def _not_run(recorder: Recorder, ruling: Ruling, step: Step | None, fence: FencePlan) -> RunResult:
+    exit_code = REFUSED_EXIT if fence.refusal else POLICY_EXIT
     return RunResult(
-        task=recorder.task, step=step, exit_code=POLICY_EXIT, outcome=None, settled=(), hooks=(),
+        task=recorder.task, step=step, exit_code=exit_code, outcome=None, settled=(), hooks=(),
         untrusted_hooks=0, started_task=False, ruling=ruling,
     )  # fmt: skip
 
 
+def _refused(fence: FencePlan) -> dict[str, Any]:
+    """Return what the ledger holds of a run that has no sandbox and must have one."""
+    if not fence.refusal:
+        return {}
+    blocked = StepStatus.BLOCKED.value
+    return {"status": blocked, "exit_code": REFUSED_EXIT, "reason": fence.refusal}
+
+
 def _unrecorded(
-    recorder: Recorder, request: RunRequest, command: Command, terminal: Terminal, ruling: Ruling
+    recorder: Recorder,
+    command: Command,
+    terminal: Terminal,
+    ruling: Ruling,
+    fence: FencePlan,
 ) -> RunResult:
     """Run without a step. What it changes is found, as changes from outside, by the next one."""
-    if not ruling.runs:
-        return _not_run(recorder, ruling, None)
+    if not ruling.runs or fence.refusal:
+        return _not_run(recorder, ruling, None, fence)
     token = recorder.project.app.random_bytes(16).hex()
-    outcome = _execute(command, request, terminal, token=token, artifact=None)
+    outcome = _execute(recorder, command, terminal, fence, token=token, artifact=None)
     return RunResult(
         task=recorder.task,
         step=None,
@@ -232,22 +264,26 @@ def _unrecorded(
 
 
 def _execute(
+    recorder: Recorder,
     command: Command,
-    request: RunRequest,
     terminal: Terminal,
+    fence: FencePlan,
     *,
     token: str,
     artifact: Path | None,
 ) -> Outcome:
     streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
-    return run_recorded(
-        command,
-        recorder=OutputFiles(artifact, streams=streams),
-        screen=Screen(stdout=terminal.out, stderr=terminal.err),
-        stdin=terminal.stdin,
-        timeout_s=request.timeout_s,
-        token=token,
-    )
+    with raised(recorder, fence) as wall:
+        outcome = run_recorded(
+            command,
+            recorder=OutputFiles(artifact, streams=streams),
+            screen=Screen(stdout=terminal.out, stderr=terminal.err),
+            stdin=terminal.stdin,
+            timeout_s=fence.time_s,
+            token=token,
+            fence=wall,
+        )
+    return taken_over(recorder, fence, outcome)
 
 
 def _announce(recorder: Recorder, running: Running) -> None:
@@ -259,7 +295,9 @@ def _announce(recorder: Recorder, running: Running) -> None:
     )
 
 
-def _intent(recorder: Recorder, request: RunRequest, command: Command) -> dict[str, Any]:
+def _intent(
+    recorder: Recorder, request: RunRequest, command: Command, fence: FencePlan
+) -> dict[str, Any]:
     program = os.path.basename(request.argv[0])
     record: dict[str, Any] = {
         "cmd": [printable(word) for word in request.argv],
@@ -267,8 +305,8 @@ def _intent(recorder: Recorder, request: RunRequest, command: Command) -> dict[s
         "env": masked_environment(request.env),
         "agent": program if program in KNOWN_AGENTS else None,
     }
-    if request.timeout_s is not None:
-        record["timeout_s"] = request.timeout_s
+    if fence.time_s is not None:
+        record["timeout_s"] = fence.time_s
     return record
 
 

@@ -1,7 +1,7 @@
 """What a person allowed of what a repository brings: ``trust.json``.
 
-Hooks are allowed by the digest of all of them, a policy that loosens by the digest of its bytes: a
-change of a single one asks again.
+Hooks are allowed by the digest of all of them, a policy that loosens by the digest of its bytes,
+sandbox settings that widen by the digest of what they ask: a change of a single one asks again.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from siding.app.project import Project
 
 TRUST_VERSION = 1
-HOOKS, POLICIES = "trusted", "policies"  # digest -> when, and what
+HOOKS, POLICIES, SANDBOXES = "trusted", "policies", "sandboxes"  # digest -> when, and what
 
 
 def trusted_hooks(path: Path | None) -> dict[str, Any]:
@@ -25,6 +25,11 @@ def trusted_hooks(path: Path | None) -> dict[str, Any]:
 def trusted_policies(path: Path | None) -> dict[str, Any]:
     """Return which policy files were allowed to loosen, by digest."""
     return _section(path, POLICIES)
+
+
+def trusted_sandboxes(path: Path | None) -> dict[str, Any]:
+    """Return which sandbox settings were allowed to widen, by digest."""
+    return _section(path, SANDBOXES)
 
 
 def add(project: "Project", section: str, digest: str, told: Mapping[str, Any]) -> None:
@@ -41,8 +46,10 @@ def forget_all(project: "Project") -> int:
     path = trust_json(project)
     with project.changing("revoking trust"):
         document = _document(path)
-        count = sum(len(_entries(document, section)) for section in (HOOKS, POLICIES))
-        write_document(path, {**document, "version": TRUST_VERSION, HOOKS: {}, POLICIES: {}})
+        sections = (HOOKS, POLICIES, SANDBOXES)
+        count = sum(len(_entries(document, section)) for section in sections)
+        nothing: dict[str, Any] = {section: {} for section in sections}
+        write_document(path, {**document, "version": TRUST_VERSION, **nothing})
     return count
 
 

@@ -2,7 +2,8 @@
 
 Without an active task one is started, named after the command. The command's output goes to the
 screen as it comes; the step keeps it, the files it changed and how it ended. The exit status is
-the command's own (124 after a timeout, 130 after Ctrl-C, 126 and 127 as a shell has them).
+the command's own (124 after a timeout, 125 after another limit, 130 after Ctrl-C, 126 and 127 as a
+shell has them).
 
   siding run -- claude -p 'fix the parser'
   siding run --timeout 5m --task parser -- pytest -q
@@ -23,6 +24,7 @@ from siding.app.run import (
 from siding.app.run import (
     run as run_command,
 )
+from siding.cli.fenced import add_fence_arguments, fence_request, say_fence
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.ruled import asker, say_ruling
@@ -55,6 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="RULE",
         help="answer what this rule of the policy asks with yes (repeatable; recorded)",
     )
+    add_fence_arguments(parser)
     tty = parser.add_mutually_exclusive_group()
     tty.add_argument("--tty", action="store_true", default=None, help="give it a terminal")
     tty.add_argument("--no-tty", dest="tty", action="store_false", help="give it pipes")
@@ -126,6 +129,7 @@ def _request(arguments: Namespace) -> RunRequest:
         record=not arguments.no_record,
         wait=arguments.wait,
         allow=tuple(arguments.allow),
+        fence=fence_request(arguments),
     )
 
 
@@ -167,6 +171,7 @@ def _say(context: Context, result: RunResult) -> None:
             "`siding trust` shows and allows them"
         )
     say_ruling(screen, result.ruling)
+    say_fence(screen, result.fence, () if result.outcome is None else result.outcome.notes)
     if result.outcome is not None:
         _say_outcome(context, result)
     if result.step is not None:

@@ -2,7 +2,8 @@
 
 Hooks are shell commands in the repository's `.siding/config.yaml`; they never run before you
 allowed them. Its policy, `.siding/policy.yaml`, may always forbid more; what it permits beyond the
-built-in rules counts once you allowed it. Any change to either asks again.
+built-in rules counts once you allowed it. Sandbox settings and limits in `.siding/config.yaml` may
+always make a run narrower; wider only once you allowed it. Any change asks again.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -10,6 +11,7 @@ from argparse import ArgumentParser, Namespace
 from siding.app.hooks import RepositoryHooks, repository_hooks, trust
 from siding.app.policy import Source, ground_of, loosening_policy, trust_policy
 from siding.app.project import ensure_project
+from siding.app.sandbox_trust import AskedByRepository, trust_sandbox, widening
 from siding.app.trusting import forget_all
 from siding.cli.globals import Context
 from siding.cli.screen import Screen, inert
@@ -30,12 +32,15 @@ def run(arguments: Namespace, context: Context) -> int:
         return 0
     hooks = repository_hooks(project)
     policy = loosening_policy(ground_of(project))
-    if not hooks.hooks and policy is None:
+    sandbox = widening(project)
+    if not hooks.hooks and policy is None and sandbox is None:
         screen.note("this repository brings no hooks, and no policy that permits more")
         return 0
-    _show(screen, hooks, policy)
-    needed = (bool(hooks.hooks) and not hooks.trusted) or (
-        policy is not None and not policy.trusted
+    _show(screen, hooks, policy, sandbox)
+    needed = (
+        (bool(hooks.hooks) and not hooks.trusted)
+        or (policy is not None and not policy.trusted)
+        or (sandbox is not None and not sandbox.trusted)
     )
     if not needed:
         screen.note("they are allowed")
@@ -46,13 +51,22 @@ def run(arguments: Namespace, context: Context) -> int:
             trust(project, hooks)
         if policy is not None:
             trust_policy(project, policy)
+        if sandbox is not None:
+            trust_sandbox(project, sandbox)
         screen.note("allowed, as long as they stay exactly these", "green")
     return 0
 
 
-def _show(screen: Screen, hooks: RepositoryHooks, policy: Source | None) -> None:
+def _show(
+    screen: Screen,
+    hooks: RepositoryHooks,
+    policy: Source | None,
+    sandbox: AskedByRepository | None,
+) -> None:
     for moment, commands in hooks.hooks.items():
         for command in commands:
             screen.print(f"{moment:<12} {inert(command)}")
     for each in () if policy is None else policy.policy.loosens:
         screen.print(f"{'policy':<12} {inert(each)}")
+    for each in () if sandbox is None else sandbox.lines:
+        screen.print(f"{'sandbox':<12} {inert(each)}")

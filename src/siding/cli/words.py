@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from siding.app.durations import seconds_in as seconds_in
+
 
 def duration(milliseconds: int) -> str:
     """Return ``0.4s``, ``12s``, ``3m 05s`` or ``2h 10m``."""
@@ -56,31 +58,6 @@ def changes(files: int, additions: int, deletions: int) -> str:
     if files == 0:
         return "no change"
     return f"{counted(files, 'file')} +{additions} -{deletions}"
-
-
-def seconds_in(text: str) -> float | None:
-    """Return the seconds in ``90``, ``90s``, ``5m``, ``1h30m``; None when it is no duration."""
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-    total, number, seen = 0.0, "", False
-    for character in text.strip().lower():
-        if character.isdigit() or character == ".":
-            number += character
-        elif character in units and number not in ("", "."):
-            try:
-                total += float(number) * units[character]
-            except ValueError:
-                return None
-            number, seen = "", True
-        else:
-            return None
-    if number:
-        if seen:
-            return None
-        try:
-            total = float(number)
-        except ValueError:
-            return None
-    return total if total > 0 else None
 
 
 def _parsed(moment: str) -> datetime | None:

@@ -1,0 +1,26 @@
+"""Times as people write them. Pure."""
+
+
+def seconds_in(text: str) -> float | None:
+    """Return the seconds in ``90``, ``90s``, ``5m``, ``1h30m``; None when it is no duration."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+    total, number, seen = 0.0, "", False
+    for character in text.strip().lower():
+        if character.isdigit() or character == ".":
+            number += character
+        elif character in units and number not in ("", "."):
+            try:
+                total += float(number) * units[character]
+            except ValueError:
+                return None
+            number, seen = "", True
+        else:
+            return None
+    if number:
+        if seen:
+            return None
+        try:
+            total = float(number)
+        except ValueError:
+            return None
+    return total if total > 0 else None

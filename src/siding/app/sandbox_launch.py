@@ -1,0 +1,213 @@
+"""Turn what is asked for into a sandbox that can be started: places, engine, view."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from siding.app.project import Project
+from siding.app.sandbox_settings import expanded
+from siding.git.discovery import read_settings
+from siding.process.command import Command
+from siding.process.lookup import Program, find_program
+from siding.process.sandbox import landlock
+from siding.process.sandbox.agents import AUTO, profile_of
+from siding.process.sandbox.probe import Found, Known, find_engine, listening_sockets
+from siding.process.sandbox.seccomp import compiled
+from siding.process.sandbox.values import (
+    Demand,
+    Engine,
+    GitAccess,
+    Kind,
+    Launch,
+    Mount,
+    Network,
+    Places,
+    Quarantine,
+    View,
+)
+from siding.process.sandbox.view import ALTERNATE, plan_view
+from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.files import make_dirs
+
+if TYPE_CHECKING:
+    from siding.app.recording import Recorder
+    from siding.app.sandbox_settings import Asked
+    from siding.git.quarantine import Prepared
+
+KNOWN_VERSION = 1
+
+
+class Launched(NamedTuple):
+    """What a run gets: a launch, or None and why. ``fields`` go into the step."""
+
+    launch: Launch | None
+    fields: dict[str, Any]
+    reason: str = ""
+    prepared: "Prepared | None" = None
+    notes: tuple[str, ...] = ()
+
+
+def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launched:
+    """Return the sandbox of one run. Starts nothing but, the first time, a probe."""
+    project = recorder.project
+    found = engine_here(project)
+    profile = profile_of(asked.profile or AUTO, os.path.basename(command.argv[0]))
+    if found.engine is None:
+        return Launched(
+            launch=None,
+            reason=found.reason,
+            fields={"engine": None, "profile": profile, "reason": found.reason},
+        )
+    network = asked.network or Network.ON
+    git = asked.git or GitAccess.COMMIT
+    notes: list[str] = []
+    if found.engine is Engine.LANDLOCK:
+        if network is Network.LOOPBACK:
+            network = Network.OFF
+            notes.append("a loopback of its own needs bwrap: the command has no network at all")
+        git = GitAccess.READ
+    prepared, said = _prepare(recorder) if git is GitAccess.COMMIT else (None, ())
+    notes += said
+    home = Path(project.app.env.get("HOME") or "/nonexistent")
+    demand = Demand(
+        profile=profile,
+        network=network,
+        git=git,
+        read=tuple(expanded(path, home) for path in asked.read or ()),
+        write=tuple(expanded(path, home) for path in asked.write or ()),
+    )
+    view = plan_view(
+        _places(recorder, command),
+        demand,
+        profile=profile,
+        quarantine=None
+        if prepared is None
+        else Quarantine(objects=str(prepared.objects), heads=str(prepared.heads)),
+        hooks=_hooks_inside(recorder, home),
+        sockets=listening_sockets(),
+    )
+    launch = _launch(recorder, found, view, network)
+    fields = {
+        "engine": found.engine.value,
+        "profile": profile,
+        "network": network.value,
+        "git": (git if prepared is not None else GitAccess.READ).value,
+        "not_covered": list(not_covered(found, network, filtered=bool(launch.seccomp))),
+    }
+    if found.reason:
+        fields["reason"] = found.reason
+    return Launched(launch=launch, fields=fields, prepared=prepared, notes=tuple(notes))
+
+
+def engine_here(project: Project) -> Found:
+    """Return the engine that works here; a positive answer is kept until something changes."""
+    path = project.app.home.root / "cache" / f"sandbox-{os.geteuid()}.json"
+    kept = read_document_or_none(path, what="what is known of sandboxes", version=KNOWN_VERSION)
+    known = None
+    if kept is not None and isinstance(kept.get("key"), str):
+        known = Known(
+            key=kept["key"], bwrap=str(kept.get("bwrap")), userns=bool(kept.get("userns"))
+        )
+    found = find_engine(project.app.env, known)
+    if found.known is not None and found.known != known:
+        make_dirs(path.parent)
+        write_document(path, {"version": KNOWN_VERSION, **found.known._asdict()})
+    return found
+
+
+def not_covered(found: Found, network: Network, *, filtered: bool) -> tuple[str, ...]:
+    """Say what stays open, in words for the record."""
+    if found.engine is Engine.LANDLOCK:
+        return landlock.not_covered(found.version, filtered=filtered, network=network)
+    open_ways: list[str] = []
+    if network is Network.ON:
+        open_ways.append("servers of this machine and the network can be reached")
+        if found.version < 6:
+            open_ways.append("abstract sockets outside can be reached")
+    if not filtered:
+        open_ways.append("no system call filter for this machine: keyrings, setuid files")
+    return tuple(open_ways)
+
+
+def _launch(recorder: "Recorder", found: Found, view: View, network: Network) -> Launch:
+    assert found.engine is not None
+    env = {"SIDING_SANDBOX": found.engine.value, "TMPDIR": "/tmp"}
+    if found.engine is Engine.LANDLOCK:
+        private = recorder.layout.root / "sandbox" / "tmp"
+        make_dirs(private)
+        env["TMPDIR"] = str(private)
+        view = View(mounts=(*view.mounts, Mount(kind=Kind.WRITE, path=os.path.realpath(private))))
+    return Launch(
+        engine=found.engine,
+        view=view,
+        network=network,
+        seccomp=compiled(os.uname().machine, network_off=network is Network.OFF),
+        setsid=found.setsid,
+        bwrap=found.bwrap,
+        userns=found.userns,
+        nobody=os.geteuid() == 0,
+        scoped=found.version >= 6,
+        env=tuple(env.items()),
+    )
+
+
+def _prepare(recorder: "Recorder") -> tuple["Prepared | None", tuple[str, ...]]:
+    """Make the place for what git writes inside, after taking over what a cut-off run left."""
+    from siding.app.sandbox_commits import take_over_leftover
+    from siding.git.quarantine import leftover, prepare
+
+    project = recorder.project
+    if project.paths.ref_format != "files":
+        return None, (f"refs are kept as {project.paths.ref_format}: git is read-only inside",)
+    said = take_over_leftover(recorder)
+    root = recorder.layout.root / "sandbox"
+    if leftover(root) is not None:
+        return None, (*said, "git is read-only inside until that is taken over")
+    make_dirs(root)
+    git_dir = Path(recorder.workspace.git_dir)
+    prepared = prepare(project.repository, git_dir, root, recorder.workspace.branch, ALTERNATE)
+    return prepared, said
+
+
+def _places(recorder: "Recorder", command: Command) -> Places:
+    project, env = recorder.project, command.env
+    program = find_program(command.argv, env, command.cwd)
+    homes = [env.get("HOME", ""), _home_of_user()]
+    main = project.paths.main_worktree
+    return Places(
+        workspace=os.path.realpath(recorder.root),
+        common_dir=os.path.realpath(project.paths.common_dir),
+        git_dir=os.path.realpath(recorder.workspace.git_dir),
+        checkout=None if main is None else os.path.realpath(main),
+        state=os.path.realpath(project.app.home.root),
+        homes=tuple(dict.fromkeys(os.path.realpath(each) for each in homes if each)),
+        programs=tuple(
+            dict.fromkeys(
+                os.path.normpath(each)
+                for each in env.get("PATH", "").split(":")
+                if each.startswith("/") and os.path.isdir(each)
+            )
+        ),
+        program=os.path.normpath(program.path) if isinstance(program, Program) else "/bin/sh",
+    )
+
+
+def _home_of_user() -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return ""
+
+
+def _hooks_inside(recorder: "Recorder", home: Path) -> str | None:
+    """Return the hooks directory that git would use in the workspace, when it lies in there."""
+    for config in (recorder.project.paths.common_dir / "config", home / ".gitconfig"):
+        named = read_settings(config).get("core.hookspath")
+        if named and not named.startswith(("/", "~")):
+            return os.path.normpath(os.path.join(os.path.realpath(recorder.root), named))
+    return None
+
+
+__all__ = ["Launched", "engine_here", "not_covered", "plan_launch"]

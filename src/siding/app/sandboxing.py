@@ -1,0 +1,186 @@
+"""Put one run into its sandbox, and within its limits.
+
+`plan_fence` says what a run gets before anything starts, so that it stands in the intent; `raised`
+holds it up while the command runs, and takes over what was committed inside afterwards.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from siding.app.project import Project
+from siding.errors import UsageError
+from siding.process.command import Command, Outcome
+from siding.process.limits import Limits
+
+if TYPE_CHECKING:
+    from siding.app.recording import Recorder
+    from siding.app.sandbox_settings import Asked
+    from siding.git.quarantine import Prepared
+    from siding.process.record import Fence
+    from siding.process.sandbox.values import Launch
+
+REFUSED_EXIT = 1
+NO_SANDBOX = "no sandbox works here"
+
+
+class FenceRequest(NamedTuple):
+    """What a command line asks for; None: what the settings say. Sizes in bytes."""
+
+    sandbox: bool | None = None
+    profile: str | None = None
+    network: str | None = None
+    output: int | None = None
+    memory: int | None = None
+    processes: int | None = None
+    disk: int | None = None
+
+
+class FencePlan(NamedTuple):
+    """What a run gets.
+
+    ``fields`` go into the step. ``refusal`` says why nothing may run, ``warnings`` what is not as
+    it was asked for. ``commits``: git may commit inside.
+    """
+
+    fields: Mapping[str, Any] = {}
+    limits: Limits = Limits()
+    time_s: float | None = None
+    launch: "Launch | None" = None
+    prepared: "Prepared | None" = None
+    refusal: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def plan_fence(
+    recorder: "Recorder", request: FenceRequest, command: Command, *, time_s: float | None
+) -> FencePlan:
+    """Return what a run gets; raises UsageError for settings that make no sense.
+
+    ``time_s`` is what the command line gives it.
+    """
+    from siding.app import sandbox_settings as settings
+
+    asked, notes = asked_of(recorder.project, request)
+    limits = asked.limits
+    plan = FencePlan(
+        fields=_limit_fields(limits),
+        limits=limits,
+        time_s=asked.time_s if time_s is None else time_s,
+        warnings=notes,
+    )
+    mode = asked.mode or settings.Mode.OFF
+    if mode is settings.Mode.OFF:
+        return plan
+    from siding.app.sandbox_launch import plan_launch
+
+    launched = plan_launch(recorder, asked, command)
+    fields = {**plan.fields, "sandbox": {"mode": mode.value, **launched.fields}}
+    plan = plan._replace(fields=fields, launch=launched.launch, prepared=launched.prepared)
+    if launched.launch is not None:
+        return plan._replace(warnings=(*notes, *launched.notes))
+    if mode is settings.Mode.REQUIRE:
+        return plan._replace(refusal=f"{NO_SANDBOX}, and one is required: {launched.reason}")
+    warning = f"{NO_SANDBOX}, the command runs without: {launched.reason}"
+    return plan._replace(warnings=(*notes, warning))
+
+
+def asked_of(project: Project, request: FenceRequest) -> tuple["Asked", tuple[str, ...]]:
+    """Return what settings and command line ask for together, and what is not followed."""
+    from siding.app import sandbox_settings as settings
+
+    own = settings.replaced(
+        settings.asked_in(project.app.home.config_path),
+        settings.asked_in(project.layout.config_yaml),
+    )
+    notes: tuple[str, ...] = ()
+    theirs = repository_asks(project)
+    if theirs != settings.Asked():
+        if settings.digest(theirs) in _trusted(project):
+            own = settings.replaced(own, theirs)
+        else:
+            if settings.loosens(own, theirs):
+                notes = ("sandbox settings of the repository that widen do not count; "
+                         "`siding trust` shows and allows them",)  # fmt: skip
+            own = settings.narrowed(own, theirs)
+    required = own.mode is settings.Mode.REQUIRE
+    if request.sandbox is False and required:
+        raise UsageError(
+            "a sandbox is required here, and --no-sandbox asks for none",
+            hint="the settings say `sandbox: {mode: require}`",
+        )
+    if request.sandbox is not None and not required:
+        mode = settings.Mode.REQUIRE if request.sandbox else settings.Mode.OFF
+        own = own._replace(mode=mode)
+    return _overlaid(own, request), notes
+
+
+def repository_asks(project: Project) -> "Asked":
+    """Return what the repository's own settings ask for."""
+    from siding.app.sandbox_settings import Asked, asked_in
+
+    if project.paths.bare:
+        return Asked()
+    return asked_in(project.paths.root / ".siding" / "config.yaml")
+
+
+@contextmanager
+def raised(recorder: "Recorder", plan: FencePlan) -> Iterator["Fence | None"]:
+    """Hold the fence up. Afterwards what was committed inside belongs to the repository."""
+    if plan.launch is None and plan.limits == Limits():
+        yield None
+        return
+    from siding.process.record import Fence
+
+    fence = Fence(limits=plan.limits, grows=recorder.root)
+    if plan.launch is None:
+        yield fence
+        return
+    from siding.process.sandbox.start import Sandboxed
+
+    sandboxed = Sandboxed(plan.launch)
+    try:
+        yield fence._replace(sandboxed=sandboxed)
+    finally:
+        sandboxed.close()
+
+
+def taken_over(recorder: "Recorder", plan: FencePlan, outcome: Outcome) -> Outcome:
+    """Give the repository what was committed inside; what could not be is noted."""
+    if plan.prepared is None:
+        return outcome
+    from siding.app.sandbox_commits import take_over_commits
+
+    taken = take_over_commits(recorder, plan.prepared)
+    return outcome._replace(notes=(*outcome.notes, *taken.refused))
+
+
+def _trusted(project: Project) -> Mapping[str, Any]:
+    from siding.app.trusting import trust_json, trusted_sandboxes
+
+    return trusted_sandboxes(trust_json(project))
+
+
+def _overlaid(asked: "Asked", request: FenceRequest) -> "Asked":
+    from siding.app.sandbox_settings import Asked, replaced
+    from siding.process.sandbox.agents import PROFILES
+    from siding.process.sandbox.values import Network
+
+    if request.profile is not None and request.profile not in PROFILES:
+        raise UsageError(
+            f"there is no profile {request.profile!r}", hint=f"profiles: {', '.join(PROFILES)}"
+        )
+    said = Asked(
+        profile=request.profile,
+        network=None if request.network is None else Network(request.network),
+        output=request.output,
+        memory=request.memory,
+        processes=request.processes,
+        disk=request.disk,
+    )
+    return replaced(asked, said)
+
+
+def _limit_fields(limits: Limits) -> dict[str, Any]:
+    told = {name: value for name, value in limits._asdict().items() if value is not None}
+    return {"limits": told} if told else {}
