@@ -17,7 +17,7 @@ from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.files import make_dirs
 from siding.tasks.states import TaskState
 
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 
 
 class TaskRow(NamedTuple):
@@ -38,6 +38,12 @@ class TaskRow(NamedTuple):
     steps: int
     last_command: str
     last_status: str
+    last_at: str  # when the last step ended
+    last_snapshot: str
+    agent: str  # of the last step that knows its agent
+    files: int  # what the last step changed
+    additions: int
+    deletions: int
 
 
 class Board(NamedTuple):
@@ -125,6 +131,12 @@ def _entry(project: Project, task_id: TaskId, signature: list[int]) -> dict[str,
             "steps": last.number if last else 0,
             "last_command": last.title[:200] if last else "",
             "last_status": last.status if last else "",
+            "last_at": last.ended_at if last else "",
+            "last_snapshot": (last.snapshot or "") if last else "",
+            "agent": str(last.record.get("agent") or "") if last else "",
+            "files": last.files if last else 0,
+            "additions": last.additions if last else 0,
+            "deletions": last.deletions if last else 0,
         },
     }
 

@@ -4,12 +4,20 @@ The payload is the s12 one (event, ts, task, worktree, error); ``v`` and ``at`` 
 further facts of an event stand beside them. It is a side channel: no state is read back from it.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
 
 from siding.clock import Clock, iso
 from siding.storage.journals import Journal
 from siding.storage.layout import ProjectLayout
+
+
+class Event(NamedTuple):
+    """One event. `end`: the byte offset to go on from."""
+
+    end: int
+    fields: Mapping[str, Any]
 
 
 class EventLog:
@@ -41,6 +49,12 @@ class EventLog:
         if error is not None:
             record["error"] = error
         self._journal.append({**record, **more})
+
+    def since(self, offset: int, *, limit: int) -> Iterator[Event]:
+        """Yield the events from an `Event.end` on (0: from the first), whole lines only."""
+        for entry in islice(self._journal.entries(offset), limit):
+            if entry.record is not None:
+                yield Event(end=entry.end, fields=entry.record)
 
     def newest(self, count: int) -> list[dict[str, Any]]:
         """Return the newest `count` events, oldest first; a damaged line says what it is."""

@@ -1,0 +1,297 @@
+"""What changes files: shown first, then done exactly so, with a code from the terminal.
+
+A plan is worked out without a lock and leaves nothing behind. Its digest stands for everything it
+says; when it is carried out the plan is made again, and if it is another by then nothing is done.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from siding.app import rollback as rolling
+from siding.app.apply import ApplyRequest, Mode
+from siding.app.apply import apply as apply_task
+from siding.app.apply import preview as apply_preview
+from siding.app.close import Fate, close_task
+from siding.app.project import Project
+from siding.app.restoring import Survey
+from siding.app.rollback import quote_path
+from siding.app.steps import log
+from siding.app.undo import Request as UndoRequest
+from siding.app.undo import Undone, redo, undo
+from siding.app.undo_preview import coming
+from siding.errors import SidingError, UsageError
+from siding.ids import TaskId
+from siding.web.words import counted
+
+SHOWN = 400  # paths of a kind that a plan lists; its digest is of all of them
+
+
+class Changed(SidingError):
+    """What was shown is no longer what would happen."""
+
+    code = "changed"
+
+
+class Wish(NamedTuple):
+    """What is to be done with a task. `step`: a number, or ``base``."""
+
+    act: str
+    step: str = ""
+    hard: bool = False
+    force: bool = False
+    mode: str = Mode.COMMIT.value
+    onto: str = ""
+    message: str = ""
+    close: bool = True
+    keep: bool = False
+
+    def means(self) -> dict[str, Any]:
+        """Return it as what a code is for."""
+        return self._asdict()
+
+
+class Group(NamedTuple):
+    """Paths that the same becomes of."""
+
+    what: str
+    tone: str  # "write", "delete", "trash", "leave", "stop"
+    paths: tuple[str, ...]
+    many: int  # also those that are not listed
+
+
+class Plan(NamedTuple):
+    """What would happen. `stops`: reasons why it cannot; `concerns` need consent (force)."""
+
+    act: str
+    title: str
+    sentence: str
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...]
+    concerns: tuple[str, ...]
+    stops: tuple[str, ...]
+    nothing: bool
+    digest: str
+
+    def record(self) -> dict[str, Any]:
+        """Return it for programs."""
+        found = self._asdict()
+        found["groups"] = [{**g._asdict(), "paths": list(g.paths)} for g in self.groups]
+        return found
+
+
+class Done(NamedTuple):
+    """What was done, in a sentence, and the step that says so."""
+
+    said: str
+    step: str | None
+
+
+def plan(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+    """Return what carrying out the wish would come to now."""
+    return _PLANS[wish.act](project, task_id, wish)
+
+
+def carry_out(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Done:
+    """Do what was shown. Raises Changed when it is no longer what would happen."""
+    now = plan(project, task_id, wish)
+    if now.digest != digest:
+        raise Changed("it has changed since it was shown", hint="look at it again")
+    return _ACTS[wish.act](project, task_id, wish)
+
+
+def _plan_rollback(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+    if not wish.step:
+        raise UsageError("step is missing")
+    with rolling.preview(project, _rollback_request(task_id, wish)) as survey:
+        return _survey_plan("rollback", f"Go back to {survey.destination.name}", survey, wish)
+
+
+def _rollback_request(task_id: TaskId, wish: Wish) -> rolling.Request:
+    step = None if wish.step == "base" else wish.step
+    return rolling.Request(step=step, task=task_id, hard=wish.hard, force=wish.force)
+
+
+def _survey_plan(act: str, title: str, survey: Survey, wish: Wish) -> Plan:
+    blocked = [quote_path(path) for path in survey.blocked]
+    concerns = list(survey.concerns)
+    if blocked:
+        concerns.append("what stands in the way is in no snapshot; it is moved into the trash")
+    groups = [
+        _group("written", "write", [quote_path(each.path) for each in survey.plan.writes]),
+        _group("deleted", "delete", [quote_path(each.path) for each in survey.plan.deletes]),
+        _group("moved into the trash", "trash", [quote_path(path) for path in survey.aside]),
+        _group("in the way", "stop", blocked),
+        _group(
+            "left alone",
+            "leave",
+            [f"{quote_path(each.path)} ({each.why.value})" for each in survey.plan.left],
+        ),
+    ]
+    return _plan(
+        act,
+        title,
+        "the workspace is like that already" if survey.nothing_to_do else _counts(groups),
+        groups,
+        concerns=() if wish.force else tuple(concerns),
+        nothing=survey.nothing_to_do,
+    )
+
+
+def _plan_undo(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+    with coming(project, task_id, wish.act) as found:
+        title = f"{wish.act.capitalize()}: {found.what}"
+        if found.survey is None:
+            return _plan(wish.act, title, found.what, [])
+        return _survey_plan(wish.act, title, found.survey, wish._replace(force=True))
+
+
+def _plan_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+    with apply_preview(project, _apply_request(task_id, wish)) as (_task, found, _bench):
+        where = found.target.branch or "your checkout"
+        groups = [
+            _group(f"changed on {where}", "write",
+                   [f"{each.status} {quote_path(each.path)}" for each in found.stat.per_file]),
+            _group("in conflict", "stop",
+                   [f"{quote_path(each.path)} ({each.kind})" for each in found.conflicts]),
+            _group("changed by you too", "stop", [quote_path(p) for p in found.overlaps.all]),
+            _group("left out", "leave",
+                   [f"{quote_path(each.path)} ({each.why})" for each in found.left_out]),
+        ]  # fmt: skip
+        stops = []
+        if found.conflicts:
+            stops.append(f"the task and {where} disagree; `siding apply --resolve` brings both "
+                         "sides into the workspace")  # fmt: skip
+        if found.overlaps.all:
+            stops.append("your own uncommitted changes are in the way; they are not touched")
+        stat = found.stat
+        commits = counted(len(found.commits), "commit") if found.commits else "the files"
+        sentence = f"{commits} onto {where}: +{stat.additions:,} -{stat.deletions:,}"
+        if found.nothing_to_do:
+            sentence = "nothing to apply" if found.unchanged else f"{where} has all of it already"
+        subjects = tuple(f"commit: {each.subject}" for each in found.commits[:20])
+        return _plan(
+            "apply",
+            f"Apply to {where}",
+            sentence,
+            groups,
+            notes=(*subjects, *found.notes),
+            stops=tuple(stops),
+            nothing=found.nothing_to_do,
+        )._replace(digest=_digest([found.target.sha, found.tree, wish.mode]))
+
+
+def _apply_request(task_id: TaskId, wish: Wish) -> ApplyRequest:
+    return ApplyRequest(
+        task=task_id,
+        mode=Mode(wish.mode),
+        message=wish.message or None,
+        onto=wish.onto or None,
+        close=wish.close,
+    )
+
+
+def _plan_close(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+    task, steps = log(project, task_id, limit=1)
+    last = steps[-1] if steps else None
+    applied = last is not None and last.kind == "apply"
+    concerns: tuple[str, ...] = ()
+    if not (applied or wish.keep or wish.force or last is None or last.snapshot is None):
+        concerns = ("work that was not applied goes out of sight with the workspace",)
+    fate = "stays where it is" if wish.keep else "is moved into the trash, whole"
+    return _plan(
+        "close",
+        f"Close {task.name}",
+        f"the workspace {fate}; undo opens the task again",
+        [],
+        concerns=concerns,
+    )
+
+
+def _plan(
+    act: str,
+    title: str,
+    sentence: str,
+    groups: list[Group],
+    *,
+    notes: tuple[str, ...] = (),
+    concerns: tuple[str, ...] = (),
+    stops: tuple[str, ...] = (),
+    nothing: bool = False,
+) -> Plan:
+    told = [act, title, sentence, [group._asdict() for group in groups], concerns, stops, notes]
+    return Plan(
+        act=act,
+        title=title,
+        sentence=sentence,
+        groups=tuple(group._replace(paths=group.paths[:SHOWN]) for group in groups if group.many),
+        notes=notes,
+        concerns=concerns,
+        stops=stops,
+        nothing=nothing,
+        digest=_digest(told),
+    )
+
+
+def _digest(told: object) -> str:
+    from hashlib import sha256
+
+    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _group(what: str, tone: str, paths: list[str]) -> Group:
+    return Group(what=what, tone=tone, paths=tuple(paths), many=len(paths))
+
+
+def _counts(groups: list[Group]) -> str:
+    return ", ".join(
+        f"{counted(group.many, 'path')} {group.what}" for group in groups if group.many
+    )
+
+
+def _do_rollback(project: Project, task_id: TaskId, wish: Wish) -> Done:
+    done = rolling.rollback(project, _rollback_request(task_id, wish))
+    where = done.survey.destination.name
+    if done.restored is None:
+        return Done(f"the workspace is as in {where} already", None)
+    return Done(f"back to {where}", done.restored.step.id)
+
+
+def _do_undo(project: Project, task_id: TaskId, wish: Wish) -> Done:
+    act: Callable[[Project, UndoRequest], Undone] = undo if wish.act == "undo" else redo
+    done = act(project, UndoRequest(task=task_id, force=wish.force))
+    step = done.restored.step if done.restored is not None else done.applied
+    return Done(done.what, None if step is None else step.id)
+
+
+def _do_apply(project: Project, task_id: TaskId, wish: Wish) -> Done:
+    done = apply_task(project, _apply_request(task_id, wish))
+    where = done.plan.target.branch or "your checkout"
+    if done.step is None:
+        return Done("nothing to apply", None)
+    closed = "; the task is closed" if done.closed is not None else ""
+    return Done(f"applied to {where}{closed}", done.step.id)
+
+
+def _do_close(project: Project, task_id: TaskId, wish: Wish) -> Done:
+    task = project.tasks.load(task_id)
+    fate = Fate.KEEP if wish.keep else Fate.REMOVE
+    close_task(project, task, fate=fate, force=wish.force)
+    return Done(f"closed {task.name}", None)
+
+
+_PLANS: Mapping[str, Callable[[Project, TaskId, Wish], Plan]] = {
+    "rollback": _plan_rollback,
+    "undo": _plan_undo,
+    "redo": _plan_undo,
+    "apply": _plan_apply,
+    "close": _plan_close,
+}
+_ACTS: Mapping[str, Callable[[Project, TaskId, Wish], Done]] = {
+    "rollback": _do_rollback,
+    "undo": _do_undo,
+    "redo": _do_undo,
+    "apply": _do_apply,
+    "close": _do_close,
+}
+ACTS = tuple(_PLANS)

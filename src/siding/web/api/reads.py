@@ -1,0 +1,133 @@
+"""What the API tells."""
+
+from typing import Any
+
+from siding.app.gc import gc
+from siding.app.outputs import output as output_of
+from siding.app.overview import overview
+from siding.app.sessions import as_row
+from siding.app.sessions import rows as session_rows
+from siding.app.steps import Step, log, running_step
+from siding.app.steps import step as find_step
+from siding.app.tasks import show
+from siding.errors import NotFound
+from siding.web.ask import Ask
+from siding.web.patches import parts_of_step
+
+MOST_STEPS = 500
+MOST_BYTES = 256 * 1024
+_DEFAULT_BYTES = 64 * 1024
+
+
+def project(ask: Ask) -> dict[str, Any]:
+    """The project."""
+    return {
+        "name": ask.project.paths.root.name,
+        "root": str(ask.project.paths.root),
+        "active_task": ask.project.active_task_id(),
+    }
+
+
+def tasks(ask: Ask) -> dict[str, Any]:
+    """The board."""
+    found = overview(ask.project)
+    return {
+        "tasks": [{**card.row._asdict(), "group": card.group.value} for card in found.cards],
+        "unreadable": list(found.unreadable),
+    }
+
+
+def task(ask: Ask) -> dict[str, Any]:
+    """One task."""
+    found, workspace = show(ask.project, ask.task_id)
+    return {
+        **found._asdict(),
+        "rest": None,
+        "workspace": None if workspace is None else workspace.path,
+    }
+
+
+def steps(ask: Ask) -> dict[str, Any]:
+    """A task's steps, newest first."""
+    before = ask.number("before", 0)
+    limit = min(MOST_STEPS, ask.number("limit", 50))
+    return {"steps": [dict(each.record) for each in newest(ask, before=before, limit=limit)]}
+
+
+def newest(ask: Ask, *, before: int, limit: int) -> list[Step]:
+    """Return the newest steps before a number (0: of all), newest first."""
+    _task, last = log(ask.project, ask.task_id, limit=1)
+    if not last:
+        return []
+    skip = max(0, last[0].number - before + 1) if before else 0
+    _task, found = log(ask.project, ask.task_id, limit=skip + limit)
+    kept = [each for each in found if not before or each.number < before]
+    return kept[-limit:][::-1] if limit else []
+
+
+def step(ask: Ask) -> dict[str, Any]:
+    """One step."""
+    return dict(one_step(ask).record)
+
+
+def one_step(ask: Ask) -> Step:
+    """Return the step of the path, recorded or in progress."""
+    number = ask.words["step"]
+    if not number.isdigit() or len(number) > 9:
+        raise NotFound(f"there is no step {number!r}")
+    running = running_step(ask.project, ask.task_id, number)
+    return running[1] if running else find_step(ask.project, ask.task_id, number)[1]
+
+
+def output(ask: Ask) -> dict[str, Any]:
+    """A window of a step's output, as text."""
+    found = output_of(ask.project, show(ask.project, ask.task_id)[0], one_step(ask))
+    if found is None:
+        raise NotFound("the step printed nothing that was kept")
+    span = found.stdout if ask.choice("stream", "stdout", "stderr") == "stdout" else found.stderr
+    start = min(ask.number("at", 0), span.size)
+    data = span.read(start, min(MOST_BYTES, ask.number("size", _DEFAULT_BYTES)))
+    return {
+        "start": start,
+        "end": start + len(data),
+        "size": span.size,
+        "text": data.decode("utf-8", "backslashreplace"),
+    }
+
+
+def files(ask: Ask) -> dict[str, Any]:
+    """The files of a step's patch."""
+    found = parts_of_step(ask, one_step(ask))
+    return {
+        "files": [
+            {
+                "name": part.name,
+                "old_name": part.old_name,
+                "status": part.status,
+                "binary": part.is_binary,
+                "additions": part.additions,
+                "deletions": part.deletions,
+            }
+            for part in (found.parts if found else ())
+        ]
+    }
+
+
+def events(ask: Ask) -> dict[str, Any]:
+    """The newest events, newest first."""
+    limit = min(1000, ask.number("limit", 100))
+    return {"events": [dict(each) for each in ask.project.events.newest(limit)[::-1]]}
+
+
+def disk(ask: Ask) -> dict[str, Any]:
+    """What tasks use on disk."""
+    report = gc(ask.project, budget=None, dry_run=True)
+    return {
+        "tasks": [{**use._asdict(), "total": use.total} for use in report.uses],
+        "store": report.store,
+    }
+
+
+def sessions(ask: Ask) -> dict[str, Any]:
+    """The conversations of the project."""
+    return {"sessions": [as_row(row) for row in session_rows(ask.project)]}

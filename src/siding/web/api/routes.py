@@ -1,0 +1,109 @@
+"""Routes made of the table of operations, and downloads."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from siding.app.outputs import Span
+from siding.app.outputs import output as output_of
+from siding.app.patch_files import patch_span
+from siding.app.tasks import show
+from siding.errors import NotFound
+from siding.web.api.openapi import document
+from siding.web.api.reading import Fields, read_object
+from siding.web.api.reads import one_step
+from siding.web.api.table import OPERATIONS, Operation
+from siding.web.ask import Ask
+from siding.web.site import Site
+
+PREFIX = "/api/v1"
+_CHUNK = 256 * 1024
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def api_routes(site: Site) -> list[Route]:
+    """Return the routes of the API."""
+    described = document(OPERATIONS, PREFIX)
+
+    async def describe(_request: Request) -> Response:
+        return JSONResponse(described)
+
+    routes = [
+        Route(PREFIX + each.path, _endpoint(site, each), methods=[each.method])
+        for each in OPERATIONS
+    ]
+    base = PREFIX + "/tasks/{task}/steps/{step}/"
+    routes += [
+        Route(base + f"{name}.raw", _download(site, name), methods=["GET"])
+        for name in ("stdout", "stderr", "patch")
+    ]
+    return [*routes, Route(PREFIX + "/openapi.json", describe, methods=["GET"])]
+
+
+def _endpoint(site: Site, operation: Operation) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        body = await read_object(request) if operation.write else {}
+        words, query = dict(request.path_params), dict(request.query_params)
+
+        def answer() -> dict[str, Any]:
+            ask = Ask(site, site.project(), words, query)
+            if operation.write is not None:
+                return operation.write(ask, Fields(body))
+            assert operation.read is not None
+            return operation.read(ask)
+
+        return _Json(await asyncio.to_thread(answer))
+
+    return endpoint
+
+
+class _Json(JSONResponse):
+    """JSON of whatever records hold: what is no text or number is told as text."""
+
+    def render(self, content: Any) -> bytes:
+        import json
+
+        text = json.dumps(content, ensure_ascii=False, default=str)
+        return text.encode("utf-8", "backslashreplace")
+
+
+def _download(site: Site, name: str) -> Endpoint:
+    async def download(request: Request) -> Response:
+        words = dict(request.path_params)
+
+        def find() -> Span | None:
+            ask = Ask(site, site.project(), words, {})
+            task, step = show(ask.project, ask.task_id)[0], one_step(ask)
+            if name == "patch":
+                return patch_span(ask.project, task, step)
+            found = output_of(ask.project, task, step)
+            return None if found is None else found.stdout if name == "stdout" else found.stderr
+
+        span = await asyncio.to_thread(find)
+        if span is None:
+            raise NotFound("the step left none")
+        number = int(words["step"])
+        headers = {
+            "content-length": str(span.size),
+            "content-disposition": f'attachment; filename="{number:04d}.{name}"',
+        }
+        media = "application/octet-stream"
+        return StreamingResponse(_exactly(span), media_type=media, headers=headers)
+
+    return download
+
+
+def _exactly(span: Span) -> Iterator[bytes]:
+    """Yield the bytes that were announced; a file that has shrunk since ends in an error."""
+    done = 0
+    while done < span.size:
+        data = span.read(done, _CHUNK)
+        if not data:
+            raise OSError(os.strerror(5))
+        done += len(data)
+        yield data

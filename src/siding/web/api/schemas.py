@@ -1,0 +1,62 @@
+"""JSON schemas of what comes in and goes out."""
+
+from typing import Any
+
+from siding.web.acts import ACTS
+
+Schema = dict[str, Any]
+NUMBER: Schema = {"type": "integer", "minimum": 0, "maximum": 1 << 40}
+
+
+def obj(**properties: str | Schema) -> Schema:
+    """Return the schema of an object with these required properties, and perhaps others."""
+    known = {
+        name: {"type": each} if isinstance(each, str) else each for name, each in properties.items()
+    }
+    return {"type": "object", "properties": known, "required": list(known)}
+
+
+def array(items: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": items}
+
+
+def _body(required: tuple[str, ...], **properties: Schema) -> Schema:
+    """A body: what is not listed here is refused."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _text(longest: int = 10_000) -> Schema:
+    return {"type": "string", "maxLength": longest}
+
+
+_FLAG: Schema = {"type": "boolean", "default": False}
+_WISH: dict[str, Schema] = {
+    "act": {"type": "string", "enum": list(ACTS)},
+    "step": _text(20),
+    "hard": _FLAG,
+    "force": _FLAG,
+    "mode": {"type": "string", "enum": ["commit", "merge", "squash", "rebase", "patch"]},
+    "onto": _text(255),
+    "message": _text(),
+    "keep": _FLAG,
+    "stay_open": _FLAG,
+}
+TASK = obj(id="string", name="string", status="string", branch="string")
+STEP = obj(step_id="string", kind="string", status="string")
+WINDOW = obj(start="integer", end="integer", size="integer", text="string")
+PLAN = obj(act="string", title="string", sentence="string", digest="string", nothing="boolean")
+DECISION = obj(session_id="string", state="string")
+START = _body(
+    ("name",), name=_text(200), base=_text(255), description=_text(), plan_only=_FLAG, switch=_FLAG
+)
+WISH = _body(("act",), **_WISH)
+CODE = _body(("act", "digest"), **_WISH, digest=_text(64))
+ACT = _body(("act", "digest", "code"), **_WISH, digest=_text(64), code=_text(20))
+ANSWER = _body(("decisions",), decisions={"type": "array", "items": {"type": "object"}})
+REASON = _body((), reason=_text(1000))

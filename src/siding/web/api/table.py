@@ -1,0 +1,83 @@
+"""Every operation of the API, as data: the routes and the OpenAPI document are made of it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from siding.web.api import decisions, reads, writes
+from siding.web.api.reading import Fields
+from siding.web.api.schemas import (
+    ACT,
+    ANSWER,
+    CODE,
+    DECISION,
+    NUMBER,
+    PLAN,
+    REASON,
+    START,
+    STEP,
+    TASK,
+    WINDOW,
+    WISH,
+    array,
+    obj,
+)
+from siding.web.ask import Ask
+
+Read = Callable[[Ask], dict[str, Any]]
+Write = Callable[[Ask, Fields], dict[str, Any]]
+
+
+class Operation(NamedTuple):
+    """One thing to ask for. `query`: name to schema; `body` and `answer` are schemas."""
+
+    method: str
+    path: str
+    summary: str
+    answer: Mapping[str, Any]
+    read: Read | None = None
+    write: Write | None = None
+    query: Mapping[str, Mapping[str, Any]] = {}
+    body: Mapping[str, Any] | None = None
+
+
+_STREAM = {"type": "string", "enum": ["stdout", "stderr"], "default": "stdout"}
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("GET", "/project", "The project this dashboard shows", obj(name="string"),
+              reads.project),
+    Operation("GET", "/tasks", "The board", obj(tasks=array(TASK)), reads.tasks),
+    Operation("POST", "/tasks", "Start a task", TASK, write=writes.start, body=START),
+    Operation("GET", "/tasks/{task}", "One task", TASK, reads.task),
+    Operation("POST", "/tasks/{task}/switch", "Make it the active task", TASK,
+              write=writes.switch, body=obj()),
+    Operation("GET", "/tasks/{task}/steps", "Its steps, newest first", obj(steps=array(STEP)),
+              reads.steps, query={"before": NUMBER, "limit": NUMBER}),
+    Operation("GET", "/tasks/{task}/steps/{step}", "One step as its ledger line", STEP,
+              reads.step),
+    Operation("GET", "/tasks/{task}/steps/{step}/output", "A window of what it printed", WINDOW,
+              reads.output, query={"stream": _STREAM, "at": NUMBER, "size": NUMBER}),
+    Operation("GET", "/tasks/{task}/steps/{step}/files", "The files of its patch",
+              obj(files=array(obj(name="string"))), reads.files),
+    Operation("POST", "/tasks/{task}/plan", "What an act would do; nothing is changed", PLAN,
+              write=writes.plan, body=WISH),
+    Operation("POST", "/tasks/{task}/code", "Show the code of an act in the terminal",
+              obj(shown="boolean"), write=writes.code, body=CODE),
+    Operation("POST", "/tasks/{task}/act", "Do what was planned, with its code",
+              obj(said="string"), write=writes.act, body=ACT),
+    Operation("GET", "/decisions", "The decisions that are open, or all",
+              obj(decisions=array(DECISION)), decisions.listed,
+              query={"all": {"type": "integer", "minimum": 0, "maximum": 1}}),
+    Operation("GET", "/decisions/{decision}", "One decision", DECISION, decisions.one),
+    Operation("POST", "/decisions/{decision}/answer", "Answer it; the first answer wins", DECISION,
+              write=decisions.answer, body=ANSWER),
+    Operation("POST", "/decisions/{decision}/cancel", "Say that nobody will answer it", DECISION,
+              write=decisions.cancel, body=REASON),
+    Operation("GET", "/inbox", "What waits for a person, in every project",
+              obj(entries=array(obj(title="string"))), decisions.inbox),
+    Operation("GET", "/events", "The newest events", obj(events=array(obj())), reads.events,
+              query={"limit": NUMBER}),
+    Operation("GET", "/disk", "What tasks use on disk, in bytes",
+              obj(tasks=array(obj(id="string")), store="integer"), reads.disk),
+    Operation("GET", "/sessions", "The conversations", obj(sessions=array(obj(id="string"))),
+              reads.sessions),
+)  # fmt: skip

@@ -1,0 +1,97 @@
+"""What the API does."""
+
+from typing import Any
+
+from siding.app.apply import Mode
+from siding.app.start import StartRequest
+from siding.app.start import start as start_task
+from siding.app.tasks import switch as switch_task
+from siding.web.acts import ACTS, Wish, carry_out
+from siding.web.acts import plan as plan_act
+from siding.web.api.reading import Fields
+from siding.web.ask import Ask
+
+_TOLD = {
+    "rollback": "roll task {task} back",
+    "undo": "undo the last act in task {task}",
+    "redo": "redo what was undone in task {task}",
+    "apply": "apply task {task}",
+    "close": "close task {task}",
+}
+
+
+def start(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Start a task."""
+    request = StartRequest(
+        name=fields.text("name", longest=200),
+        base=fields.text("base", "", longest=255) or None,
+        description=fields.text("description", "") or None,
+        workspace=not fields.flag("plan_only"),
+        switch=fields.flag("switch"),
+    )
+    fields.done()
+    task = start_task(ask.project, request).task
+    return _task(task.id, task.name, task.status.value, task.branch)
+
+
+def switch(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Make a task the active one."""
+    fields.done()
+    task = switch_task(ask.project, ask.task_id)
+    return _task(task.id, task.name, task.status.value, task.branch)
+
+
+def plan(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Say what an act would do."""
+    wish = wish_from(fields)
+    fields.done()
+    return plan_act(ask.project, ask.task_id, wish).record()
+
+
+def code(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Show the code of an act in the terminal."""
+    wish, digest = wish_from(fields), fields.text("digest", longest=64)
+    fields.done()
+    task_id = ask.task_id
+    ask.site.nonces.ask(wish.act, _means(task_id, wish, digest), told=_told(ask, wish))
+    return {"shown": True}
+
+
+def act(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Do it."""
+    wish, digest = wish_from(fields), fields.text("digest", longest=64)
+    typed = fields.text("code", longest=20)
+    fields.done()
+    task_id = ask.task_id
+    ask.site.nonces.spend(wish.act, _means(task_id, wish, digest), typed)
+    done = carry_out(ask.project, task_id, wish, digest)
+    return {"said": done.said, "step": done.step}
+
+
+def wish_from(fields: Fields) -> Wish:
+    """Return the act that a body asks for."""
+    return Wish(
+        act=fields.choice("act", *ACTS),
+        step=fields.text("step", "", longest=20),
+        hard=fields.flag("hard"),
+        force=fields.flag("force"),
+        mode=fields.choice("mode", *(mode.value for mode in Mode)),
+        onto=fields.text("onto", "", longest=255),
+        message=fields.text("message", ""),
+        close=not fields.flag("stay_open"),
+        keep=fields.flag("keep"),
+    )
+
+
+def _means(task_id: str, wish: Wish, digest: str) -> dict[str, Any]:
+    return {"task": task_id, "digest": digest, **wish.means()}
+
+
+def _told(ask: Ask, wish: Wish) -> str:
+    task = ask.project.tasks.load(ask.task_id)
+    told = _TOLD[wish.act].format(task=f"{task.id} ({task.name})")
+    return f"{told} to {wish.step}" if wish.act == "rollback" else told
+
+
+def _task(task_id: str, name: str, status: str, branch: str) -> dict[str, Any]:
+    return {"id": task_id, "name": name, "status": status, "branch": branch}

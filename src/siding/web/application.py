@@ -1,0 +1,151 @@
+"""The dashboard as one application: a table of addresses, and what every failure becomes.
+
+``/…`` is the same empty page for everybody: it asks for its content with the key. ``/view/…`` is
+that content, ``/api/v1/…`` the same facts as JSON, ``/live`` the live stream.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from siding.errors import NotFound, SidingError, UsageError
+from siding.web.access import Access, Activity, Key
+from siding.web.ansi import palette
+from siding.web.api.reading import read_object
+from siding.web.api.routes import api_routes
+from siding.web.ask import Ask
+from siding.web.pages.table import PAGES, PIECES
+from siding.web.rendering import Page, render
+from siding.web.site import Site
+
+_STATIC = Path(__file__).parent / "static"
+_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+MOST_TOPICS = 8
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def build(site: Site, *, key: Key, activity: Activity) -> ASGIApp:
+    """Return the application."""
+    files = _static_files()
+    shell = (Path(__file__).parent / "templates" / "shell.html").read_bytes()
+
+    async def empty_page(_request: Request) -> Response:
+        return Response(shell, media_type="text/html; charset=utf-8")
+
+    async def static(request: Request) -> Response:
+        found = files.get(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404)
+        return Response(found[0], headers={"content-type": found[1]})
+
+    async def live(request: Request) -> Response:
+        topics = request.query_params.get("topics", "").split(",")
+        if len(topics) > MOST_TOPICS or not all(_is_topic(each) for each in topics):
+            raise HTTPException(400)
+        return StreamingResponse(site.hub.stream(topics), media_type="text/event-stream")
+
+    routes = [
+        *(Route(path, empty_page, methods=["GET"]) for path in PAGES),
+        *(
+            Route(f"/view{path}", _view(site, handler), methods=["GET"])
+            for path, handler in {**PAGES, **PIECES}.items()
+        ),
+        *api_routes(site),
+        Route("/live", live, methods=["GET"]),
+        Route("/static/{name}", static, methods=["GET"]),
+    ]
+
+    async def exchange(request: Request) -> Response:
+        body = await read_object(request)
+        if not site.tickets.take(str(body.get("ticket", ""))):
+            raise HTTPException(403)
+        return JSONResponse({"key": key.text})
+
+    routes.append(Route("/key", exchange, methods=["POST"]))
+    handlers = {SidingError: _expected, HTTPException: _refused, Exception: _bug}
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    return Access(app, key=key, activity=activity)
+
+
+def _static_files() -> dict[str, tuple[bytes, str]]:
+    """Return every file there is to be had, by name: an address is never made into a path."""
+    found = {
+        path.name: (path.read_bytes(), _TYPES[path.suffix])
+        for path in sorted(_STATIC.iterdir())
+        if path.suffix in _TYPES
+    }
+    found["palette.css"] = (palette().encode(), _TYPES[".css"])
+    return found
+
+
+def _view(site: Site, handler: Callable[[Ask], Page | str]) -> Endpoint:
+    async def view(request: Request) -> Response:
+        words, query = dict(request.path_params), dict(request.query_params)
+
+        def make() -> bytes:
+            made = handler(Ask(site, site.project(), words, query))
+            return (
+                made.encode("utf-8", "backslashreplace") if isinstance(made, str) else render(made)
+            )
+
+        signature = (site.stamps(), int(time.monotonic() * 2))
+        html = await site.views.get(str(request.url), signature, make)
+        return Response(html, media_type="text/html; charset=utf-8")
+
+    return view
+
+
+def _is_topic(name: str) -> bool:
+    words = name.split(".")
+    if words[0] == "project":
+        return len(words) == 1
+    return words[0] == "output" and len(words) == 4 and words[2].isdigit() and len(words[2]) < 10
+
+
+async def _expected(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SidingError)
+    status = 404 if isinstance(error, NotFound) else 400 if isinstance(error, UsageError) else 409
+    return _failure(request, status, error.code, error.message, error.hint)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = {
+        403: "this ticket was used, or is too old",
+        404: "there is no such page",
+        405: "that is not how to ask here",
+    }
+    response = _failure(
+        request, error.status_code, "refused", said.get(error.status_code, "that makes no sense")
+    )
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    return _failure(
+        request, 500, "bug", f"this is a bug in Siding: {type(error).__name__}",
+        "the terminal of `siding ui` says more",
+    )  # fmt: skip
+
+
+def _failure(
+    request: Request, status: int, code: str, message: str, hint: str | None = None
+) -> Response:
+    if request.url.path.startswith("/api/"):
+        error = {"code": code, "message": message, "hint": hint}
+        return JSONResponse({"error": error}, status_code=status)
+    values = {"message": message, "hint": hint or "", "status": status}
+    html = render(Page("error.html", "Not here" if status == 404 else "That did not work", values))
+    return Response(html, status_code=status, media_type="text/html; charset=utf-8")

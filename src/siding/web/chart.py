@@ -1,0 +1,57 @@
+"""Small charts as inline SVG: numbers in, coordinates out. A table beside them says the same."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+WIDTH, HEIGHT = 640, 140
+_MOST_BARS = 120
+
+
+class Bar(NamedTuple):
+    """One column: its place, the heights of its two parts, and what it stands for."""
+
+    x: float
+    width: float
+    low: float  # height of the lower part
+    high: float  # height of the part on top of it
+    label: str
+    values: tuple[int, int]
+
+
+class Chart(NamedTuple):
+    """Columns of two parts each, drawn in `WIDTH` by `HEIGHT`; `most` is the top of the scale."""
+
+    bars: tuple[Bar, ...]
+    most: int
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def chart(rows: Sequence[tuple[str, int, int]]) -> Chart | None:
+    """Return columns of (label, lower, upper); neighbours are joined where there are too many."""
+    joined = _joined(rows)
+    most = max((low + high for _, low, high in joined), default=0)
+    if not most:
+        return None
+    step = WIDTH / max(len(joined), 12)
+    bars = [
+        Bar(
+            x=round(number * step + step * 0.12, 2),
+            width=round(step * 0.76, 2),
+            low=round(HEIGHT * low / most, 2),
+            high=round(HEIGHT * high / most, 2),
+            label=label,
+            values=(low, high),
+        )
+        for number, (label, low, high) in enumerate(joined)
+    ]
+    return Chart(bars=tuple(bars), most=most)
+
+
+def _joined(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    size = -(-len(rows) // _MOST_BARS) or 1
+    groups = [rows[at : at + size] for at in range(0, len(rows), size)]
+    return [
+        (group[0][0], sum(row[1] for row in group), sum(row[2] for row in group))
+        for group in groups
+    ]

@@ -1,0 +1,103 @@
+"""Show the project in a browser: the board, each step with its output and patch, what waits.
+
+It listens on this machine only, needs the key that is in the address it prints, and ends when
+nobody has looked for a while. What changes files (rolling back, applying, closing) also needs a
+code that is shown here, in this terminal.
+"""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Protocol
+
+from siding.app.dashboard import (
+    AlreadyRunning,
+    Dashboard,
+    new_ticket,
+    only_dashboard,
+    page_url,
+    running_dashboard,
+)
+from siding.app.project import Project, ensure_project
+from siding.app.wiring import App
+from siding.errors import UsageError
+
+IDLE_MINUTES = 30.0
+
+
+class Screen(Protocol):
+    """What this verb asks of the command line's screen."""
+
+    def print(self, text: str = "") -> None: ...
+    def note(self, text: str, *styles: str) -> None: ...
+    def warn(self, text: str) -> None: ...
+
+
+class Context(Protocol):
+    """What the command line gives a verb."""
+
+    @property
+    def app(self) -> App: ...
+    @property
+    def screen(self) -> Screen: ...
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--port", type=int, metavar="N", help="listen on this port (default: a free one)"
+    )
+    parser.add_argument("--open", action="store_true", help="open it in the browser")
+    parser.add_argument(
+        "--idle", type=float, default=IDLE_MINUTES, metavar="MINUTES",
+        help=f"end when nobody has looked for so long (default: {IDLE_MINUTES:g})",
+    )  # fmt: skip
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    if not arguments.idle > 0:
+        raise UsageError("--idle is a number of minutes above 0")
+    if arguments.port is not None and not 1 <= arguments.port <= 65535:
+        raise UsageError("--port is a number from 1 to 65535")
+    project, _made = ensure_project(context.app)
+    screen = context.screen
+    try:
+        with only_dashboard(project):
+            _serve(project, screen, arguments)
+    except AlreadyRunning:
+        running = running_dashboard(project)
+        if running is None:
+            raise
+        screen.note(f"a dashboard of this project runs already (process {running.pid})")
+        _say_address(project, screen, running, open_page=arguments.open)
+    return 0
+
+
+def _serve(project: Project, screen: Screen, arguments: Namespace) -> None:
+    from siding.web.server import bind, serve
+
+    def ready(dashboard: Dashboard) -> None:
+        _say_address(project, screen, dashboard, open_page=arguments.open)
+        screen.note(f"Ctrl-C ends it; so do {arguments.idle:g} minutes without anybody looking")
+
+    serve(
+        project.app,
+        project,
+        bind(arguments.port),
+        idle_s=arguments.idle * 60,
+        show=screen.warn,
+        ready=ready,
+    )
+
+
+def _say_address(
+    project: Project, screen: Screen, dashboard: Dashboard, *, open_page: bool
+) -> None:
+    screen.print(dashboard.url("/", f"key={dashboard.key}"))
+    sys.stdout.flush()  # a program that started us waits for it
+    if not open_page:
+        return
+    import webbrowser
+
+    address = page_url(project, "/", with_key=True)
+    address = address or dashboard.url("/", f"ticket={new_ticket(project, dashboard.key)}")
+    if not webbrowser.open(address):
+        screen.warn("no browser could be started; open the address above")

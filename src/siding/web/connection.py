@@ -1,0 +1,161 @@
+"""Connections: uvicorn's, behind the gate, with limits on how many, how long and how slow.
+
+Of connections that have not shown the key there are at most 64; when one more comes, the one that
+has waited longest without a whole request makes room, so slow strangers keep nobody out. Those that
+have shown it (each open page follows the live stream on one) have a limit of their own.
+"""
+
+import asyncio
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from siding.web.access import HEADERS, Key
+from siding.web.guard import Gate, Refused
+
+MAX_STRANGERS = 64
+MAX_FRIENDS = 512
+HEAD_S = 5.0
+BODY_S = 10.0
+LINGER_S = 0.5  # a refusal is read only if the rest of the request is taken off the wire
+_PHRASES = {
+    400: "Bad Request", 403: "Forbidden", 405: "Method Not Allowed", 408: "Request Timeout",
+    411: "Length Required", 413: "Content Too Large", 415: "Unsupported Media Type",
+    421: "Misdirected Request", 429: "Too Many Requests", 431: "Request Header Fields Too Large",
+}  # fmt: skip
+
+
+class Door:
+    """All connections of one server."""
+
+    def __init__(self, port: int, key: Key) -> None:
+        self.port = port
+        self.key = key
+        self._strangers: dict[GuardedConnection, None] = {}
+        self._friends: set[GuardedConnection] = set()
+
+    def enter(self, connection: "GuardedConnection") -> bool:
+        """Let a connection in; False when all places are taken by requests under way."""
+        if len(self._strangers) >= MAX_STRANGERS:
+            waiting = next((each for each in self._strangers if each.is_waiting), None)
+            if waiting is None:
+                return False
+            self.leave(waiting)
+            waiting.abort()
+        self._strangers[connection] = None
+        return True
+
+    def knows(self, connection: "GuardedConnection", authorization: bytes | None) -> bool:
+        """Note a connection that has shown the key; False when there are too many of them."""
+        if connection in self._friends or not self.key.opens(authorization):
+            return True
+        if len(self._friends) >= MAX_FRIENDS:
+            return False
+        self._strangers.pop(connection, None)
+        self._friends.add(connection)
+        return True
+
+    def leave(self, connection: "GuardedConnection") -> None:
+        """Forget a connection."""
+        self._strangers.pop(connection, None)
+        self._friends.discard(connection)
+
+
+class GuardedConnection(H11Protocol):
+    """One connection. Only what the gate lets through reaches uvicorn."""
+
+    door: ClassVar[Door]
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._gate = Gate(self.door.port)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._refused = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether nothing is being answered."""
+        cycle: Any = self.cycle  # None before the first request
+        return cycle is None or bool(cycle.response_complete)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if not self.door.enter(self):
+            transport.abort()
+            return
+        self._expect_more(HEAD_S)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect_nothing()
+        self.door.leave(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._refused:
+            return
+        try:
+            passed = self._let_in(data)
+        except Refused as refused:
+            self._refuse(refused)
+            return
+        if not self._gate.is_partial:
+            self._expect_nothing()
+        elif self._deadline is None:
+            self._expect_more(HEAD_S if self._gate.is_partial_head else BODY_S)
+        if passed:
+            super().data_received(passed)
+
+    def _let_in(self, data: bytes) -> bytes:
+        before = self._gate.head
+        passed = self._gate.feed(data)
+        head = self._gate.head
+        if head is not None and head is not before:
+            self._expect_nothing()
+            if not self.door.knows(self, head.authorization):
+                raise Refused(429, "too many pages are open")
+        return passed
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self._expect_nothing()
+        self.transport.abort()
+
+    def _expect_more(self, seconds: float) -> None:
+        self._expect_nothing()
+        slow = Refused(408, "the request took too long")
+        self._deadline = self.loop.call_later(seconds, self._refuse, slow)
+
+    def _expect_nothing(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _refuse(self, refused: Refused) -> None:
+        self._refused = True
+        self._expect_nothing()
+        self._unset_keepalive_if_required()
+        if not self.is_waiting:  # an answer is under way: another must not be mixed into it
+            self.transport.close()
+            return
+        self.transport.write(_answer(refused))
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(LINGER_S, self.transport.close)
+
+
+def connections_of(door: Door) -> type[GuardedConnection]:
+    """Return the class of a server's connections."""
+    return type("Connection", (GuardedConnection,), {"door": door})
+
+
+def _answer(refused: Refused) -> bytes:
+    body = refused.reason.encode() + b"\n"
+    lines = [
+        f"HTTP/1.1 {refused.status} {_PHRASES[refused.status]}".encode(),
+        *(name + b": " + value for name, value in HEADERS),
+        b"content-type: text/plain; charset=utf-8",
+        b"content-length: %d" % len(body),
+        b"connection: close",
+        *([b"allow: GET, HEAD, POST"] if refused.status == 405 else []),
+    ]
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body

@@ -1,0 +1,171 @@
+"""What may come in over a connection, judged before any other code sees a byte of it. Pure.
+
+A request that is not exactly as a browser on this machine would send it to us is refused: the rest
+of the program never has to think about two Hosts, chunked bodies, folded headers or odd paths. A
+`Host` of another name stops DNS rebinding, an `Origin` of another site stops its pages; neither can
+be forged by a script in a browser.
+"""
+
+import re
+from typing import NamedTuple
+
+MAX_HEAD_BYTES = 16 * 1024
+MAX_BODY_BYTES = 1 << 20
+MAX_HEADERS = 64
+
+_REQUEST_LINE = re.compile(rb"([A-Z]{1,16}) (\S+) HTTP/1\.1")
+_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\t]*?)[ \t]*")
+_PATH = re.compile(r"/(?:[A-Za-z0-9_.-]+/)*[A-Za-z0-9_.-]*")
+_QUERY = re.compile(r"[A-Za-z0-9_=&.,-]*")
+_SITES = (b"same-origin", b"none")
+_SINGLE = (b"authorization", b"content-length", b"content-type", b"host", b"origin")
+_REFUSED = {
+    b"transfer-encoding": "a body needs a Content-Length",
+    b"upgrade": "there is nothing to upgrade to",
+    b"expect": "nothing is promised before the body",
+    b"x-http-method-override": "the method is the one of the request line",
+    b"x-http-method": "the method is the one of the request line",
+    b"x-method-override": "the method is the one of the request line",
+}
+
+
+class Refused(Exception):
+    """A request that goes no further. `status` is an HTTP status below 500."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+class Head(NamedTuple):
+    """What was said before the body."""
+
+    method: str
+    path: str
+    body_bytes: int
+    authorization: bytes | None
+
+
+class Gate:
+    """Cuts one connection's bytes into requests, and raises Refused at the first bad one."""
+
+    def __init__(self, port: int) -> None:
+        names = ("127.0.0.1", "localhost", "[::1]")
+        self._hosts = {f"{name}:{port}".encode() for name in names}
+        self._pending = b""
+        self._owed = 0  # bytes of a body still to come
+        self.head: Head | None = None  # of the newest request
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a request has begun and is not here whole."""
+        return bool(self._pending) or self._owed > 0
+
+    @property
+    def is_partial_head(self) -> bool:
+        """Whether it is the head that is not here whole."""
+        return bool(self._pending)
+
+    def feed(self, data: bytes) -> bytes:
+        """Return what of the bytes so far may be passed on."""
+        passed = []
+        while data:
+            if self._owed:
+                body, data = data[: self._owed], data[self._owed :]
+                self._owed -= len(body)
+                passed.append(body)
+                continue
+            self._pending += data
+            end = self._pending.find(b"\r\n\r\n")
+            head = self._pending if end < 0 else self._pending[: end + 4]
+            _refuse_early(head)
+            if end < 0:
+                break
+            data = self._pending[len(head) :]
+            self._pending = b""
+            self.head = self._checked(head[:-4])
+            self._owed = self.head.body_bytes
+            passed.append(head)
+        return b"".join(passed)
+
+    def _checked(self, raw: bytes) -> Head:
+        first, *lines = raw.split(b"\r\n")
+        method, path = _request_line(first)
+        headers = _headers(lines)
+        self._check_where_from(headers)
+        return Head(
+            method=method,
+            path=path,
+            body_bytes=_body(method, headers),
+            authorization=headers.get(b"authorization"),
+        )
+
+    def _check_where_from(self, headers: dict[bytes, bytes]) -> None:
+        host = headers.get(b"host")
+        if host not in self._hosts:
+            raise Refused(421, "this is not the host you mean")
+        origin = headers.get(b"origin")
+        if origin is not None and origin != b"http://" + host:
+            raise Refused(403, "another site may not ask")
+        if headers.get(b"sec-fetch-site", b"none") not in _SITES:
+            raise Refused(403, "another site may not ask")
+
+
+def _refuse_early(head: bytes) -> None:
+    """Refuse what can only get worse before all of it is here."""
+    if len(head) > MAX_HEAD_BYTES:
+        raise Refused(431, "the head is too long")
+    if head.count(b"\n") != head.count(b"\r\n") or b"\0" in head:
+        raise Refused(400, "lines end with CR and LF")
+    if not head[:1].isupper() or not head[:1].isascii():
+        raise Refused(400, "this is not HTTP")
+
+
+def _request_line(line: bytes) -> tuple[str, str]:
+    found = _REQUEST_LINE.fullmatch(line)
+    if found is None:
+        raise Refused(400, "this is not an HTTP/1.1 request")
+    method, target = found.group(1).decode(), found.group(2).decode("latin-1")
+    path, _, query = target.partition("?")
+    odd = ".." in path or "/./" in path or path.endswith("/.")
+    if odd or not _PATH.fullmatch(path) or not _QUERY.fullmatch(query):
+        raise Refused(400, "there is no such path")
+    if method not in ("GET", "HEAD", "POST"):
+        raise Refused(405, "GET and POST are all there is")
+    return method, path
+
+
+def _headers(lines: list[bytes]) -> dict[bytes, bytes]:
+    if len(lines) > MAX_HEADERS:
+        raise Refused(431, "too many headers")
+    headers: dict[bytes, bytes] = {}
+    for line in lines:
+        found = _HEADER.fullmatch(line)
+        if found is None:
+            raise Refused(400, "a header is not one")
+        name, value = found.group(1).lower(), found.group(2)
+        if name in _REFUSED:
+            raise Refused(400, _REFUSED[name])
+        if name in headers and name in _SINGLE:
+            raise Refused(400, f"two {name.decode()} headers")
+        headers[name] = value
+    return headers
+
+
+def _body(method: str, headers: dict[bytes, bytes]) -> int:
+    length = headers.get(b"content-length")
+    if length is not None and not re.fullmatch(rb"[0-9]{1,19}", length):
+        raise Refused(400, "the length is not a number")
+    size = int(length or b"0")
+    if size > MAX_BODY_BYTES:
+        raise Refused(413, "the body is too long")
+    if method != "POST":
+        if size:
+            raise Refused(400, "only POST has a body")
+        return 0
+    if length is None:
+        raise Refused(411, "a body needs a Content-Length")
+    if headers.get(b"content-type") != b"application/json":
+        raise Refused(415, "a body is application/json")
+    return size

@@ -1,0 +1,71 @@
+"""The board: tasks by where they stand, the ones that wait for a person first."""
+
+from typing import Any
+
+from siding.app.overview import Card, Group, chosen, overview
+from siding.app.start import default_base
+from siding.web.ask import Ask
+from siding.web.rendering import Page
+from siding.web.waiting import waiting_of
+
+SHOWN = 40  # tasks of a group before "show more"
+_TITLES = {
+    Group.WAITING: ("Waiting for you", "a decision, a conflict or a failed step"),
+    Group.RUNNING: ("Running", "a step is being made right now"),
+    Group.OPEN: ("Open", "nothing runs in them"),
+    Group.PLANNED: ("Planned", "no workspace yet"),
+    Group.CLOSED: ("Closed", "applied, or put away"),
+}
+
+
+def board(ask: Ask) -> Page:
+    """All tasks of the project."""
+    found = overview(ask.project, waiting_of(ask.project))
+    groups = []
+    for group, (title, about) in _TITLES.items():
+        cards = found.group(group)
+        default = 0 if group is Group.CLOSED else SHOWN
+        shown = ask.number(group.value, default, most=100_000)
+        groups.append(
+            {
+                "name": group.value,
+                "title": title,
+                "about": about,
+                "count": len(cards),
+                "cards": [_shown(ask, card) for card in cards[:shown]],
+                "more": max(0, len(cards) - shown),
+                "next": shown + (SHOWN if shown else 20),
+            }
+        )
+    values = {
+        "groups": groups,
+        "unreadable": found.unreadable,
+        "project_name": ask.project.paths.root.name,
+        "root": str(ask.project.paths.root),
+        "is_empty": not found.cards,
+    }
+    return Page("board.html", "Board", values)
+
+
+def _shown(ask: Ask, card: Card) -> dict[str, Any]:
+    row = card.row
+    return {
+        "card": card,
+        "row": row,
+        "total": ask.site.known_total(row.id, row.last_snapshot),
+        "command": " ".join(card.running.record.get("cmd", [])) if card.running else "",
+    }
+
+
+def totals(ask: Ask) -> Page:
+    """What tasks changed since their base: counted after the page is there, for those it shows."""
+    wanted = ask.query.get("tasks", "").split(",")[:200]
+    found = overview(ask.project)
+    rows = [card.row for card in chosen(found.cards, wanted)]
+    values = {"totals": [(row, ask.site.total(row.id, row.last_snapshot)) for row in rows]}
+    return Page("totals.html", "", values)
+
+
+def new_task(ask: Ask) -> Page:
+    """The form that starts a task."""
+    return Page("new_task.html", "Start a task", {"base": default_base(ask.project)})

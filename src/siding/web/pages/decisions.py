@@ -1,0 +1,69 @@
+"""Decisions with their items, and what waits everywhere."""
+
+from typing import Any
+
+from siding.app.decision_views import DecisionView, ItemView
+from siding.app.decisions import get, list_decisions, source_of
+from siding.web.ask import Ask
+from siding.web.markdown import markdown
+from siding.web.rendering import Page
+from siding.web.syntax import coloured
+from siding.web.waiting import everything_waiting
+
+SHOWN = 50
+
+
+def listed(ask: Ask) -> Page:
+    """What is open, oldest first, then what was decided."""
+    limit = ask.number("shown", SHOWN, most=10_000)
+    found, problems = list_decisions(ask.project, closed=True)
+    closed = [each for each in found if each.state != "open"][::-1]
+    values = {
+        "open": [each for each in found if each.state == "open"],
+        "closed": closed[:limit],
+        "more": max(0, len(closed) - limit),
+        "next": limit * 3,
+        "problems": problems,
+    }
+    return Page("decisions.html", "Decisions", values)
+
+
+def one(ask: Ask) -> Page:
+    """One decision: to be answered, or as it was."""
+    found = get(ask.project, ask.words["decision"])
+    values = {
+        "decision": found,
+        "items": [_item(ask, found, each) for each in found.items],
+        "is_open": found.state == "open",
+    }
+    return Page("decision.html", found.title, values, watch=found.task_id or "*")
+
+
+def inbox(ask: Ask) -> Page:
+    """What waits for a person, in every project of the home."""
+    entries, problems = everything_waiting(ask.project)
+    here = str(ask.project.layout.root)
+    values = {
+        "here": [each for each in entries if str(each.project_dir) == here],
+        "elsewhere": [each for each in entries if str(each.project_dir) != here],
+        "problems": problems,
+    }
+    return Page("inbox.html", "Inbox", values)
+
+
+def _item(ask: Ask, decision: DecisionView, item: ItemView) -> dict[str, Any]:
+    source = source_of(ask.project, decision, item)
+    lines: list[dict[str, Any]] = []
+    if source is not None and source.lines:
+        html = coloured(source.file, [line.text for line in source.lines])
+        lines = [
+            {"number": line.number, "asked": line.asked, "html": html[at]}
+            for at, line in enumerate(source.lines)
+        ]
+    return {
+        "item": item,
+        "context": markdown(item.context) if item.context else "",
+        "source": source,
+        "lines": lines,
+        "labels": {option.value: option.label for option in item.options},
+    }

@@ -1,0 +1,54 @@
+"""Conversations: the list, and one with its tool calls folded."""
+
+from siding.app.session_talk import Part, Said, talk
+from siding.app.session_upkeep import usage
+from siding.app.sessions import rows
+from siding.web.ask import Ask
+from siding.web.chart import Chart, chart
+from siding.web.markdown import markdown
+from siding.web.rendering import Page
+
+SHOWN = 100
+_RENDERED = ("person", "model", "summary")
+
+
+def listed(ask: Ask) -> Page:
+    """All sessions, last changed first, and the tokens they used day by day."""
+    found = rows(ask.project)
+    limit = ask.number("shown", SHOWN, most=10_000)
+    values = {
+        "rows": found[:limit],
+        "more": max(0, len(found) - limit),
+        "next": limit * 3,
+        "chart": _days(ask) if found else None,
+    }
+    return Page("sessions.html", "Sessions", values)
+
+
+def one(ask: Ask) -> Page:
+    """One conversation: its newest part, or the one before a message."""
+    found = talk(ask.project, ask.words["session"], before=ask.number("before", 0))
+    values = {
+        "talk": found,
+        "messages": [(said, [(part, _shown(said, part)) for part in said.parts])
+                     for said in found.said],
+        "chart": chart([(call.at, call.input, call.output) for call in found.calls]),
+        "input": sum(call.input for call in found.calls),
+        "output": sum(call.output for call in found.calls),
+    }  # fmt: skip
+    return Page("session.html", found.title, values, watch="")
+
+
+def _shown(said: Said, part: Part) -> str:
+    """What people and models say is Markdown; what tools say is text."""
+    return markdown(part.text) if part.kind == "text" and said.who in _RENDERED else ""
+
+
+def _days(ask: Ask) -> Chart | None:
+    spent, _unreadable = usage(ask.project)
+    days: dict[str, list[int]] = {}
+    for each in spent:
+        row = days.setdefault(each.day, [0, 0])
+        row[0] += each.tokens.total - each.tokens.output
+        row[1] += each.tokens.output
+    return chart([(day, *counts) for day, counts in sorted(days.items()) if day])  # type: ignore[misc]

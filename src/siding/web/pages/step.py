@@ -1,0 +1,136 @@
+"""One step: its command and how it ended, what it printed, what it changed."""
+
+from typing import Any
+
+from siding.app.outputs import Output, Span
+from siding.app.outputs import output as output_of
+from siding.app.patch_files import MARK_EVERY, rows_of
+from siding.app.steps import running_step
+from siding.app.tasks import show
+from siding.errors import NotFound
+from siding.web.ansi import Converter
+from siding.web.api.reads import one_step
+from siding.web.ask import Ask
+from siding.web.pages.task import policy_of, tone_of
+from siding.web.patches import parts_of_step, shown, side_by_side
+from siding.web.rendering import Page
+
+WINDOW = 64 * 1024  # bytes of output in one window
+FILES = 200  # files listed at once
+OPENED = 12  # files whose rows are fetched as they come into view; the others on demand
+_LOOK_BACK = 8 * 1024  # for the beginning of a line
+
+
+def step(ask: Ask) -> Page:
+    """A step, recorded or in progress."""
+    found = one_step(ask)
+    task = show(ask.project, ask.task_id)[0]
+    is_running = running_step(ask.project, task.id, str(found.number)) is not None
+    record = found.record
+    coverage = record.get("coverage")
+    values = {
+        "task": task,
+        "step": found,
+        "record": record,
+        "tone": tone_of(found.status),
+        "is_running": is_running,
+        "streams": _streams(output_of(ask.project, task, found)),
+        "policy": policy_of(found),
+        "coverage": coverage if isinstance(coverage, dict) else {},
+        "patch": None if is_running else parts_of_step(ask, found),
+        "processes": record.get("processes") if isinstance(record.get("processes"), dict) else {},
+        "window": WINDOW,
+    }
+    title = f"Step {found.id} · {task.name}"
+    return Page("step.html", title, values, watch=task.id if is_running else "")
+
+
+def output(ask: Ask) -> Page:
+    """A window of the output, cut at lines; `at` is its first byte, `end` 1 asks for the last."""
+    span = _span(ask)
+    if ask.number("end", 0, most=1):
+        start, stop = max(0, span.size - WINDOW), span.size
+    else:
+        start = min(ask.number("at", 0), span.size)
+        stop = min(span.size, start + WINDOW)
+    start = _line_start(span, start)
+    data = span.read(start, stop - start)
+    if stop < span.size:
+        cut = data.rfind(b"\n") + 1
+        data = data[:cut] if cut else data
+    converter = Converter()
+    rows = converter.feed(data, final=True)
+    lines = [*rows.closed, *([rows.open] if rows.open else [])]
+    values = {
+        "lines": lines,
+        "start": start,
+        "end": start + len(data),
+        "size": span.size,
+        "window": WINDOW,
+    }
+    return Page("output.html", "", values)
+
+
+def files(ask: Ask) -> Page:
+    """Some of the files of a patch."""
+    patch = parts_of_step(ask, one_step(ask))
+    first = ask.number("from", 0)
+    parts = list(enumerate(patch.parts if patch else []))
+    values = {
+        "files": parts[first : first + FILES],
+        "opened": OPENED if first == 0 else 0,
+        "more": max(0, len(parts) - first - FILES),
+        "next": first + FILES,
+        "base": f"/tasks/{ask.task_id}/steps/{one_step(ask).number}",
+        "is_first": first == 0,
+        "mode": ask.choice("mode", "unified", "split"),
+    }
+    return Page("files.html", "", values)
+
+
+def rows(ask: Ask) -> Page:
+    """Some rows of one file of a patch."""
+    patch = parts_of_step(ask, one_step(ask))
+    number = ask.number("file", 0)
+    if patch is None or number >= len(patch.parts):
+        raise NotFound("the patch has no such file")
+    part = patch.parts[number]
+    first = ask.number("from", 0)
+    found = shown(part, rows_of(patch.span, part, first, MARK_EVERY))
+    mode = ask.choice("mode", "unified", "split")
+    values: dict[str, Any] = {
+        "rows": found if mode == "unified" else side_by_side(found),
+        "next": first + MARK_EVERY if first + MARK_EVERY < part.rows else None,
+        "left": max(0, part.rows - first - MARK_EVERY),
+        "file": number,
+        "mode": mode,
+        "base": f"/tasks/{ask.task_id}/steps/{one_step(ask).number}",
+    }
+    return Page("rows.html", "", values)
+
+
+def _streams(found: Output | None) -> list[dict[str, Any]]:
+    """Return the streams there are; of a terminal run it is one."""
+    if found is None:
+        return []
+    is_terminal = found.streams.value == "pty"
+    named = [("stdout", "terminal" if is_terminal else "standard output", found.stdout)]
+    if not is_terminal:
+        named.append(("stderr", "standard error", found.stderr))
+    return [{"name": name, "title": title, "size": span.size} for name, title, span in named]
+
+
+def _span(ask: Ask) -> Span:
+    found = output_of(ask.project, show(ask.project, ask.task_id)[0], one_step(ask))
+    if found is None:
+        raise NotFound("the step printed nothing that was kept")
+    return found.stdout if ask.choice("stream", "stdout", "stderr") == "stdout" else found.stderr
+
+
+def _line_start(span: Span, start: int) -> int:
+    """Return where the line that `start` lies in begins, if that is not far away."""
+    if start == 0 or span.read(start - 1, 1) == b"\n":
+        return start
+    before = max(0, start - _LOOK_BACK)
+    cut = span.read(before, start - before).rfind(b"\n")
+    return before + cut + 1 if cut >= 0 else before if before == 0 else start

@@ -1,0 +1,96 @@
+"""One task: where it stands, its steps as a timeline, and what can be done with it."""
+
+from typing import Any
+
+from siding.app.apply import Mode
+from siding.app.status import status
+from siding.app.steps import Step
+from siding.errors import UsageError
+from siding.web.acts import ACTS, Wish
+from siding.web.acts import plan as plan_act
+from siding.web.api.reads import newest
+from siding.web.ask import Ask
+from siding.web.rendering import Page
+from siding.web.waiting import waiting_of
+
+SHOWN = 50
+
+
+def task(ask: Ask) -> Page:
+    """A task and its steps, newest first."""
+    task_id = ask.task_id
+    found = status(ask.project, task_id)
+    limit = ask.number("shown", SHOWN, most=100_000)
+    steps = newest(ask, before=0, limit=limit)
+    last = found.last
+    values = {
+        "task": found.task,
+        "found": found,
+        "workspace": found.workspace,
+        "is_active": ask.project.active_task_id() == task_id,
+        "is_closed": found.task.status.value == "closed",
+        "steps": [_entry(each) for each in steps],
+        "more": max(0, found.steps - len(steps)),
+        "next": limit + 200,
+        "running": _running(found.in_progress) if found.in_progress else None,
+        "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
+        "waiting": [each for each in waiting_of(ask.project) if each.task == task_id],
+        "card": dict(found.task.start),
+    }
+    return Page("task.html", found.task.name, values, watch=task_id)
+
+
+def plan(ask: Ask) -> Page:
+    """What an act would do, to be read before it is done."""
+    wish = Wish(
+        act=ask.choice("act", "rollback", *(each for each in ACTS if each != "rollback")),
+        step=ask.query.get("step", ""),
+        hard=ask.query.get("hard") == "1",
+        force=ask.query.get("force") == "1",
+        mode=ask.choice("mode", *(mode.value for mode in Mode)),
+        close=ask.query.get("stay") != "1",
+        keep=ask.query.get("keep") == "1",
+    )
+    if len(wish.step) > 20:
+        raise UsageError("that is no step")
+    task_id = ask.task_id
+    values = {
+        "plan": plan_act(ask.project, task_id, wish),
+        "wish": wish,
+        "task_id": task_id,
+        "modes": [mode.value for mode in Mode],
+    }
+    return Page("plan.html", "", values)
+
+
+def _entry(step: Step) -> dict[str, Any]:
+    return {
+        "step": step,
+        "agent": str(step.record.get("agent") or ""),
+        "policy": policy_of(step),
+        "tone": tone_of(step.status),
+        "origin": str(step.record.get("origin") or ""),
+    }
+
+
+def policy_of(step: Step) -> list[dict[str, Any]]:
+    """Return what the policy said about a step."""
+    return [each for each in step.record.get("policy_events") or [] if isinstance(each, dict)]
+
+
+def tone_of(status_word: str) -> str:
+    """Return how a status looks: good, bad, warn or live."""
+    return {"completed": "good", "failed": "bad", "blocked": "bad", "running": "live"}.get(
+        status_word, "warn"
+    )
+
+
+def _running(progress: Any) -> dict[str, Any]:
+    running = progress.running
+    return {
+        "number": running.number,
+        "kind": running.kind,
+        "command": " ".join(running.record.get("cmd", [])),
+        "started_at": running.started_at,
+        "cut_off": progress.holder is None,
+    }

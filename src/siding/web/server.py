@@ -1,0 +1,120 @@
+"""Run one dashboard: bind, announce, serve, end when nobody is there."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from siding.app.dashboard import Dashboard, announce
+from siding.app.project import Project
+from siding.app.wiring import App
+from siding.errors import SidingError
+from siding.web.access import Activity, Key
+from siding.web.application import build
+from siding.web.connection import Door, connections_of
+from siding.web.guard import MAX_HEAD_BYTES
+from siding.web.site import Site
+
+ADDRESS = "127.0.0.1"
+THREADS = 8
+_LOOK_EVERY_S = 1.0
+
+
+def bind(port: int | None) -> socket.socket:
+    """Return a socket bound to the loopback and nothing else; the kernel chooses the port of None.
+
+    Raises SidingError when the port is taken.
+    """
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if port is not None:  # or a restart would have to wait a minute for the same one
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((ADDRESS, port or 0))
+    except OSError as error:
+        bound.close()
+        raise SidingError(
+            f"port {port} cannot be used: {error.strerror}",
+            hint="leave out --port to get a free one",
+        ) from None
+    return bound
+
+
+def serve(
+    app: App,
+    project: Project,
+    bound: socket.socket,
+    *,
+    idle_s: float,
+    show: Callable[[str], None],
+    ready: Callable[[Dashboard], None],
+) -> None:
+    """Serve until Ctrl-C, or until nobody has looked for `idle_s` seconds.
+
+    `show` writes a line to the terminal; `ready` is called when pages can be asked for.
+    """
+    port = bound.getsockname()[1]
+    key, activity = Key(), Activity()
+    site = Site(app, key=key.text, show=show)
+    server = _Server(
+        _config(build(site, key=key, activity=activity), Door(port, key)),
+        activity=activity,
+        idle_s=idle_s,
+        show=show,
+    )
+    dashboard = Dashboard(pid=app.pid, port=port, key=key.text, started_at=app.now())
+    announce(project, dashboard)
+    server.when_ready = lambda: ready(dashboard)
+    asyncio.run(server.serve(sockets=[bound]))
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which also ends when it is idle."""
+
+    when_ready: Callable[[], None]
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        activity: Activity,
+        idle_s: float,
+        show: Callable[[str], None],
+    ) -> None:
+        super().__init__(config)
+        self._activity = activity
+        self._idle_s = idle_s
+        self._show = show
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        from anyio.to_thread import current_default_thread_limiter
+
+        current_default_thread_limiter().total_tokens = THREADS
+        self._watching = asyncio.create_task(self._end_when_idle())
+        self.when_ready()
+
+    async def _end_when_idle(self) -> None:
+        while self._activity.idle_s() < self._idle_s:
+            await asyncio.sleep(min(_LOOK_EVERY_S, self._idle_s))
+        self._show("nobody has looked for a while: the dashboard ends")
+        self.should_exit = True
+
+
+def _config(application: ASGIApp, door: Door) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        http=connections_of(door),
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES * 2,
+    )

@@ -1,0 +1,80 @@
+"""What every handler of one running dashboard shares."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from siding.app.dashboard import Tickets
+from siding.app.overview import Total, total_change
+from siding.app.project import Project, require_project
+from siding.app.wiring import App
+from siding.errors import NotFound
+from siding.ids import TaskId
+from siding.web.following import Stamps, stamps_of
+from siding.web.live import Hub
+from siding.web.nonces import Nonces
+
+_VIEWS_KEPT = 16
+_TOTALS_KEPT = 4096
+
+
+class Site:
+    """The project a dashboard shows, and what is remembered between requests."""
+
+    def __init__(self, app: App, *, key: str, show: Callable[[str], None]) -> None:
+        self.app = app
+        self.nonces = Nonces(show)
+        self.tickets = Tickets(self.project(), key)
+        self._watched = self.project()
+        self.hub = Hub(self.project)
+        self.views = Views()
+        self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
+
+    def project(self) -> Project:
+        """Return the project as it is now: its settings may have changed since the last request."""
+        return require_project(self.app)
+
+    def stamps(self) -> Stamps:
+        """Return what changes when anything of the project does."""
+        return stamps_of(self._watched)
+
+    def task_id(self, project: Project, named: str) -> TaskId:
+        """Return the id if a task has it: what an address says never becomes part of a path."""
+        if named not in project.tasks.ids():
+            raise NotFound(f"there is no task {named!r}")
+        return TaskId(named)
+
+    def known_total(self, task_id: str, snapshot: str) -> Total | None:
+        """Return what a task changed up to a snapshot, if that was counted before."""
+        return self._totals.get((task_id, snapshot))
+
+    def total(self, task_id: str, snapshot: str) -> Total | None:
+        """Return what a task changed up to a snapshot; counts it if nobody has."""
+        key = (task_id, snapshot)
+        if key not in self._totals:
+            self._totals[key] = total_change(self.project(), task_id, snapshot)
+            while len(self._totals) > _TOTALS_KEPT:
+                self._totals.popitem(last=False)
+        return self._totals[key]
+
+
+class Views:
+    """Pages that many look at at once are made once: kept while nothing they show has changed."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, tuple[Any, bytes]] = OrderedDict()
+        self._making: dict[Hashable, asyncio.Lock] = {}
+
+    async def get(self, key: Hashable, signature: Any, make: Callable[[], bytes]) -> bytes:
+        """Return a view; `make` runs in a thread when `signature` is new, and then only once."""
+        lock = self._making.setdefault(key, asyncio.Lock())
+        async with lock:
+            kept = self._kept.get(key)
+            if kept is None or kept[0] != signature:
+                kept = (signature, await asyncio.to_thread(make))
+                self._kept[key] = kept
+                while len(self._kept) > _VIEWS_KEPT:
+                    gone, _ = self._kept.popitem(last=False)
+                    self._making.pop(gone, None)
+        return kept[1]

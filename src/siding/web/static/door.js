@@ -1,0 +1,80 @@
+// The key: out of the address, into this tab, and with every request. It is never in a URL that is
+// sent, nor in a cookie. A new tab asks the open ones for it: they are of the same origin.
+
+const NAME = "siding.key";
+const tabs = new BroadcastChannel("siding.key");
+let key = sessionStorage.getItem(NAME);
+
+tabs.onmessage = ({ data }) => {
+  if (data === "who has it?" && key) tabs.postMessage({ key });
+};
+
+export class Refusal extends Error {
+  constructor(status, message, hint = "", code = "") {
+    super(message);
+    Object.assign(this, { status, hint, code });
+  }
+}
+
+function keep(found) {
+  key = found;
+  sessionStorage.setItem(NAME, found);
+  return true;
+}
+
+/** Return whether this tab has the key now. */
+export async function haveKey() {
+  const told = new URLSearchParams(location.hash.slice(1));
+  if (told.has("key") || told.has("ticket")) {
+    history.replaceState(history.state, "", location.pathname + location.search);
+    if (told.has("key")) return keep(told.get("key"));
+    const answer = await post("/key", { ticket: told.get("ticket") }).catch(() => null);
+    if (answer) return keep(answer.key);
+  }
+  return Boolean(key) || askTabs();
+}
+
+/** Take the key out of what a person pasted: the address, or the key itself. */
+export function takeKey(text) {
+  const found = /key=([\w-]+)/.exec(text) ?? /^\s*([\w-]{20,})\s*$/.exec(text);
+  return Boolean(found) && keep(found[1]);
+}
+
+function askTabs() {
+  return new Promise((done) => {
+    const heard = ({ data }) => {
+      if (data?.key) finish(keep(data.key));
+    };
+    const finish = (answer) => {
+      tabs.removeEventListener("message", heard);
+      clearTimeout(timer);
+      done(answer);
+    };
+    const timer = setTimeout(finish, 300, false);
+    tabs.addEventListener("message", heard);
+    tabs.postMessage("who has it?");
+  });
+}
+
+/** Ask the server; throw a Refusal for anything but success. */
+export async function ask(path, options = {}) {
+  const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+  let answer;
+  try {
+    answer = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit" });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal(0, "The dashboard does not answer.", "It ends when nobody looks: `siding ui` starts it again.");
+  }
+  if (answer.ok || options.evenBad) return answer;
+  const told = await answer.json().catch(() => ({}));
+  const { message, hint, code } = told.error ?? {};
+  throw new Refusal(answer.status, message ?? `refused (${answer.status})`, hint ?? "", code ?? "");
+}
+
+/** Send JSON, return JSON. */
+export async function post(path, body) {
+  const headers = { "Content-Type": "application/json" };
+  const answer = await ask(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return answer.json();
+}

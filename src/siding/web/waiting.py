@@ -1,0 +1,20 @@
+"""What waits for a person, task by task and across projects."""
+
+from siding.app.inbox import InboxEntry, waiting, waiting_in
+from siding.app.overview import Waiting
+from siding.app.project import Project
+
+
+def waiting_of(project: Project) -> list[Waiting]:
+    """Return what waits in tasks of this project."""
+    return [
+        Waiting(task=each.task_id, what=each.title, path=each.page)
+        for each in waiting_in(project).entries
+        if each.task_id
+    ]
+
+
+def everything_waiting(project: Project) -> tuple[list[InboxEntry], list[str]]:
+    """Return what waits in every project of the home, and what could not be looked at."""
+    found = waiting(project.app)
+    return list(found.entries), list(found.problems)
