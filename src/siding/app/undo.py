@@ -26,7 +26,8 @@ from siding.ledger.step import Step, StepKind
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
 
-__all__ = ["NothingToRedo", "NothingToUndo", "Request", "Restored", "Undone", "redo", "undo"]
+__all__ = ["NothingToRedo", "NothingToUndo", "Request", "Restored", "Undone", "choose",
+           "position_of", "redo", "trashes_of", "undo"]  # fmt: skip
 
 _NAMED = 3
 
@@ -68,7 +69,7 @@ def undo(project: Project, request: Request) -> Undone:
     Raises NothingToUndo, NeedsConsent when later changes would go with it, and whatever keeps a
     restoration or an apply from being undone; nothing was changed then.
     """
-    task_id, away = _choose(project, request.task)
+    task_id, away = choose(project, request.task)
     if away:
         opened = reopen(project, task_id, by_undo=True, wait=request.wait)
         return Undone(
@@ -78,7 +79,7 @@ def undo(project: Project, request: Request) -> Undone:
     with holding_task(project, task_id, "undo", wait=request.wait) as lock:
         recover_if_cut_off(project, task_id)
         restorer = Restorer(project, task, lock)
-        found = _position(project, task)
+        found = position_of(project, task)
         if not found.undoable:
             raise NothingToUndo(
                 f"nothing to undo in task {task.name!r}",
@@ -98,7 +99,7 @@ def undo(project: Project, request: Request) -> Undone:
 
 def redo(project: Project, request: Request) -> Undone:
     """Do again what the newest undo took back, unless something new was done since."""
-    task_id, away = _choose(project, request.task)
+    task_id, away = choose(project, request.task)
     task = project.tasks.load(task_id) if not away else None
     if task is None:
         raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
@@ -107,7 +108,7 @@ def redo(project: Project, request: Request) -> Undone:
         restorer = None
         if project.registry.of_task(task_id) is not None:
             restorer = Restorer(project, task, lock)
-        found = _position(project, task)
+        found = position_of(project, task)
         if not found.redoable:
             raise _nothing_to_redo(task, found)
         act = found.redoable[-1]
@@ -139,7 +140,7 @@ def _reverse(
         paths=tuple(unquote_path(path) for path in act.step.record.get("paths") or ()),
         hard=word == "redo" and bool(act.step.record.get("hard")),
         force=request.force,
-        bring_back=_trashes_of(act.by),
+        bring_back=trashes_of(act.by),
     )
     if not request.force:
         _require_nothing_newer(restorer, attempt or act.by, wish.paths)
@@ -209,7 +210,8 @@ def _close_again(project: Project, task: Task) -> Undone:
     return Undone(task=task, what=f"removed the workspace of {task.name} again")
 
 
-def _position(project: Project, task: Task) -> Position:
+def position_of(project: Project, task: Task) -> Position:
+    """Return what could be undone and redone in a task."""
     mark = task.rest.get(MARK)
     after = mark.get("after") if isinstance(mark, dict) else None
     return position(
@@ -226,7 +228,7 @@ def _nothing_to_redo(task: Task, found: Position) -> NothingToRedo:
     )
 
 
-def _choose(project: Project, named: str | None) -> tuple[TaskId, bool]:
+def choose(project: Project, named: str | None) -> tuple[TaskId, bool]:
     """Return the task that is meant, and whether it, or its workspace, is away.
 
     With no name and no active task it is the one that was closed or removed last.
@@ -274,7 +276,7 @@ def _closed_last(project: Project, gone: set[TaskId]) -> TaskId | None:
     return max(moments, key=lambda task_id: moments[task_id], default=None)
 
 
-def _trashes_of(step: Step) -> tuple[str, ...]:
+def trashes_of(step: Step) -> tuple[str, ...]:
     """Return the places in the trash where a step, and attempts at it, put files."""
     named = [step.record.get("trash"), *(step.record.get("trash_before") or ())]
     return tuple(name for name in named if isinstance(name, str))
@@ -282,5 +284,5 @@ def _trashes_of(step: Step) -> tuple[str, ...]:
 
 def _earlier_trash(attempt: Step | None) -> dict[str, Any]:
     """An attempt that was cut off may have put files into the trash: they belong to this one."""
-    places = () if attempt is None else _trashes_of(attempt)
+    places = () if attempt is None else trashes_of(attempt)
     return {"trash_before": list(places)} if places else {}
