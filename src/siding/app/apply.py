@@ -20,9 +20,9 @@ from siding.app.close import Closed, Fate, close_task
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace
+from siding.app.recovery import recover_if_cut_off
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
-from siding.app.workspaces import recover_if_cut_off
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying import Move, checkout_of, refuse_busy, refuse_overlaps
 from siding.git.applying_bench import Bench

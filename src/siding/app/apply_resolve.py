@@ -16,9 +16,9 @@ from siding.app.apply_history import newest_merge
 from siding.app.apply_plan import ApplyPlan
 from siding.app.locking import holding_task
 from siding.app.project import Project
+from siding.app.recovery import recover_if_cut_off
 from siding.app.restoring import Destination, Restorer, Wish
 from siding.app.selection import select
-from siding.app.workspaces import recover_if_cut_off
 from siding.errors import SidingError, UsageError
 from siding.git import objects
 from siding.git.applying import changed_paths

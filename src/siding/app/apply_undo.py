@@ -9,7 +9,7 @@ from typing import Any
 from siding.app.apply_steps import Settled, new_token, record_move
 from siding.app.locking import holding_task
 from siding.app.project import Project
-from siding.app.workspaces import recover_if_cut_off
+from siding.app.recovery import recover_if_cut_off
 from siding.errors import SidingError
 from siding.git.applying import (
     Move,

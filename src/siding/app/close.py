@@ -9,8 +9,8 @@ from siding.app.locking import holding_task
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
-from siding.app.recovery import recover_cut_off
-from siding.app.workspaces import finish_removal, keep, recover_if_cut_off, remove
+from siding.app.recovery import recover_cut_off, recover_if_cut_off
+from siding.app.workspaces import finish_removal, keep, remove
 from siding.errors import SidingError
 from siding.storage.files import make_dirs, move_aside
 from siding.storage.locks import FileLock

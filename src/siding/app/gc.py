@@ -14,8 +14,8 @@ from siding.app.archives import places_in_trash
 from siding.app.collecting import collect
 from siding.app.locking import TaskBusy, holding_task
 from siding.app.project import Project
+from siding.app.recovery import recover_if_cut_off
 from siding.app.reopen import deleted_lock, deleted_tasks
-from siding.app.workspaces import recover_if_cut_off
 from siding.errors import SidingError
 from siding.git.command import output_of
 from siding.ids import TaskId

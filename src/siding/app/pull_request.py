@@ -15,8 +15,8 @@ from siding.app.apply_steps import Settled
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.pull_request_body import body_of
+from siding.app.recovery import recover_if_cut_off
 from siding.app.selection import select
-from siding.app.workspaces import recover_if_cut_off
 from siding.errors import SidingError
 from siding.git.applying_bench import Bench
 from siding.git.command import Place, find_program

@@ -16,6 +16,7 @@ from siding.app.project import Project
 from siding.app.snapshots import TaskSnapshots, diff_stat_record
 from siding.errors import SidingError
 from siding.git.capture import Capture
+from siding.git.patches import DiffStat
 from siding.ids import step_id
 from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
@@ -224,10 +225,7 @@ class Recorder:
 
     def _write_down(self, running: Running, after: Capture, fields: Mapping[str, Any]) -> Step:
         before = running.parent or after.snapshot
-        artifacts, bound = self._artifacts(running.number, before, after.snapshot)
-        stat = (
-            self.snapshots.diff_stat(before, after.snapshot) if before != after.snapshot else None
-        )
+        artifacts, bound, stat = self._artifacts(running.number, before, after.snapshot)
         ended_at = self.project.app.now()
         told = {**running.record, **fields}
         record: dict[str, Any] = {
@@ -277,39 +275,42 @@ class Recorder:
 
     def _artifacts(
         self, number: int, before: str, after: str
-    ) -> tuple[dict[str, str], dict[str, str]]:
-        """Write the patch; return the artifact names and the hashes that bind them to the line."""
+    ) -> tuple[dict[str, str], dict[str, str], DiffStat | None]:
+        """Write the patch; return the artifact names, the hashes that bind them to the line, and
+        the patch's figures."""
         names: dict[str, str] = {}
         bound: dict[str, str] = {}
+        stat = None
         if before != after:
             make_dirs(self.layout.artifacts_dir)
             patch = self.layout.artifact(number, "patch")
-            digest = self._write_patch(patch, before, after)
+            digest, stat = self._write_patch(patch, before, after)
             if digest is not None:
                 names["patch"] = f"artifacts/{patch.name}"
                 bound["patch_sha256"] = digest
         output = self.layout.artifact(number, "output")
         if output.exists():
             names["output"] = f"artifacts/{output.name}"
-        return names, bound
+        return names, bound, stat
 
-    def _write_patch(self, path: Path, before: str, after: str) -> str | None:
-        """Write the patch between two snapshots; return its SHA-256, None when it is empty."""
+    def _write_patch(self, path: Path, before: str, after: str) -> tuple[str | None, DiffStat]:
+        """Write the patch between two snapshots; return its SHA-256, None when it is empty, and
+        its figures."""
         temporary = path.with_name(f".{path.name}.tmp")
         fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
-            self.snapshots.write_patch(before, after, fd)
+            stat = self.snapshots.write_patch_counted(before, after, fd)
             size = os.lseek(fd, 0, os.SEEK_END)
             if size == 0:
                 remove_file(temporary)
-                return None
+                return None, stat
             digest = _digest_of(fd)
             os.fsync(fd)
         finally:
             os.close(fd)
         temporary.replace(path)
         fsync_dir(path.parent)
-        return digest
+        return digest, stat
 
 
 def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:

@@ -8,6 +8,7 @@ because the power failed during `siding task start`.
 from siding.app.locking import TaskBusy, holding_task
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.ids import TaskId
 from siding.storage.locks import FileLock
 
 
@@ -17,12 +18,7 @@ def recover_cut_off(project: Project) -> None:
     An act still under way is left alone, and so is one that cannot be recovered now: it must not
     keep other tasks from working, and `siding doctor` says what is wrong with it.
     """
-    cut_off = project.registry.cut_off()
-    if not cut_off:
-        return
-    from siding.app.workspaces import recover_if_cut_off  # 5 ms, and hardly ever needed
-
-    for workspace in cut_off:
+    for workspace in project.registry.cut_off():
         if FileLock(project.task_layout(workspace.task_id).lock).is_locked():
             continue
         try:
@@ -30,3 +26,13 @@ def recover_cut_off(project: Project) -> None:
                 recover_if_cut_off(project, workspace.task_id)
         except (TaskBusy, SidingError, OSError):
             continue
+
+
+def recover_if_cut_off(project: Project, task_id: TaskId) -> str | None:
+    """Recover the task's workspace if an act on it was cut off. The task's lock is held."""
+    workspace = project.registry.of_task(task_id)
+    if workspace is None or workspace.intent is None:
+        return None
+    from siding.app.workspaces import recover  # 5 ms, and hardly ever needed
+
+    return recover(project, workspace)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from siding.app.archives import lay_out, places_in_trash
 from siding.app.locking import holding_task
 from siding.app.project import Project
+from siding.app.recovery import recover_if_cut_off
 from siding.app.returning import bring_back
 from siding.app.selection import resolve
-from siding.app.workspaces import recover_if_cut_off
 from siding.errors import NotFound, SidingError, UsageError
 from siding.ids import TaskId
 from siding.storage.documents import read_document_or_none

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from siding.app.locking import holding_task
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
+from siding.app.recovery import recover_if_cut_off
 from siding.app.restoring import (
     Destination,
     Here,
@@ -26,7 +27,6 @@ from siding.app.restoring import (
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.app.steps import step as find_step
-from siding.app.workspaces import recover_if_cut_off
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.paths import quote_path
 from siding.git.refs import read_head
@@ -36,8 +36,8 @@ from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
 __all__ = [
-    "NeedsConsent", "Request", "RolledBack", "Survey", "below_workspace", "destination_of",
-    "moved_branch", "preview", "quote_path", "rollback", "rollback_record",
+    "NeedsConsent", "Request", "Restored", "RolledBack", "Survey", "below_workspace",
+    "destination_of", "moved_branch", "preview", "quote_path", "rollback", "rollback_record",
 ]  # fmt: skip
 
 

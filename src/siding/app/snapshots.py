@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from siding.errors import SidingError
 from siding.git.capture import Capture, Request, capture, changed_count
 from siding.git.changes import Limits
-from siding.git.patches import DiffStat, diff_stat, write_patch
+from siding.git.patches import DiffStat, diff_stat, write_patch, write_patch_counted
 from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
 from siding.git.store import SnapshotStore
@@ -69,6 +69,10 @@ class TaskSnapshots:
     def changed_count(self) -> int:
         """Return how many files differ from the newest snapshot; writes nothing."""
         return changed_count(self._store, self._request(step="", kind="look"))
+
+    def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
+        """Write the patch between two snapshots, and return its figures."""
+        return write_patch_counted(self._store, Sha(before), Sha(after), fd)
 
     @contextmanager
     def peek(self) -> Iterator[tuple[Sha, "TaskSnapshots"]]:

@@ -9,11 +9,11 @@ from siding.app.include import copy_included
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recording import open_recorder
-from siding.app.recovery import recover_cut_off
+from siding.app.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.ruling import run_judged_hook
 from siding.app.selection import select
 from siding.app.startcard import StartCard, draw_card
-from siding.app.workspaces import create, recover_if_cut_off
+from siding.app.workspaces import create
 from siding.errors import UsageError
 from siding.git.errors import UnknownRevision
 from siding.ids import Sha, TaskId, new_task_id

@@ -12,11 +12,11 @@ from siding.app.apply_undo import redo_apply, undo_apply
 from siding.app.close import Fate, close_task, remove_workspace
 from siding.app.locking import holding_task
 from siding.app.project import Project
+from siding.app.recovery import recover_if_cut_off
 from siding.app.reopen import MARK, Reopened, deleted_tasks, reopen
 from siding.app.restoring import Destination, NeedsConsent, Restored, Restorer, Wish
 from siding.app.rollback import rollback_record
 from siding.app.selection import resolve, select
-from siding.app.workspaces import recover_if_cut_off
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.patches import diff_trees
 from siding.git.paths import is_under, quote_path, unquote_path

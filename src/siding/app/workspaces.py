@@ -21,7 +21,7 @@ from siding.git.pins import pin
 from siding.git.roots import recorded_root
 from siding.git.seeding import Seed, add_task
 from siding.git.worktrees import AddedWorktree, add_worktree, detach_worktree, undo_add
-from siding.ids import Sha, TaskId
+from siding.ids import Sha
 from siding.storage.files import make_dirs, move_aside
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace
@@ -205,14 +205,6 @@ def recover(project: Project, workspace: Workspace) -> str:
         f"the registry names an unfinished act {operation!r} that this Siding does not know",
         hint="use the version of Siding that began it",
     )
-
-
-def recover_if_cut_off(project: Project, task_id: TaskId) -> str | None:
-    """Recover the task's workspace if an act on it was cut off. The task's lock is held."""
-    workspace = project.registry.of_task(task_id)
-    if workspace is None or workspace.intent is None:
-        return None
-    return recover(project, workspace)
 
 
 def _plan(project: Project, task: Task, base: Sha) -> Workspace:

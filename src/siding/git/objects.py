@@ -8,11 +8,13 @@ import os
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from siding.git import durable
 from siding.git.command import EMAIL, IDENTITY
 from siding.ids import Sha
+
+_SMALL = 1 << 20  # bytes
 
 
 class Commit(NamedTuple):
@@ -25,12 +27,25 @@ class Commit(NamedTuple):
 
 def object_id(kind: str, body: bytes, object_format: str) -> Sha:
     """Return the name of an object."""
-    import hashlib  # 1 ms that reading commands need not spend
-
-    digest = hashlib.new(object_format, usedforsecurity=False)
+    digest = new_digest(object_format, len(body))
     digest.update(f"{kind} {len(body)}\0".encode("ascii"))
     digest.update(body)
     return Sha(digest.hexdigest())
+
+
+def new_digest(object_format: str, size: int) -> Any:
+    """Return a digest as `hashlib` has it, for `size` bytes: `hashlib` loads OpenSSL, which takes
+    longer than Python's own code does for a few files."""
+    if object_format == "sha1" and size <= _SMALL:
+        try:
+            import _sha1  # type: ignore[import-not-found]
+        except ImportError:
+            pass
+        else:
+            return _sha1.sha1()
+    import hashlib
+
+    return hashlib.new(object_format, usedforsecurity=False)
 
 
 def loose_path(objects: Path, sha: str) -> Path:

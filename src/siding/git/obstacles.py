@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Collection, Iterator
 
+from siding.git.objects import new_digest
 from siding.git.paths import join, parents
 from siding.git.restore import Restoration
 from siding.git.roots import WorktreeRoot
@@ -102,24 +103,24 @@ def _files_below(base: bytes, directory: bytes) -> Iterator[bytes]:
 
 def blob_at(full: bytes, object_format: str, mode: str) -> str | None:
     """Return the object id that a file's or link's bytes have; None when it is no such thing."""
-    import hashlib
-
     found = os.lstat(full)
     if stat.S_ISLNK(found.st_mode):
         if mode != SYMLINK:
             return None
         data = os.readlink(full)
-        digest = hashlib.new(object_format, b"blob %d\0" % len(data), usedforsecurity=False)
+        digest = new_digest(object_format, len(data))
+        digest.update(b"blob %d\0" % len(data))
         digest.update(data)
-        return digest.hexdigest()
+        return str(digest.hexdigest())
     if not stat.S_ISREG(found.st_mode) or mode == SYMLINK:
         return None
     fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         size = os.fstat(fd).st_size
-        digest = hashlib.new(object_format, b"blob %d\0" % size, usedforsecurity=False)
+        digest = new_digest(object_format, size)
+        digest.update(b"blob %d\0" % size)
         while block := os.read(fd, 1 << 20):
             digest.update(block)
     finally:
         os.close(fd)
-    return digest.hexdigest()
+    return str(digest.hexdigest())

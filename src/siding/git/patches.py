@@ -10,6 +10,8 @@ from siding.git.store import SnapshotStore
 from siding.ids import Sha
 
 _SAFE = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
+_PATCH = ("diff-tree", "-r", "-p", "--binary", "--full-index", "-M", *_SAFE)
+_COUNT = ("diff-tree", "-r", "--raw", "--numstat", "-z", "-M", "--no-abbrev", *_SAFE)
 # Settings of git's that would make a patch look different from what `git apply` expects.
 _PLAIN = (
     "diff.noprefix=false",
@@ -77,13 +79,33 @@ def write_patch(
     Goes straight from git into the file, whatever its size. ``paths`` limits it to these paths
     and what is below them.
     """
-    arguments = ["diff-tree", "-r", "-p", "--binary", "--full-index", "-M", *_SAFE]
-    arguments += [old, new, *_only(paths)]
+    arguments = [*_PATCH, old, new, *_only(paths)]
     misread = [c.path for c in diff_trees(store, old, new) if b" /" in c.path]
     if not misread:
-        store.git.run_to_fd(_place(store), arguments, doing="writing the patch", stdout=fd)
+        _write_whole(store, arguments, fd)
         return
     with_headers_quoted(store, arguments, misread, fd)
+
+
+def write_patch_counted(store: SnapshotStore, old: Sha, new: Sha, fd: int) -> DiffStat:
+    """Write the patch as `write_patch` does, and return its figures: both are made at once."""
+    counting = store.git.start(_place(store), [*_COUNT, old, new])
+    try:
+        _write_whole(store, [*_PATCH, old, new], fd)
+    except BaseException:
+        counting.end()
+        raise
+    stat = parse_stat(output_of(counting.finish(), doing="counting changed lines"))
+    misread = [each.path for each in stat.per_file if b" /" in each.path]
+    if misread:
+        os.ftruncate(fd, 0)
+        os.lseek(fd, 0, os.SEEK_SET)
+        with_headers_quoted(store, [*_PATCH, old, new], misread, fd)
+    return stat
+
+
+def _write_whole(store: SnapshotStore, arguments: Sequence[str], fd: int) -> None:
+    store.git.run_to_fd(_place(store), arguments, doing="writing the patch", stdout=fd)
 
 
 def with_headers_quoted(
@@ -112,8 +134,7 @@ def with_headers_quoted(
 
 def diff_stat(store: SnapshotStore, old: Sha, new: Sha, *, paths: Sequence[bytes] = ()) -> DiffStat:
     """Return the figures of the difference, with renames found as in `write_patch`."""
-    arguments = ["diff-tree", "-r", "--raw", "--numstat", "-z", "-M", "--no-abbrev", *_SAFE]
-    done = store.git.attempt(_place(store), [*arguments, old, new, *_only(paths)])
+    done = store.git.attempt(_place(store), [*_COUNT, old, new, *_only(paths)])
     return parse_stat(output_of(done, doing="counting changed lines"))
 
 
