@@ -1,0 +1,372 @@
+"""A branch and its checkout move together beside the person's work, or not at all; cut off
+anywhere, `recover` brings both to one side."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from siding.git import applying_checkout as checkouts
+from siding.git.applying import (
+    CheckoutBusy,
+    Move,
+    Overlapping,
+    Recovered,
+    Refused,
+    TargetMoved,
+    carry_out,
+    changed_paths,
+    checkout_of,
+    move_from,
+    overlaps,
+    pushed_to,
+    recover,
+    refuse_busy,
+    swap,
+    take_back,
+)
+from siding.git.applying_checkout import CheckoutPlace, IndexLocked
+from siding.git.command import Place
+from siding.git.patches import Change
+from siding.ids import Sha
+
+from .world import Tree, World, on_disk, write
+
+TOKEN = "0123456789abcdef"
+
+
+class Ready(NamedTuple):
+    """Two commits of Ada's; her branch is at the old one, and she has work of her own."""
+
+    world: World
+    move: Move
+    changes: list[Change]
+    mine: Tree
+
+    def now(self) -> tuple[Sha, Tree]:
+        """Return where the branch is, and the files without Ada's own."""
+        found = on_disk(self.world.root)
+        assert {path: found.pop(path) for path in self.mine} == self.mine
+        status = self.world.user("status", "--porcelain", "-z").split(b"\0")[:-1]
+        assert status == [b" M kept.txt", b"?? unknown"], status
+        return self.world.repository.branch("main") or Sha(""), found
+
+    def is_at(self, side: Sha) -> bool:
+        """Tell whether branch and files are at a commit; nothing of ours is left in git's."""
+        left = [name for name in os.listdir(self.world.root / ".git") if "lock" in name]
+        left += [name for name in os.listdir(self.world.root / ".git") if "siding" in name]
+        assert left == []
+        at, files = self.now()
+        expected = tree_of(self.world, side)
+        expected.pop(b"kept.txt")
+        return at == side and files == expected
+
+
+def tree_of(world: World, commit: Sha) -> Tree:
+    found: Tree = {}
+    for line in world.user("ls-tree", "-r", "-z", commit).split(b"\0")[:-1]:
+        about, _, path = line.partition(b"\t")
+        mode, _kind, sha = about.decode().split(" ")
+        found[path] = (mode, world.user("cat-file", "blob", sha))
+    return found
+
+
+@pytest.fixture
+def ready(world: World) -> Ready:
+    world.commit({"kept.txt": "committed\n", "gone": "gone\n", "tool": "#!/bin/sh\n"})
+    old = world.head()
+    (world.root / "gone").unlink()
+    (world.root / "tool").chmod(0o755)
+    new = world.commit({"a.txt": "new\n", "odd \n\u00e9/x": b"\0\r\n"})
+    world.user("reset", "-q", "--hard", old)
+    write(world.root / "kept.txt", "not committed\n")
+    write(world.root / "unknown", "unknown\n")
+    place = checkout_of(world.repository, "main")
+    assert place is not None
+    move = Move(branch="main", old=old, new=new, checkout=place, token=TOKEN)
+    changes = changed_paths(world.repository, Place(git_dir=world.paths.common_dir), old, new)
+    mine = {
+        b"kept.txt": ("100644", b"not committed\n"), b"unknown": ("100644", b"unknown\n")
+    }  # fmt: skip
+    return Ready(world, move, changes, mine)
+
+
+def go(ready: Ready, move: Move | None = None) -> None:
+    world = ready.world
+    carry_out(world.repository, world.settings, move or ready.move, ready.changes, reason="test")
+
+
+def test_branch_and_checkout_move_together_and_back(ready: Ready) -> None:
+    assert ready.is_at(ready.move.old)
+    go(ready)
+    assert ready.is_at(ready.move.new)
+    assert b"test" in ready.world.user("reflog", "-1", "main")
+    back = ready.move.reversed("fedcba9876543210")
+    changes = changed_paths(
+        ready.world.repository, Place(git_dir=ready.world.paths.common_dir), back.old, back.new
+    )
+    carry_out(ready.world.repository, ready.world.settings, back, changes, reason="back")
+    assert ready.is_at(ready.move.old)
+
+
+def test_a_branch_that_is_checked_out_nowhere(ready: Ready) -> None:
+    world = ready.world
+    world.user("branch", "other", ready.move.old)
+    assert checkout_of(world.repository, "other") is None
+    go(ready, ready.move._replace(branch="other", checkout=None))
+    assert world.repository.branch("other") == ready.move.new
+    assert ready.is_at(ready.move.old)
+
+
+def test_a_move_reads_back_from_its_record(ready: Ready) -> None:
+    assert move_from(ready.move.as_record()) == ready.move
+    nowhere = ready.move._replace(checkout=None)
+    assert move_from(nowhere.as_record()) == nowhere
+
+
+# What is in the way.
+
+
+def an_edit(world: World) -> list[bytes]:
+    write(world.root / "a.txt", "mine\n")
+    return [b"a.txt"]
+
+
+def a_staged_edit(world: World) -> list[bytes]:
+    write(world.root / "a.txt", "mine\n")
+    world.user("add", "a.txt")
+    write(world.root / "a.txt", "one\n")
+    return [b"a.txt"]
+
+
+def an_unknown_file(world: World) -> list[bytes]:
+    write(world.root / "odd \n\u00e9/x", "mine\n")
+    return ["odd \n\u00e9/x".encode()]
+
+
+def a_file_for_a_directory(world: World) -> list[bytes]:
+    write(world.root / "odd \n\u00e9", "mine\n")
+    return ["odd \n\u00e9".encode()]
+
+
+def an_ignored_file(world: World) -> list[bytes]:
+    write(world.root / ".git/info/exclude", "x\n")
+    return an_unknown_file(world)
+
+
+def one_that_git_does_not_look_at(world: World) -> list[bytes]:
+    world.user("update-index", "--assume-unchanged", "a.txt")
+    write(world.root / "a.txt", "mine\n")
+    return [b"a.txt"]
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [an_edit, a_staged_edit, an_unknown_file, a_file_for_a_directory, an_ignored_file,
+     one_that_git_does_not_look_at],
+)  # fmt: skip
+def test_what_is_in_the_way_is_named_and_nothing_moves(
+    ready: Ready, meanwhile: Callable[[World], list[bytes]]
+) -> None:
+    world, place = ready.world, ready.move.checkout
+    assert place is not None
+    assert overlaps(world.repository, world.settings, place, ready.changes).all == ()
+    named = meanwhile(world)
+    files, index = on_disk(world.root), world.user("ls-files", "-s", "-v")
+    assert [*overlaps(world.repository, world.settings, place, ready.changes).all] == named
+    with pytest.raises(Overlapping) as raised:
+        go(ready)
+    assert [*raised.value.overlaps.all] == named
+    assert (on_disk(world.root), world.user("ls-files", "-s", "-v")) == (files, index)
+    assert world.repository.branch("main") == ready.move.old
+    assert not list((world.root / ".git").glob("*.lock"))
+
+
+def test_a_branch_that_moved_meanwhile(ready: Ready) -> None:
+    world = ready.world
+    world.user("commit", "-q", "--allow-empty", "-m", "hers")
+    with pytest.raises(TargetMoved):
+        go(ready)
+    assert not list((world.root / ".git").glob("*lock*"))
+
+
+def test_another_git_at_work(ready: Ready) -> None:
+    lock = ready.world.root / ".git/index.lock"
+    lock.write_bytes(b"")
+    with pytest.raises(IndexLocked):
+        go(ready)
+    assert lock.read_bytes() == b""
+    lock.unlink()
+    assert ready.is_at(ready.move.old)
+
+
+def test_files_that_cannot_be_written(ready: Ready) -> None:
+    """git fails half way: the branch goes back, and so do the files."""
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    (ready.world.root / "src").chmod(0o500)
+    with pytest.raises(Refused):
+        go(ready)
+    (ready.world.root / "src").chmod(0o755)
+    assert ready.is_at(ready.move.old)
+
+
+@pytest.mark.parametrize("name", ["MERGE_HEAD", "rebase-merge", "CHERRY_PICK_HEAD", "BISECT_START"])
+def test_in_the_middle_of_something(ready: Ready, name: str) -> None:
+    place = ready.move.checkout
+    assert place is not None
+    refuse_busy(place)
+    write(place.git_dir / name, "")
+    with pytest.raises(CheckoutBusy, match=name.partition("_")[0].partition("-")[0].lower()):
+        refuse_busy(place)
+
+
+def test_a_branch_that_two_worktrees_have(ready: Ready) -> None:
+    world = ready.world
+    world.user("worktree", "add", "-q", "--force", str(world.directory / "two"), "main")
+    with pytest.raises(CheckoutBusy, match="two"):
+        checkout_of(world.repository, "main")
+
+
+def test_who_has_it_already(ready: Ready) -> None:
+    world = ready.world
+    assert pushed_to(world.repository, ready.move.new) == []
+    world.user("update-ref", "refs/remotes/origin/main", ready.move.new)
+    assert pushed_to(world.repository, ready.move.new) == ["origin/main"]
+    assert pushed_to(world.repository, ready.move.old) == ["origin/main"]
+
+
+# Cut off.
+
+
+def nothing_yet(_world: World, _move: Move, _place: CheckoutPlace) -> None:
+    pass
+
+
+def locked(_world: World, move: Move, place: CheckoutPlace) -> None:
+    checkouts.take_lock(place, move.token)
+
+
+def copied(world: World, move: Move, place: CheckoutPlace) -> None:
+    locked(world, move, place)
+    checkouts.copy_index(place, move.token)
+
+
+def swapped(world: World, move: Move, place: CheckoutPlace) -> None:
+    copied(world, move, place)
+    swap(world.repository, move, reason="test")
+
+
+def one_file_written(world: World, move: Move, place: CheckoutPlace) -> None:
+    swapped(world, move, place)
+    write(world.root / "a.txt", "new\n")
+
+
+def half_a_file_written(world: World, move: Move, place: CheckoutPlace) -> None:
+    swapped(world, move, place)
+    (world.root / "gone").unlink()
+    write(world.root / "a.txt", "ne")
+
+
+def all_written(world: World, move: Move, place: CheckoutPlace) -> None:
+    swapped(world, move, place)
+    private = checkouts.private_index(place, move.token)
+    checkouts.read_trees(
+        world.repository, world.settings, place, private, move.old, move.new
+    )  # fmt: skip
+
+
+def put_in_place(world: World, move: Move, place: CheckoutPlace) -> None:
+    all_written(world, move, place)
+    checkouts.put_in_place(place, checkouts.private_index(place, move.token))
+
+
+STAGES = [nothing_yet, locked, copied, swapped, one_file_written, half_a_file_written,
+          all_written, put_in_place]  # fmt: skip
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_cut_off_anywhere_it_comes_to_one_side(
+    ready: Ready, stage: Callable[[World, Move, CheckoutPlace], None]
+) -> None:
+    world, move = ready.world, ready.move
+    assert move.checkout is not None
+    stage(world, move, move.checkout)
+    for _ in range(2):  # again does no harm
+        side = recover(world.repository, world.settings, move, reason="test")
+        forward = STAGES.index(stage) >= STAGES.index(swapped)
+        assert side is (Recovered.DONE if forward else Recovered.UNDONE)
+        assert ready.is_at(move.new if forward else move.old)
+
+
+def test_an_edit_of_hers_after_the_crash_takes_it_back(ready: Ready) -> None:
+    """The branch had moved and she then edited a file that it changes: hers stays."""
+    world, move = ready.world, ready.move
+    assert move.checkout is not None
+    swapped(world, move, move.checkout)
+    write(world.root / "a.txt", "hers\n")
+    assert recover(world.repository, world.settings, move, reason="test") is Recovered.UNDONE
+    assert world.repository.branch("main") == move.old
+    assert (world.root / "a.txt").read_text() == "hers\n"
+    assert (world.root / "gone").exists()
+
+
+def test_a_lock_of_somebody_elses_is_left(ready: Ready) -> None:
+    place = ready.move.checkout
+    assert place is not None
+    checkouts.take_lock(place, "another0token000")
+    assert not checkouts.lock_is_ours(place, TOKEN)
+    checkouts.release_dead_lock(place, TOKEN)
+    assert (place.git_dir / "index.lock").exists()
+    checkouts.release_dead_lock(place, "another0token000")
+    assert not (place.git_dir / "index.lock").exists()
+
+
+# Files only.
+
+
+def files_only(ready: Ready) -> tuple[Move, Move]:
+    """Return the move that writes files without a commit, and the one back."""
+    world, move = ready.world, ready.move
+    old, new = (
+        Sha(world.user("rev-parse", f"{each}^{{tree}}").decode().strip())
+        for each in (move.old, move.new)
+    )
+    there = move._replace(branch="", old=old, new=new)
+    return there, there.reversed("fedcba9876543210")
+
+
+def reverted(ready: Ready, back: Move) -> None:
+    world = ready.world
+    changes = changed_paths(
+        world.repository, Place(git_dir=world.paths.common_dir), back.old, back.new
+    )
+    take_back(world.repository, world.settings, back, changes, reason="back")
+
+
+def test_files_without_a_commit_there_and_back(ready: Ready) -> None:
+    there, back = files_only(ready)
+    index = ready.world.user("ls-files", "-s")
+    go(ready, there)
+    assert (ready.world.root / "a.txt").read_text() == "new\n"
+    assert ready.world.repository.branch("main") == ready.move.old
+    assert ready.world.user("ls-files", "-s") == index
+    reverted(ready, back)
+    assert ready.is_at(ready.move.old)
+
+
+@pytest.mark.parametrize("stage", [False, True])
+def test_files_that_were_touched_since_are_not_taken_back(ready: Ready, stage: bool) -> None:
+    there, back = files_only(ready)
+    go(ready, there)
+    if stage:
+        ready.world.user("add", "a.txt")
+    else:
+        write(ready.world.root / "a.txt", "hers\n")
+    before = on_disk(ready.world.root)
+    with pytest.raises(Overlapping, match=r"a\.txt"):
+        reverted(ready, back)
+    assert on_disk(ready.world.root) == before
+    assert not list(Path(ready.world.root, ".git").glob("*lock*"))

@@ -1,0 +1,169 @@
+"""From a snapshot's bytes to what git would commit and check out; hooks in a checkout of theirs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from siding.git.applying import changed_paths
+from siding.git.applying_bench import Bench, TreeEntry
+from siding.git.applying_content import Content, FilterMissing, committed, lay_out, smudged
+from siding.git.applying_hooks import (
+    HookRefused,
+    hooks_directory,
+    rehearse,
+    run_hook,
+    staged_tree,
+)
+from siding.git.patches import diff_trees
+from siding.ids import Sha
+
+from .world import World, write
+
+
+@pytest.fixture
+def bench(task: World) -> Iterator[Bench]:
+    made = Bench(task.repository, task.store, task.directory / "bench")
+    made.open()
+    yield made
+    made.close()
+
+
+def content_of(task: World, bench: Bench) -> Content:
+    """Take a snapshot, and return what committing it comes to."""
+    taken = task.capture()
+    base = bench.tree_of(task.head())
+    changes = diff_trees(task.store, taken.parent, taken.snapshot)
+    return committed(bench, task.settings, base=base, snapshot=taken.tree, changes=changes)
+
+
+def body(bench: Bench, content: Content, path: bytes) -> bytes:
+    entry = content.edits[path]
+    assert entry is not None
+    return bench.read([entry.sha], kind=b"blob")[0]
+
+
+def test_without_attributes_bytes_are_what_they_are(task: World, bench: Bench) -> None:
+    write(task.worktree / "new", b"\r\n\0")
+    (task.worktree / "a.txt").unlink()
+    found = content_of(task, bench)
+    assert not found.attributes
+    assert found.edits.keys() == {b"new", b"a.txt"}
+    assert found.edits[b"a.txt"] is None
+    assert body(bench, found, b"new") == b"\r\n\0"
+    assert not bench.files.exists()
+
+
+def test_line_endings_are_stored_as_git_stores_them(task: World, bench: Bench) -> None:
+    write(task.worktree / ".gitattributes", "*.txt text\n*.id ident\n")
+    write(task.worktree / "x.txt", b"a\r\nb\r\n")
+    write(task.worktree / "x.id", b"$Id: 0123456789 $\n")
+    write(task.worktree / "x.bin", b"a\r\n")
+    found = content_of(task, bench)
+    assert found.attributes
+    assert body(bench, found, b"x.txt") == b"a\nb\n"
+    assert body(bench, found, b"x.id") == b"$Id$\n"
+    assert body(bench, found, b"x.bin") == b"a\r\n"
+    git_says = task.user("hash-object", "x.txt", cwd=task.worktree).decode().strip()
+    entry = found.edits[b"x.txt"]
+    assert entry is not None
+    assert entry.sha == git_says
+
+
+def test_what_comes_to_the_same_is_no_change(task: World, bench: Bench) -> None:
+    """Only the line endings on disk differ: git would commit nothing."""
+    task.user("config", "--global", "core.autocrlf", "true")
+    write(task.worktree / "a.txt", b"one\r\n")
+    assert content_of(task, bench).edits == {}
+
+
+def test_a_filter_that_is_missing_is_no_reason_to_commit_raw_bytes(
+    task: World, bench: Bench
+) -> None:
+    for key in ("clean", "smudge", "process"):
+        task.user("config", "--global", f"filter.big.{key}", "no-such-program %f")
+    write(task.worktree / ".gitattributes", "*.bin filter=big\n")
+    write(task.worktree / "x.bin", b"raw")
+    with pytest.raises(FilterMissing, match=r"x\.bin"):
+        content_of(task, bench)
+
+
+def test_a_checkout_writes_what_is_smudged(task: World, bench: Bench) -> None:
+    write(task.root / ".gitattributes", "*.txt text eol=crlf\n")
+    write(task.root / "x.txt", "a\nb\n")
+    new = task.commit({"plain": "a\nb\n"})
+    old = Sha(task.user("rev-parse", f"{new}~1").decode().strip())
+    changes = changed_paths(task.repository, bench.place(), old, new)
+    edits = smudged(bench, task.settings, bench.tree_of(new), changes)
+    crlf, plain = edits[b"x.txt"], edits[b"plain"]
+    assert crlf is not None
+    assert plain is not None
+    assert bench.read([crlf.sha, plain.sha], kind=b"blob") == [b"a\r\nb\r\n", b"a\nb\n"]
+
+
+def test_files_are_laid_out_byte_for_byte(task: World, bench: Bench) -> None:
+    odd = b"d\n/\xff"
+    edits = {
+        odd: TreeEntry(b"100644", bench.put("blob", b"\0\r\n")),
+        b"tool": TreeEntry(b"100755", bench.put("blob", b"#!/bin/sh\n")),
+        b"link": TreeEntry(b"120000", bench.put("blob", b"tool")),
+    }
+    empty = bench.put("tree", b"")
+    changes = changed_paths(task.repository, bench.place(), empty, bench.edit_tree(empty, edits))
+    lay_out(bench, changes)
+    lay_out(bench, changes)  # what is there is left alone
+    assert (
+        bench.git.run(bench.place(work_tree=bench.files), ["hash-object", "tool"], doing="hashing")
+        .decode()
+        .strip()
+        == edits[b"tool"].sha
+    )
+    with open(b"%b/%b" % (str(bench.files).encode(), odd), "rb") as file:
+        assert file.read() == b"\0\r\n"
+    assert (bench.files / "tool").stat().st_mode & 0o111
+    assert str((bench.files / "link").readlink()) == "tool"
+
+
+# Hooks.
+
+
+def hook(task: World, name: str, script: str) -> Path:
+    path = task.root / ".git/hooks" / name
+    write(path, "#!/bin/sh\n" + script)
+    path.chmod(0o755)
+    return path
+
+
+def test_hooks_see_the_result_and_not_the_persons_files(task: World, bench: Bench) -> None:
+    tree = bench.edit_tree(
+        bench.tree_of(task.head()), {b"a.txt": TreeEntry(b"100644", bench.put("blob", b"ours\n"))}
+    )
+    place = rehearse(bench, task.settings, branch="main", tree=tree)
+    script = 'git symbolic-ref HEAD; cat a.txt; echo "$1"; echo more >>a.txt; git add a.txt; exit 3'
+    hook(task, "commit-msg", script)
+    before = (task.root / "a.txt").read_bytes(), (task.root / ".git/index").read_bytes()
+    with pytest.raises(HookRefused) as raised:
+        run_hook(hooks_directory(bench), "commit-msg", ["the message"], place)
+    assert "refs/heads/main\nours\nthe message" in raised.value.message
+    assert "status 3" in raised.value.message
+    made = staged_tree(bench, place)
+    changed = changed_paths(task.repository, bench.place(), tree, made)
+    assert [each.path for each in changed] == [b"a.txt"]
+    assert ((task.root / "a.txt").read_bytes(), (task.root / ".git/index").read_bytes()) == before
+
+
+def test_a_hook_that_is_not_there_or_not_executable_is_passed_over(
+    task: World, bench: Bench
+) -> None:
+    place = rehearse(bench, task.settings, branch="main", tree=bench.tree_of(task.head()))
+    hook(task, "pre-commit", "exit 1\n").chmod(0o644)
+    for name in ("pre-commit", "commit-msg"):
+        run_hook(hooks_directory(bench), name, [], place)
+
+
+def test_where_the_hooks_are_is_the_persons_word(task: World, bench: Bench) -> None:
+    assert hooks_directory(bench) == task.root / ".git/hooks"
+    task.user("config", "--global", "core.hooksPath", "~/hooks")
+    assert hooks_directory(bench) == task.home / "hooks"
+    task.user("config", "core.hooksPath", "tools/hooks")
+    assert hooks_directory(bench) == task.root / "tools/hooks"
