@@ -108,7 +108,7 @@ def policy_for_runs(ground: Ground) -> InForce | None:
     """
     if ground.settings.policy_enabled is False:
         return None
-    if ground.settings.policy_enabled is None and not any(map(os.path.lexists, _paths(ground))):
+    if ground.settings.policy_enabled is None and not _is_there(ground):
         return None
     return policy_in(ground)
 
@@ -173,10 +173,14 @@ def _loosens(source: Source) -> list[str]:
     return list(source.policy.loosens)
 
 
-def _paths(ground: Ground) -> list[Path]:
+def _is_there(ground: Ground) -> bool:
+    """Whether there is a policy file, or one is named: that it is missing has to be said."""
     project = project_file(ground)
-    own = ground.app.home.root / OWN
-    return [own] if project is None else [own, project]
+    return (
+        os.path.lexists(ground.app.home.root / OWN)
+        or ground.settings.policy_path != DEFAULT_PATH
+        or (project is not None and os.path.lexists(project))
+    )
 
 
 def _own(ground: Ground) -> Source | None:

@@ -27,9 +27,10 @@ def _ask(screen: Screen, questions: tuple[Asked, ...]) -> Answer:
     for each in questions:
         screen.err.write(f"  {_one_line(each.command, each.via)}\n")
         screen.err.write(f"    {each.reason} ({each.rule}){_matched(each.matched)}\n")
-    screen.err.write("run it? [y]es, [N]o, [a]lways in this task: ")
     screen.err.flush()
     termios.tcflush(0, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+    screen.err.write("run it? [y]es, [N]o, [a]lways in this task: ")
+    screen.err.flush()
     # Not sys.stdin: what it reads ahead would be missing from the command's input.
     word = os.read(0, 4096).decode("utf-8", "replace").strip().lower()
     return _ANSWERS.get(word, Answer.NO)
