@@ -1,0 +1,31 @@
+"""The list of hazards keeps its word: each has a test, and every test it names is there."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "hazards.md"
+
+
+def rows() -> list[tuple[str, list[str]]]:
+    """Return the first cell of every row, and the tests in its last."""
+    found = []
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == 4 and cells[0] and not set(cells[0]) <= {"-"}:
+            found.append((cells[0], re.findall(r"`(tests/\S+)`", cells[-1])))
+    return found
+
+
+def test_every_hazard_names_a_test_that_is_there() -> None:
+    for hazard, named in rows():
+        assert named, f"{hazard} has no test"
+        for test in named:
+            path, _, name = test.partition("::")
+            text = (ROOT / path).read_text(encoding="utf-8")
+            there = re.search(rf"^(def {name}\(|{name} = )", text, re.MULTILINE)
+            assert there, f"{hazard}: {test} is not there"
+
+
+def test_no_hazard_of_git_is_forgotten() -> None:
+    assert [hazard for hazard, _ in rows()][:15] == [f"H{number}" for number in range(1, 16)]
