@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from sandbox import Sandbox
 
 # No example database: the suite must run on a read-only checkout, and in parallel.
-settings.register_profile("siding", database=None, deadline=None)
+# Nothing about time: what is slow on a busy machine is no defect.
+settings.register_profile(
+    "siding", database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("siding")
 
 
