@@ -9,8 +9,6 @@ def page_of(project: Project, decision: DecisionView, *, with_key: bool = False)
 
     `with_key` is for handing it to a browser, never for printing: it opens the page by itself.
     """
-    try:
-        from siding.app.dashboard import page_url
-    except ImportError:
-        return None
+    from siding.app.dashboard import page_url
+
     return page_url(project, f"/decisions/{decision.session_id}", with_key=with_key)

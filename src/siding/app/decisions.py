@@ -37,7 +37,7 @@ LONGEST_PAUSE_S = 0.08  # who waits is awake within a tenth of a second
 __all__ = [
     "AlreadyClosed", "Asking", "Cancelled", "DecisionView", "ItemView", "NotAnswered", "Source",
     "answer", "ask", "cancel", "clean", "collected", "find", "get", "list_decisions",
-    "output_or_raise", "source_of", "wait",
+    "output_or_raise", "source_of", "wait", "with_key",
 ]  # fmt: skip
 
 
@@ -134,6 +134,12 @@ def find(project: Project, named: str | None) -> DecisionView:
             "no question was put yet", hint="`siding decide '<json>'` puts one; see --help"
         )
     return view_of(newest)
+
+
+def with_key(project: Project, key: str) -> DecisionView | None:
+    """Return the decision that a key stands for; None when nobody has asked it."""
+    found = _store(project).with_key(key)
+    return None if found is None else view_of(found)
 
 
 def source_of(project: Project, decision: DecisionView, item: ItemView) -> Source | None:

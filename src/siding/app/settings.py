@@ -6,10 +6,13 @@ by its bytes and not parsed.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.errors import UsageError
 from siding.storage.files import read_bytes
+
+if TYPE_CHECKING:
+    from siding.phases.plan import PhasePlan
 
 CONFIG_VERSION = 1
 ISOLATION_FILES = ("auto", "always", "never")
@@ -80,10 +83,35 @@ def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return {}
-    section = _Section(_parse(path, raw), path, "hooks")
+    document = _parse(path, raw)
+    section = _Section(document, path, "hooks")
     moments = ("post_create", "pre_run", "post_run", "notify")
     hooks = {name: section.commands(name) for name in moments}
+    plan = _plan(document, path)
+    if plan is not None:  # the commands of gates are somebody else's program just as well
+        hooks |= {f"gate {phase}": commands for phase, commands in plan.commands().items()}
     return {name: commands for name, commands in hooks.items() if commands}
+
+
+def phases_in(path: Path) -> "PhasePlan | None":
+    """Return the `phases` of a settings file; None when it has none."""
+    try:
+        raw = read_bytes(path, limit=1 << 20)
+    except FileNotFoundError:
+        return None
+    return None if raw == DEFAULT_TEXT.encode() else _plan(_parse(path, raw), path)
+
+
+def _plan(document: Mapping[str, Any], path: Path) -> "PhasePlan | None":
+    if document.get("phases") is None:
+        return None
+    from siding.phases.plan import BadPlan, plan_from
+
+    try:
+        return plan_from(document["phases"])
+    except BadPlan as error:
+        place = f"phases.{error.place}" if error.place else "phases"
+        raise UsageError(f"{place} in {str(path)!r}: {error}") from None
 
 
 def _parse(path: Path, raw: bytes) -> Mapping[str, Any]:

@@ -78,6 +78,21 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "clean": ("siding.cli.decide_clean", "move old records to the trash"),
         },
     ),
+    "phase": (
+        "where a task stands in its process",
+        {
+            "start": ("siding.cli.phase_start", "begin, in any phase"),
+            "next-step": ("siding.cli.phase_next_step", "go on by a step"),
+            "back-step": ("siding.cli.phase_back_step", "a step has to be done again"),
+            "next-part": ("siding.cli.phase_next_part", "go on to the next phase, past its gates"),
+            "back-part": ("siding.cli.phase_back_part", "go back to an earlier phase"),
+            "issue": ("siding.cli.phase_issue", "record something to come back to"),
+            "error": ("siding.cli.phase_error", "record what went wrong"),
+            "status": ("siding.cli.phase_status", "phase, step, what came last"),
+            "list": ("siding.cli.phase_list", "the passes of all tasks"),
+            "show": ("siding.cli.phase_show", "the history of one"),
+        },
+    ),
     "session": (
         "conversations: transcripts that open at once",
         {

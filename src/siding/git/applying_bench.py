@@ -170,7 +170,12 @@ class Bench:
         # The pack's temporary file is made where the objects go: a rename crosses no file system.
         place = self.place(
             objects=theirs,
-            alternates=(self.objects, self.store.objects, self.repository.paths.objects),
+            alternates=(
+                self.objects,
+                self.store.objects,
+                self.repository.paths.objects,
+                *self.store.place().alternates[1:],  # of a look at the workspace
+            ),
             settings=("pack.compression=1", "pack.useSparse=true"),
         )
         wanted = [new, *(f"^{sha}" for sha in without)]

@@ -1,0 +1,157 @@
+"""The conditions for going on from a phase: commands, decisions, a person's yes.
+
+A gate that does not hold refuses the move, and nothing of the phases has changed. What was found is
+an event either way; gates that held are in the history beside the move they allowed.
+"""
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.decisions import ask, with_key
+from siding.app.environment import environment_in
+from siding.app.hooks import repository_hooks
+from siding.app.masking import printable
+from siding.app.phase_plan import Configured
+from siding.app.project import Project
+from siding.errors import SidingError
+from siding.phases.plan import Gate, GateKind
+from siding.phases.status import FlowStatus, PassedGate
+from siding.process.capture import run_captured
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+GATE_TIMEOUT_S = 1800.0
+KEPT_OUTPUT = 4000  # bytes of a command's output that the history keeps, from the end
+
+
+class GateClosed(SidingError):
+    """A condition for leaving the phase does not hold; `output` is what a command said of it."""
+
+    code = "gate_closed"
+
+    def __init__(self, message: str, *, hint: str, output: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.output = output
+
+
+class Leaving(NamedTuple):
+    """The phase that is to be left, and where."""
+
+    project: Project
+    task: Task
+    workspace: Workspace
+    status: FlowStatus
+
+
+def pass_gates(leaving: Leaving, configured: Configured) -> tuple[PassedGate, ...]:
+    """Return the gates of the present phase, which held; raises GateClosed for the first other."""
+    phase = leaving.status.current_phase
+    gates = configured.plan.gates.get(phase, ())
+    if configured.from_repository and any(each.kind is GateKind.COMMAND for each in gates):
+        _require_trust(leaving.project, phase)
+    return tuple(_passed(leaving, gate, number) for number, gate in enumerate(gates, start=1))
+
+
+def _require_trust(project: Project, phase: str) -> None:
+    if not repository_hooks(project).trusted:
+        raise GateClosed(
+            f"the gates of phase {phase!r} come with the repository, and are not allowed yet",
+            hint="`siding trust` shows and allows them",
+        )
+
+
+def _passed(leaving: Leaving, gate: Gate, number: int) -> PassedGate:
+    if gate.kind is GateKind.COMMAND:
+        return _command(leaving, gate)
+    return _decision(leaving, gate, number)
+
+
+def _command(leaving: Leaving, gate: Gate) -> PassedGate:
+    project, workspace = leaving.project, leaving.workspace
+    project.app.tell(f"gate: {gate.text}")
+    began = time.monotonic()
+    try:
+        done = run_captured(
+            ["/bin/sh", "-c", gate.text + "\n"],
+            env=environment_in(project, leaving.task, workspace, {}),
+            cwd=Path(workspace.path),
+            timeout_s=GATE_TIMEOUT_S,
+        )
+    except SidingError as error:
+        _tell(leaving, gate, held=False)
+        raise GateClosed(f"gate {gate.text!r}: {error.message}", hint="try again") from error
+    finally:
+        project.app.tell("")
+    raw = (done.stdout + done.stderr)[-KEPT_OUTPUT:]
+    output = printable(raw.decode("utf-8", "backslashreplace"))
+    _tell(leaving, gate, held=done.returncode == 0, exit_code=done.returncode)
+    if done.returncode != 0:
+        raise GateClosed(
+            f"phase {leaving.status.current_phase!r} cannot be left: gate {gate.text!r} ended with "
+            f"{done.returncode}",
+            hint="nothing was moved; mend it and try again",
+            output=output,
+        )
+    return PassedGate(
+        kind=gate.kind.value,
+        text=gate.text,
+        exit_code=0,
+        duration_ms=int((time.monotonic() - began) * 1000),
+        output=output,
+    )
+
+
+def _decision(leaving: Leaving, gate: Gate, number: int) -> PassedGate:
+    project, status = leaving.project, leaving.status
+    phase = status.current_phase
+    if gate.kind is GateKind.ASK:
+        # A step on, it is a new question: a no is not for ever.
+        key = f"gate:{leaving.task.id}:{status.task_id}:{phase}:{status.current_step}:{number}"
+        wanted = gate.chosen or "yes"
+        found = ask(project, _question(leaving, gate), key=key).decision
+    else:
+        key = gate.text.replace("{task}", leaving.task.id).replace("{pass}", status.task_id)
+        wanted = gate.chosen
+        decision = with_key(project, key)
+        if decision is None:
+            raise GateClosed(
+                f"phase {phase!r} cannot be left: nobody has asked for the decision {key!r} yet",
+                hint=f"siding decide --key {key} --file QUESTION.json",
+            )
+        found = decision
+    if found.state != "answered":
+        raise GateClosed(
+            f"phase {phase!r} cannot be left: {found.title!r} is {found.state}",
+            hint=f"siding decide answer {found.session_id}",
+        )
+    values = {value for item in found.items for value in item.values}
+    _tell(leaving, gate, held=not wanted or wanted in values, session_id=found.session_id)
+    if wanted and wanted not in values:
+        raise GateClosed(
+            f"phase {phase!r} cannot be left: the answer to {found.title!r} is not {wanted!r}",
+            hint=f"`siding decide show {found.session_id}` shows it; a further step asks again"
+            if gate.kind is GateKind.ASK
+            else f"`siding decide show {found.session_id}` shows it",
+        )
+    return PassedGate(kind=gate.kind.value, text=gate.text, session_id=found.session_id)
+
+
+def _question(leaving: Leaving, gate: Gate) -> dict[str, object]:
+    options = [{"value": "yes", "label": "Yes, go on"}, {"value": "no", "label": "No, not yet"}]
+    last = leaving.status.history[-1].summary if leaving.status.history else ""
+    item = {"id": 1, "title": gate.text, "options": options, "context": last[:2000]}
+    return {
+        "task": leaving.task.name,
+        "source": f"gate of phase {leaving.status.current_phase}",
+        "items": [item],
+    }
+
+
+def _tell(leaving: Leaving, gate: Gate, *, held: bool, **more: object) -> None:
+    leaving.project.events.emit(
+        "phase.gate",
+        task={"id": leaving.task.id, "status": leaving.task.status.value},
+        phase=leaving.status.current_phase,
+        gate={"kind": gate.kind.value, "text": printable(gate.text), "held": held, **more},
+    )

@@ -1,0 +1,313 @@
+"""Move a task through its phases; each move is a commit on the task's branch.
+
+The order is the promise: the gates, the commit's objects (flushed), the intent (flushed), the
+branch by compare-and-swap (flushed), the status, and only then the intent goes. The branch is the
+fact. Cut off anywhere, the next command that looks at the phases finds the intent and finishes or
+forgets it by what the branch says: a move whose commit is not there has not happened.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.apply import bench_for
+from siding.app.apply_content import LeftOut, Sources, state_at, with_commits
+from siding.app.locking import holding_task
+from siding.app.phase_gates import Leaving, pass_gates
+from siding.app.phase_plan import configured
+from siding.app.project import WAIT_FOR_PROJECT_S, Project
+from siding.app.recording import NoWorkspace, open_recorder
+from siding.app.recovery import recover_cut_off
+from siding.app.selection import select
+from siding.app.snapshots import TaskSnapshots
+from siding.errors import SidingError, UsageError
+from siding.git.applying import Move
+from siding.git.applying_checkout import CheckoutPlace
+from siding.git.commits import AskedPerson, NewCommit, Person, write_commit
+from siding.git.paths import quote_path
+from siding.git.worktree_commits import advance, agree_index, has_happened
+from siding.ids import Sha
+from siding.ledger.running import read_running
+from siding.phases.states import PhaseMove, move_phase
+from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, moved, started
+from siding.phases.store import Intent, PhaseStore
+from siding.storage import faults
+from siding.storage.files import make_dirs
+from siding.storage.locks import FileLock, Holder
+from siding.tasks.registry import Workspace
+from siding.tasks.states import TaskState
+from siding.tasks.task import Task
+
+LONGEST_SUMMARY = 4000  # characters
+REFLOG = "siding phase"
+
+
+class WrongBranch(SidingError):
+    """The workspace has something else checked out than the task's branch."""
+
+    code = "wrong_branch"
+
+
+class PhaseRequest(NamedTuple):
+    """What one move asks for. `target` is a phase; `again` ends the present pass for a start."""
+
+    move: PhaseMove
+    summary: str
+    target: str | None = None
+    task: str | None = None
+    again: bool = False
+    wait: bool = False
+
+
+class Moved(NamedTuple):
+    """What was done. `left_out` is what no snapshot holds, and so is not in the commit.
+
+    `index_agrees`: the workspace's own index says what the commit says; else a git was at work.
+    """
+
+    task: Task
+    status: FlowStatus
+    entry: Entry
+    left_out: tuple[str, ...]
+    index_agrees: bool
+
+
+def move(project: Project, request: PhaseRequest) -> Moved:
+    """Do it. Raises IllegalTransition, GateClosed, and whatever keeps a commit from being made;
+    then nothing has changed."""
+    summary = _checked(request.summary)
+    recover_cut_off(project)
+    task = select(project, request.task)
+    if task.status is TaskState.CLOSED:
+        raise UsageError(f"task {task.name!r} is closed", hint="`siding task reopen` opens it")
+    with _holding(project, task, f"phase {request.move.value}", wait=request.wait) as held:
+        store = PhaseStore(project.task_layout(task.id).root)
+        _finish_cut_off(project, task, store)
+        there = store.load()
+        plan = configured(project)
+        at = None if there is None or request.again else there.position
+        position = move_phase(plan.plan.names, at, request.move, request.target)
+        workspace = _workspace(project, task)
+        gates: tuple[PassedGate, ...] = ()
+        if there is not None and request.move is PhaseMove.NEXT_PART:
+            gates = pass_gates(Leaving(project, task, workspace, there), plan)
+        entry = Entry(
+            timestamp=_now(project),
+            action=request.move.value,
+            phase=position.phase,
+            step=position.step,
+            summary=summary,
+            gates=gates,
+        )
+        wanted = _Wanted(entry, there, plan.plan.names)
+        done = _commit(project, task, workspace, store, wanted, held.phases)
+        _emit(project, done)
+        if held.task is not None:  # inside a step, the step records it
+            open_recorder(project, task, held.task).settle(commit_message(entry).partition("\n")[0])
+    return done
+
+
+def recover(project: Project, task: Task) -> None:
+    """Finish or forget a move that was cut off; nothing to do is the rule."""
+    store = PhaseStore(project.task_layout(task.id).root)
+    if store.cut_off() is not None:
+        with _phase_lock(project, task, "finishing a move that was cut off"):
+            _finish_cut_off(project, task, store)
+
+
+class _Wanted(NamedTuple):
+    entry: Entry
+    there: FlowStatus | None
+    phases: tuple[str, ...]
+
+    def after(self, commit: Sha, pass_id: str, task: str) -> FlowStatus:
+        entry = self.entry._replace(git_commit=commit)
+        if self.there is None or entry.action == PhaseMove.START:
+            return started(entry, pass_id=pass_id, task=task, phases=self.phases)
+        return moved(self.there, entry, phases=self.phases)
+
+
+def _commit(
+    project: Project,
+    task: Task,
+    workspace: Workspace,
+    store: PhaseStore,
+    wanted: _Wanted,
+    lock: FileLock,
+) -> Moved:
+    place = CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
+    head = _head(project, task, workspace)
+    asked = AskedPerson(project.git, project.repository)
+    try:
+        person = asked.answer()
+    except BaseException:
+        asked.drop()
+        raise
+    commit, left_out = _made(project, task, workspace, wanted.entry, head, person)
+    step = Move(
+        branch=task.branch,
+        old=head,
+        new=commit,
+        checkout=place,
+        token=project.app.random_bytes(8).hex(),
+    )
+    after = wanted.after(commit, _pass_id(project, store, wanted), task.id)
+    ends = wanted.there if after.task_id != (wanted.there and wanted.there.task_id) else None
+    intent = Intent(after, ends, step.branch, step.old, step.new, step.token)
+    store.begin(intent)
+    if faults.is_enabled("phase-state-first"):
+        store.finish(intent)
+    try:
+        advance(project.repository, step, reason=f"{REFLOG}: {wanted.entry.action}",
+                keep_fds=(lock.fd,))  # fmt: skip
+    except SidingError:
+        store.give_up()
+        raise
+    agrees = agree_index(project.repository, project.user_settings, place, step,
+                         keep_fds=(lock.fd,))  # fmt: skip
+    store.finish(intent)
+    return Moved(
+        task=task,
+        status=after,
+        entry=after.history[-1],
+        left_out=tuple(f"{quote_path(each.path)}: {each.why}" for each in left_out),
+        index_agrees=agrees,
+    )
+
+
+def _made(
+    project: Project, task: Task, workspace: Workspace, entry: Entry, head: Sha, person: Person
+) -> tuple[Sha, tuple[LeftOut, ...]]:
+    """Make the commit of the workspace as it is now; its objects are stored, nothing names it."""
+    applies = project.snapshots.root / "applies" / project.app.random_bytes(8).hex()
+    with (
+        TaskSnapshots(project, workspace).look() as seen,
+        bench_for(project, seen.store, applies) as bench,
+    ):
+        sources = Sources(
+            project=project, task=task, workspace=workspace, bench=bench,
+            user=project.user_settings, coverage=seen.coverage.as_record(),
+        )  # fmt: skip
+        side = with_commits(sources, state_at(sources, seen.tree), head)
+        new = NewCommit(tree=side.tree, parents=(head,), message=commit_message(entry))
+        commit = write_commit(bench, new, person, sign=False)
+        bench.keep(commit, without=(head,))
+        return commit, side.left_out
+
+
+def _head(project: Project, task: Task, workspace: Workspace) -> Sha:
+    head = project.repository.head(Path(workspace.git_dir))
+    if head.branch != task.branch or head.sha is None:
+        there = head.branch or (head.sha or "nothing")[:12]
+        raise WrongBranch(
+            f"the workspace has {there!r} checked out, and the task's branch is {task.branch!r}",
+            hint=f"git switch {task.branch} in the workspace; nothing was changed",
+        )
+    return head.sha
+
+
+def _finish_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
+    intent = store.cut_off()
+    if intent is None:
+        return
+    workspace = project.registry.of_task(task.id)
+    git_dir = Path(workspace.git_dir) if workspace and workspace.git_dir else Path("/nowhere")
+    place = CheckoutPlace(root=Path(workspace.path if workspace else "/nowhere"), git_dir=git_dir)
+    step = Move(intent.branch, Sha(intent.old), Sha(intent.new), place, intent.token)
+    repository, user = project.repository, project.user_settings
+    if not has_happened(repository, user, place, step, reason=REFLOG):
+        store.give_up()
+        return
+    if place.root.is_dir() and repository.branch(step.branch) == step.new:
+        agree_index(repository, user, place, step)
+    store.finish(intent)
+
+
+def _workspace(project: Project, task: Task) -> Workspace:
+    workspace = project.registry.of_task(task.id)
+    if (
+        workspace is None
+        or not workspace.git_dir
+        or not workspace.base_snapshot
+        or not Path(workspace.path).is_dir()
+    ):
+        raise NoWorkspace(
+            f"task {task.name!r} has no workspace to commit from",
+            hint=f"`siding worktree add {task.id}` gives it one",
+        )
+    return workspace
+
+
+class _Held(NamedTuple):
+    phases: FileLock
+    task: FileLock | None  # None inside the task's own step, which holds it
+
+
+@contextmanager
+def _holding(project: Project, task: Task, what: str, *, wait: bool) -> Iterator[_Held]:
+    """Hold the lock of the task's phases, and the task's, unless we are the step that holds it."""
+    if _inside_its_step(project, task):
+        with _phase_lock(project, task, what) as lock:
+            yield _Held(lock, None)
+        return
+    with (
+        holding_task(project, task.id, what, wait=wait) as task_lock,
+        _phase_lock(project, task, what) as lock,
+    ):
+        yield _Held(lock, task_lock)
+
+
+@contextmanager
+def _phase_lock(project: Project, task: Task, what: str) -> Iterator[FileLock]:
+    path = project.task_layout(task.id).root / "phase.lock"
+    make_dirs(path.parent)
+    lock = FileLock(path)
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
+    lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+def _inside_its_step(project: Project, task: Task) -> bool:
+    """Tell whether this command was started by the task's own step, which holds the task's lock."""
+    tokens = project.app.env.get("SIDING_STEP_TOKEN", "").split(":")  # a step in a step has two
+    running = read_running(project.task_layout(task.id).running_json)
+    return running is not None and bool(running.token) and running.token in tokens
+
+
+def _pass_id(project: Project, store: PhaseStore, wanted: _Wanted) -> str:
+    """Return the moment as the seed names a pass; a number makes it one nobody has."""
+    moment = project.app.clock.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    taken = {each.task_id for each in store.earlier()}
+    taken |= {wanted.there.task_id} if wanted.there else set()
+    name, number = moment, 2
+    while name in taken:
+        name, number = f"{moment}-{number}", number + 1
+    return name
+
+
+def _checked(summary: str) -> str:
+    text = summary.strip().replace("\r\n", "\n")
+    if not text:
+        raise UsageError("the summary is blank", hint="say in a few words what was done, or why")
+    if len(text) > LONGEST_SUMMARY or "\0" in text:
+        raise UsageError(f"the summary has {len(text)} characters",
+                         hint=f"{LONGEST_SUMMARY} is the most")  # fmt: skip
+    return text
+
+
+def _emit(project: Project, done: Moved) -> None:
+    project.events.emit(
+        f"phase.{done.entry.action}",
+        task={"id": done.task.id, "status": done.task.status.value},
+        phase=done.entry.phase,
+        step=done.entry.step,
+        commit=done.entry.git_commit,
+    )
+
+
+def _now(project: Project) -> str:
+    return project.app.clock.now().astimezone().isoformat(timespec="seconds")

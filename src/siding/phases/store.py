@@ -1,0 +1,118 @@
+"""Phases on disk, in the task's directory.
+
+    flow-status.json                the present pass
+    flow-status.<pass>.json         earlier ones
+    phase-intent.json               a move that began: only while it is made, or was cut off
+
+A move is a commit, and the commit is the fact: the intent says what was to be recorded, is written
+before the branch moves, and goes away after ``flow-status.json`` has it. Whoever finds one looks at
+the branch. The caller holds the lock of the task's phases for everything but reading.
+"""
+
+from collections.abc import Mapping
+from os import scandir
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.phases.status import STATUS_VERSION, FlowStatus, document_of, status_from
+from siding.storage.documents import DamagedFile, read_document_or_none, write_document
+from siding.storage.files import remove_file
+from siding.storage.layout import checked_name
+
+CURRENT = "flow-status.json"
+_PREFIX, _SUFFIX = "flow-status.", ".json"
+
+
+class Intent(NamedTuple):
+    """A move under way: the status it leads to, the pass it ends, and the branch it moves."""
+
+    after: FlowStatus
+    ends: FlowStatus | None  # the pass that makes room for a new one
+    branch: str
+    old: str
+    new: str
+    token: str
+
+
+class PhaseStore:
+    """The phases of one task."""
+
+    def __init__(self, task_root: Path) -> None:
+        self._root = task_root
+        self._current = task_root / CURRENT
+        self._intent = task_root / "phase-intent.json"
+
+    def load(self) -> FlowStatus | None:
+        """Return the present pass; raises DamagedFile, NewerVersion."""
+        return self._read(self._current)
+
+    def earlier(self) -> list[FlowStatus]:
+        """Return the passes that made room for another, oldest first."""
+        try:
+            with scandir(self._root) as entries:
+                names = sorted(
+                    entry.name
+                    for entry in entries
+                    if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
+                )
+        except FileNotFoundError:
+            return []
+        found = [self._read(self._root / name) for name in names if name != CURRENT]
+        return [each for each in found if each is not None]
+
+    def begin(self, intent: Intent) -> None:
+        """Write down, durably, what is about to happen."""
+        write_document(
+            self._intent,
+            {
+                "version": STATUS_VERSION,
+                **intent._asdict(),
+                "after": document_of(intent.after),
+                "ends": None if intent.ends is None else document_of(intent.ends),
+            },
+        )
+
+    def cut_off(self) -> Intent | None:
+        """Return the move that began and is not known to have ended."""
+        document = read_document_or_none(
+            self._intent, what="phase intent", version=STATUS_VERSION, required=("after", "new")
+        )
+        if document is None:
+            return None
+        try:
+            return _intent_from(document)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(self._intent, repr(error), what="phase intent") from error
+
+    def finish(self, intent: Intent) -> None:
+        """Record a move whose commit was made, and forget the intent. Safe to repeat."""
+        if intent.ends is not None:
+            name = f"{_PREFIX}{checked_name(intent.ends.task_id)}{_SUFFIX}"
+            write_document(self._root / name, document_of(intent.ends))
+        write_document(self._current, document_of(intent.after))
+        remove_file(self._intent)
+
+    def give_up(self) -> None:
+        """Forget a move that did not happen."""
+        remove_file(self._intent)
+
+    def _read(self, path: Path) -> FlowStatus | None:
+        document = read_document_or_none(path, what="phase status", version=STATUS_VERSION)
+        if document is None:
+            return None
+        try:
+            return status_from(document)
+        except ValueError as error:
+            raise DamagedFile(path, str(error), what="phase status") from error
+
+
+def _intent_from(document: Mapping[str, Any]) -> Intent:
+    ends = document.get("ends")
+    return Intent(
+        after=status_from(document["after"]),
+        ends=None if ends is None else status_from(ends),
+        branch=str(document["branch"]),
+        old=str(document["old"]),
+        new=str(document["new"]),
+        token=str(document["token"]),
+    )
