@@ -16,7 +16,9 @@ pytestmark = GATE
 EVERYTHING = (
     ("status",), ("log",), ("diff",), ("show", "1"), ("task", "list"), ("task", "show"),
     ("worktree", "list"), ("worktree", "status"), ("verify",), ("doctor", "--check"),
-    ("run", "--", "true"), ("checkpoint",), ("task", "start", "more", "--carry"),
+    ("policy", "check", "--", "git", "status"), ("policy", "test"), ("policy", "list"),
+    ("policy", "show"), ("run", "--", "true"), ("trust", "--show"), ("checkpoint",),
+    ("task", "start", "more", "--carry"),
     ("doctor",), ("worktree", "keep", "alpha"), ("worktree", "remove", "alpha", "--force"),
     ("worktree", "add", "alpha"), ("task", "close", "alpha", "--force"), ("verify", "alpha"),
 )  # fmt: skip

@@ -142,3 +142,22 @@ def test_odd_things_in_the_git_directory_neither_stop_nor_hang_it(sandbox: Sandb
         ("branch", "pipe"), ("branch", "loop"), ("hook", "x"), ("git", "info/attributes"),
         ("git", "shallow"),
     }  # fmt: skip
+
+
+def test_looking_at_the_checkout_runs_nothing_of_its(sandbox: Sandbox) -> None:
+    """Filters, monitors and attributes of the checkout itself: only plain git sets them off."""
+    fired = sandbox.directory / "fired"
+    evil = f"touch {fired}; cat"
+    sandbox.siding("task", "start", "one")
+    for key in ("filter.evil.clean", "filter.evil.process", "core.fsmonitor", "diff.evil.command"):
+        sandbox.git("config", key, evil)
+    (sandbox.repo / ".git" / "info" / "attributes").write_text("* filter=evil diff=evil\n")
+    (sandbox.repo / ".gitattributes").write_text("* filter=evil diff=evil\n")
+    sandbox.siding("run", "--", "sh", "-c", f"echo 2 >{sandbox.repo}/hello.txt")
+    (step,) = sandbox.steps()
+    assert step["isolation"]["files"] == "looked at"
+    assert [each["name"] for each in changes(step)] == ["hello.txt"]
+    assert not fired.exists()
+    subprocess.run(["git", "status"], cwd=sandbox.repo, env=sandbox.env, capture_output=True,
+                   check=False)  # fmt: skip
+    assert fired.exists(), "the trap is none"

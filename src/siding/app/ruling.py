@@ -16,6 +16,7 @@ from siding.app.policy import InForce, ground_of, place_for, policy_for_runs
 from siding.app.project import Project
 from siding.errors import UsageError
 from siding.ids import TaskId
+from siding.storage import faults
 from siding.storage.documents import read_document_or_none, write_document
 
 if TYPE_CHECKING:
@@ -59,8 +60,13 @@ class Ruling(NamedTuple):
     withheld: int = 0  # what of the project's policy does not count, for want of trust
 
     @property
+    def intent(self) -> dict[str, Any]:
+        """What is written before anything: a blocked attempt is one, also when Siding dies."""
+        return {} if faults.is_enabled("forget-verdict") else self.fields
+
+    @property
     def fields(self) -> dict[str, Any]:
-        """What the ledger holds of it, also when Siding dies before the line is written."""
+        """What the ledger holds of it."""
         fields: dict[str, Any] = {"policy_events": list(self.events)} if self.events else {}
         if not self.runs:
             fields |= {"status": "blocked", "exit_code": POLICY_EXIT, "reason": self.reason}

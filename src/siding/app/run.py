@@ -184,10 +184,11 @@ def _recorded(
 ) -> RunResult:
     project = recorder.project
     token = project.app.random_bytes(16).hex()
-    intent = {**_intent(recorder, request, command, fence), **ruling.fields, **fence.fields}
+    intent = {**_intent(recorder, request, command, fence), **ruling.intent, **fence.fields}
     running = recorder.begin(StepKind.RUN, token=token, record=intent)
     if not ruling.runs or fence.refusal:
-        return _not_run(recorder, ruling, recorder.finish(running, _refused(fence)), fence)
+        told = {**ruling.fields, **_refused(fence)}
+        return _not_run(recorder, ruling, recorder.finish(running, told), fence)
     env = {**command.env, "SIDING_STEP_ID": f"{running.number:04d}", "SIDING_STEP_TOKEN": token}
     command = command._replace(env=env)
     watch = Watch(recorder)
