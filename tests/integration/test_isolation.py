@@ -161,3 +161,25 @@ def test_looking_at_the_checkout_runs_nothing_of_its(sandbox: Sandbox) -> None:
     subprocess.run(["git", "status"], cwd=sandbox.repo, env=sandbox.env, capture_output=True,
                    check=False)  # fmt: skip
     assert fired.exists(), "the trap is none"
+
+
+def test_a_task_that_works_longer_than_this_run_is_no_alarm(sandbox: Sandbox) -> None:
+    """The other run began before this one and ends after it; it commits in between."""
+    for name in ("slow", "quick"):
+        sandbox.siding("task", "start", name, "--no-switch")
+    flags = sandbox.directory
+    script = (
+        f"touch {flags}/up; until test -e {flags}/go; do sleep 0.02; done; "
+        f"git commit -q --allow-empty -m x; touch {flags}/made; "
+        f"until test -e {flags}/end; do sleep 0.02; done"
+    )
+    slow = start(sandbox, "run", "-t", "slow", "--", "sh", "-c", script)
+    quick = (
+        f"until test -e {flags}/up; do sleep 0.02; done; touch {flags}/go; "
+        f"until test -e {flags}/made; do sleep 0.02; done"
+    )
+    sandbox.siding("run", "-t", "quick", "--", "sh", "-c", quick)
+    (flags / "end").touch()
+    assert slow.wait(60) == 0
+    for name in ("slow", "quick"):
+        assert sandbox.steps(name)[0]["isolation"]["changes"] == []

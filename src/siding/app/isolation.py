@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from siding.git import fingerprint
 from siding.git.fingerprint import Fingerprint, Mark, RefChange, mark_of
 from siding.git.paths import quote_path
+from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
 
@@ -277,7 +278,8 @@ class _Others:
         if other.intent is not None or other.status not in _PRESENT:
             return True  # it is being made, or taken away
         layout = self._project.task_layout(other.task_id)
-        return layout.running_json.exists() or _changed_ns(layout.ledger_jsonl) >= self._since_ns
+        # Whoever works in a task holds its lock, or has noted there and elsewhere what it did.
+        return _newest_ns(layout.root) >= self._since_ns or FileLock(layout.lock).is_locked()
 
     def _moves(self, other: Workspace) -> bool:
         from siding.ledger.running import read_running
@@ -304,6 +306,16 @@ def _directories(parent: Path) -> Iterator[tuple[str, Mark]]:
 
 def _name(workspace: Workspace) -> str:
     return Path(workspace.path).name
+
+
+def _newest_ns(directory: Path) -> int:
+    """Return when any file of a directory was last changed."""
+    try:
+        with os.scandir(directory) as entries:
+            return max((entry.stat(follow_symlinks=False).st_ctime_ns for entry in entries),
+                       default=0)  # fmt: skip
+    except OSError:
+        return 0
 
 
 def _changed_ns(path: Path) -> int:
