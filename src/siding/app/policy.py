@@ -9,9 +9,11 @@ The engine is loaded only where a policy is in force; without one a run pays for
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from siding.app.masking import sounds_secret
 from siding.app.parsed_policy import parsed
 from siding.app.settings import Settings
 from siding.app.trusting import POLICIES, add, trusted_policies
@@ -159,6 +161,13 @@ def place_for(ground: Ground, *, cwd: Path, workspace: Path, policy: "Policy") -
         resolve=os.path.realpath,
         exists=os.path.exists,
     )
+
+
+def environment_for(env: Mapping[str, str]) -> dict[str, str]:
+    """Return what a verdict may know of an environment: a secret's value stands in no record."""
+    from siding.policy.fields import UNKNOWN
+
+    return {name: UNKNOWN if sounds_secret(name) else value for name, value in env.items()}
 
 
 def project_file(ground: Ground) -> Path | None:

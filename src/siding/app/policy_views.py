@@ -8,6 +8,7 @@ from siding.app.policy import (
     Ground,
     InForce,
     Source,
+    environment_for,
     ground_here,
     place_for,
     policy_in,
@@ -75,9 +76,9 @@ def check(app: "App", command: tuple[str, ...] | str) -> Checked:
     in_force = policy_in(ground)
     place, workspace = _place(ground, in_force.policy)
     if isinstance(command, str):
-        verdict = check_line(command, place, in_force.policy, app.env)
+        verdict = check_line(command, place, in_force.policy, environment_for(app.env))
     else:
-        verdict = check_argv(command, place, in_force.policy, app.env)
+        verdict = check_argv(command, place, in_force.policy, environment_for(app.env))
     return Checked(verdict=verdict, on=in_force.on, workspace=workspace)
 
 

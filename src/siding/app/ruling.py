@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.hooks import HOOK_TIMEOUT_S, Hook, HookResult, run_hook
 from siding.app.masking import masked_environment, printable
-from siding.app.policy import InForce, ground_of, place_for, policy_for_runs
+from siding.app.policy import InForce, environment_for, ground_of, place_for, policy_for_runs
 from siding.app.project import Project
 from siding.errors import UsageError
 from siding.ids import TaskId
@@ -124,7 +124,7 @@ def run_judged_hook(
     from siding.policy.verdict import Action
 
     place = place_for(ground_of(project), cwd=root, workspace=root, policy=in_force.policy)
-    verdict = check_line(hook.command, place, in_force.policy, env)
+    verdict = check_line(hook.command, place, in_force.policy, environment_for(env))
     events = _events(verdict, dict.fromkeys(_questions(verdict), Answer.REMEMBERED))
     told = tuple({**each, "via": [f"{hook.moment} hook", *each["via"]]} for each in events)
     if verdict.action is not Action.BLOCK:
@@ -157,7 +157,7 @@ def _judge(project: Project, run: RunToJudge, in_force: InForce) -> "Verdict":
     if run.added:  # judged as `env K=V COMMAND` is
         values = masked_environment(run.added)
         argv = ("env", *(f"{name}={value}" for name, value in values.items()), *argv)
-    return check_argv(argv, place, in_force.policy, run.env)
+    return check_argv(argv, place, in_force.policy, environment_for(run.env))
 
 
 def _check_allow(
