@@ -34,7 +34,7 @@ from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, 
 from siding.phases.store import Intent, PhaseStore
 from siding.storage import faults
 from siding.storage.files import make_dirs
-from siding.storage.locks import FileLock, Holder
+from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
@@ -108,12 +108,13 @@ def move(project: Project, request: PhaseRequest) -> Moved:
     return done
 
 
-def recover(project: Project, task: Task) -> None:
-    """Finish or forget a move that was cut off; nothing to do is the rule."""
-    store = PhaseStore(project.task_layout(task.id).root)
-    if store.cut_off() is not None:
-        with _phase_lock(project, task, "finishing a move that was cut off"):
-            _finish_cut_off(project, task, store)
+def finish_cut_off(project: Project, task: Task) -> None:
+    """Finish or forget a move that was cut off; one that is under way is left to itself."""
+    try:
+        with _phase_lock(project, task, "finishing a move that was cut off", wait_s=0):
+            _finish_cut_off(project, task, PhaseStore(project.task_layout(task.id).root))
+    except LockBusy:
+        return
 
 
 class _Wanted(NamedTuple):
@@ -216,7 +217,7 @@ def _finish_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
     place = CheckoutPlace(root=Path(workspace.path if workspace else "/nowhere"), git_dir=git_dir)
     step = Move(intent.branch, Sha(intent.old), Sha(intent.new), place, intent.token)
     repository, user = project.repository, project.user_settings
-    if not has_happened(repository, user, place, step, reason=REFLOG):
+    if not has_happened(repository, user, step, reason=REFLOG):
         store.give_up()
         return
     if place.root.is_dir() and repository.branch(step.branch) == step.new:
@@ -259,12 +260,14 @@ def _holding(project: Project, task: Task, what: str, *, wait: bool) -> Iterator
 
 
 @contextmanager
-def _phase_lock(project: Project, task: Task, what: str) -> Iterator[FileLock]:
+def _phase_lock(
+    project: Project, task: Task, what: str, *, wait_s: float = WAIT_FOR_PROJECT_S
+) -> Iterator[FileLock]:
     path = project.task_layout(task.id).root / "phase.lock"
     make_dirs(path.parent)
     lock = FileLock(path)
     holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
-    lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
+    lock.acquire(timeout_s=wait_s, holder=holder)
     try:
         yield lock
     finally:

@@ -50,7 +50,12 @@ class Listed(NamedTuple):
 def status(project: Project, named: str | None) -> PhaseView | None:
     """Return where a task stands; None when it is in no phase."""
     task = select(project, named)
-    found = _store(project, task).load()
+    store = _store(project, task)
+    if store.has_intent():
+        from siding.app.phase_moves import finish_cut_off
+
+        finish_cut_off(project, task)
+    found = store.load()
     return None if found is None else _view(project, task, found, current=True)
 
 

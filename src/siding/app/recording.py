@@ -315,6 +315,10 @@ class Recorder:
 
 def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
     """Return the recorder of a task whose lock is held; raise NoWorkspace when it has no place."""
+    if os.path.lexists(project.task_layout(task.id).root / "phase-intent.json"):
+        from siding.app.phase_moves import finish_cut_off
+
+        finish_cut_off(project, task)  # it may have left git's lock in the workspace
     workspace = workspace_of(project, task)
     if workspace is None or workspace.status in (WorkspaceState.ABSENT, WorkspaceState.REMOVED):
         raise NoWorkspace(

@@ -21,7 +21,6 @@ from siding.git.applying_checkout import (
 from siding.git.errors import GitError
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
-from siding.ids import Sha
 
 
 def advance(
@@ -31,23 +30,19 @@ def advance(
     swap(repository, move, reason=reason, keep_fds=keep_fds)
 
 
-def has_happened(
-    repository: Repository, user: UserSettings, place: CheckoutPlace, move: Move, *, reason: str
-) -> bool:
+def has_happened(repository: Repository, user: UserSettings, move: Move, *, reason: str) -> bool:
     """Tell whether a move that was cut off moved its branch; sweeps the locks that it left.
 
     Nobody runs the move any more. A branch that has gone on since has the commit behind it.
     """
-    if place.git_dir.is_dir():
-        release_dead_lock(place, move.token)
-        discard_index(place, move.token)
-    if recover(repository, user, move._replace(checkout=None), reason=reason) is Recovered.DONE:
-        return True
-    at = repository.branch(move.branch)
+    if move.checkout is not None and move.checkout.git_dir.is_dir():
+        # Without its lock `recover` looks at refs only: here no file was ever to be changed.
+        release_dead_lock(move.checkout, move.token)
+        discard_index(move.checkout, move.token)
     try:
-        return at is not None and repository.is_ancestor(Sha(move.new), at)
+        return recover(repository, user, move, reason=reason) is Recovered.DONE
     except GitError:  # nothing points at the commit, and git has thrown it away
-        return False
+        return repository.branch(move.branch) == move.new
 
 
 def agree_index(

@@ -9,6 +9,7 @@ before the branch moves, and goes away after ``flow-status.json`` has it. Whoeve
 the branch. The caller holds the lock of the task's phases for everything but reading.
 """
 
+import os
 from collections.abc import Mapping
 from os import scandir
 from pathlib import Path
@@ -71,6 +72,10 @@ class PhaseStore:
                 "ends": None if intent.ends is None else document_of(intent.ends),
             },
         )
+
+    def has_intent(self) -> bool:
+        """Return whether a move began and is not known to have ended; one look at a name."""
+        return os.path.lexists(self._intent)
 
     def cut_off(self) -> Intent | None:
         """Return the move that began and is not known to have ended."""
