@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.app.abandoned import find_abandoned, sweep_abandoned
 from siding.app.locking import TaskBusy, holding_git, holding_task
 from siding.app.project import Project
-from siding.app.recording import open_recorder
+from siding.app.recording import NoWorkspace, open_recorder
 from siding.app.workspaces import recover, remove
-from siding.errors import NotFound, SidingError
+from siding.errors import NotFound, SidingError, UsageError
 from siding.git.reattach import is_attached, reattach
 from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
 from siding.ids import TaskId
@@ -50,6 +51,8 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _unknown_directories(project)
     yield from _git_disagrees(project)
     yield from _broken_pointer(project)
+    yield from _left_behind(project)
+    yield from _no_sandbox(project)
 
 
 def mend(findings: list[Finding]) -> Iterator[Mended]:
@@ -103,7 +106,12 @@ def _interrupted_steps(project: Project) -> Iterator[Finding]:
 def _settle(project: Project, task_id: TaskId) -> str:
     task = project.tasks.load(task_id)
     with holding_task(project, task_id, "doctor") as lock:
-        steps = open_recorder(project, task, lock).settle()
+        try:
+            steps = open_recorder(project, task, lock).settle()
+        except NoWorkspace:  # closed, or its directory is gone: the newest snapshot is its state
+            from siding.app.apply_steps import Settled
+
+            steps = Settled(project, task, lock).settled
     return "recorded " + (
         ", ".join(f"step {step.id} ({step.status})" for step in steps) or "nothing"
     )
@@ -226,6 +234,32 @@ def _broken_pointer(project: Project) -> Iterator[Finding]:
         advice="no task is active until you choose one",
         mend=lambda: _clear_active(project),
     )
+
+
+def _no_sandbox(project: Project) -> Iterator[Finding]:
+    from siding.app.sandbox_doctor import missing_engine
+
+    try:
+        reason = missing_engine(project)
+    except UsageError as error:
+        yield Finding(what=error.message, advice=error.hint or "correct the settings")
+        return
+    if reason is not None:
+        yield Finding(
+            what=f"the settings ask for a sandbox, and none works here: {reason}",
+            advice="install bubblewrap; `siding doctor --sandbox` shows what was tried",
+        )
+
+
+def _left_behind(project: Project) -> Iterator[Finding]:
+    found = find_abandoned(project)
+    if found:
+        count = "a directory" if len(found) == 1 else f"{len(found)} directories"
+        yield Finding(
+            what=f"commands that were killed left {count} of their own in the snapshot store",
+            advice="nothing in there is anybody's: it is removed",
+            mend=lambda: f"removed {sweep_abandoned(project)}",
+        )
 
 
 def _clear_active(project: Project) -> str:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.app.settings import DEFAULT_TEXT, _parse, bytes_in
+from siding.app.settings import DEFAULT_TEXT, bytes_in, parse_settings
 from siding.errors import UsageError
 from siding.process.limits import Limits
 from siding.process.sandbox.agents import PROFILES
@@ -70,7 +70,7 @@ def asked_in(path: Path) -> Asked:
         return Asked()
     if raw == DEFAULT_TEXT.encode() or not (b"sandbox" in raw or b"limits" in raw):
         return Asked()
-    document = _parse(path, raw)
+    document = parse_settings(path, raw)
     sandbox = _section(document, path, "sandbox", _SANDBOX)
     limits = _section(document, path, "limits", _LIMITS)
     return Asked(

@@ -37,6 +37,16 @@ hooks:                      # shell commands, run in the workspace
 snapshot:
   max_file_size: 100MiB     # larger files are left out of snapshots, and reported
   ignored: []               # globs of ignored files to record all the same, such as .env
+# sandbox:
+#   mode: on                # off, on (else a warning), require (else nothing runs)
+#   network: on             # on, off, loopback
+# limits:                   # of each run
+#   time: 2h
+#   memory: 8GiB            # also output, processes, disk
+redaction:
+  enabled: true             # secrets in output, commands and records become [redacted:kind]
+  extra: {}                 # more that is secret, by kind: a regular expression for each
+  allow: []                 # values to leave alone; kind:NAME for a whole kind
 output:
   color: true
   verbose: false
@@ -58,6 +68,9 @@ class Settings(NamedTuple):
     policy_path: str = ".siding/policy.yaml"  # relative to the main checkout
     policy_overrides: bool = True
     isolation_files: str = "auto"  # auto, always or never
+    redaction_enabled: bool = True
+    redaction_extra: Mapping[str, str] = {}
+    redaction_allow: tuple[str, ...] = ()
     color: bool = True
     verbose: bool = False
 
@@ -74,7 +87,7 @@ def read_settings(path: Path) -> Settings:
         return Settings()
     if raw == DEFAULT_TEXT.encode():
         return Settings()
-    return _settings_from(_parse(path, raw), path)
+    return _settings_from(parse_settings(path, raw), path)
 
 
 def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
@@ -83,7 +96,7 @@ def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return {}
-    document = _parse(path, raw)
+    document = parse_settings(path, raw)
     section = _Section(document, path, "hooks")
     moments = ("post_create", "pre_run", "post_run", "notify")
     hooks = {name: section.commands(name) for name in moments}
@@ -99,7 +112,7 @@ def phases_in(path: Path) -> "PhasePlan | None":
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
         return None
-    return None if raw == DEFAULT_TEXT.encode() else _plan(_parse(path, raw), path)
+    return None if raw == DEFAULT_TEXT.encode() else _plan(parse_settings(path, raw), path)
 
 
 def _plan(document: Mapping[str, Any], path: Path) -> "PhasePlan | None":
@@ -114,7 +127,8 @@ def _plan(document: Mapping[str, Any], path: Path) -> "PhasePlan | None":
         raise UsageError(f"{place} in {str(path)!r}: {error}") from None
 
 
-def _parse(path: Path, raw: bytes) -> Mapping[str, Any]:
+def parse_settings(path: Path, raw: bytes) -> Mapping[str, Any]:
+    """Return what a settings file holds; raises UsageError when it does not parse."""
     import yaml
 
     try:
@@ -144,6 +158,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     snapshot = _Section(document, path, "snapshot")
     policy = _Section(document, path, "policy")
     isolation = _Section(document, path, "isolation")
+    redaction = _Section(document, path, "redaction")
     output = _Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
@@ -158,6 +173,9 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         policy_path=policy.text("path", default.policy_path) or default.policy_path,
         policy_overrides=policy.flag("overrides", default.policy_overrides),
         isolation_files=isolation.one_of("files", ISOLATION_FILES, default.isolation_files),
+        redaction_enabled=redaction.flag("enabled", default.redaction_enabled),
+        redaction_extra=redaction.texts("extra"),
+        redaction_allow=redaction.commands("allow"),
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )
@@ -203,6 +221,16 @@ class _Section:
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise self._wrong(key, "a list of texts", value)
         return tuple(value)
+
+    def texts(self, key: str) -> Mapping[str, str]:
+        value = self._values.get(key)
+        if value is None:
+            return {}
+        if not isinstance(value, dict) or not all(
+            isinstance(each, str) for pair in value.items() for each in pair
+        ):
+            raise self._wrong(key, "names, each with a text", value)
+        return value
 
     def size(self, key: str, default: int) -> int:
         value = self._values.get(key)

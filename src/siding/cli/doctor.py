@@ -1,7 +1,8 @@
 """Find what disagrees: registry, directories, git's own list, cut-off acts, a moved repository.
 
 What can be mended without losing anything is mended; --check only reports. Work is never deleted.
-Exits with 1 when something is left that a person has to decide.
+Exits with 1 when something is left that a person has to decide. With --sandbox it starts sandboxes
+and tries what they promise; 1 when something that matters does not hold.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -15,11 +16,18 @@ from siding.cli.screen import inert
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help="report, and change nothing")
+    parser.add_argument(
+        "--sandbox", action="store_true", help="only try what sandboxes do on this machine"
+    )
     add_format(parser, "text", "json")
 
 
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
+    if arguments.sandbox:
+        from siding.cli.doctor_sandbox import show_sandbox
+
+        return show_sandbox(arguments, context)
     project, notes = find_or_adopt(context.app, adopt=not arguments.check)
     for note in notes:
         screen.note(note, "yellow")
