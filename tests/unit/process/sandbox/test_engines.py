@@ -1,0 +1,184 @@
+"""A view as bubblewrap's arguments, as Landlock's rules, and the system call filter."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from siding.process.sandbox import bwrap, landlock
+from siding.process.sandbox.seccomp import MACHINES, compiled, rules
+from siding.process.sandbox.values import Engine, Kind, Launch, Mount, Network, View, is_within
+
+VIEW = View(
+    mounts=(
+        Mount(Kind.BLANK, "/home"),
+        Mount(Kind.EMPTY, "/tmp"),
+        Mount(Kind.COPY, "/home/a/.x"),
+        Mount(Kind.WRITE, "/home/a/ws"),
+        Mount(Kind.SHOW, "/home/a/ws/.git"),
+        Mount(Kind.WRITE, "/home/a/objects", "/q"),
+    )
+)
+ALLOW = 0x7FFF0000
+
+
+def launch(network: Network = Network.ON, *, nobody: bool = False) -> Launch:
+    return Launch(
+        engine=Engine.BWRAP, view=VIEW, network=network, seccomp=b"", setsid="/usr/bin/setsid",
+        bwrap="/usr/bin/bwrap", nobody=nobody,
+    )  # fmt: skip
+
+
+def argv(made: Launch, **more: object) -> str:
+    given = {"cwd": "/home/a/ws", "status_fd": 7, "seccomp_fd": None, "copies": {}} | more
+    return " ".join(bwrap.arguments(made, **given))  # type: ignore[arg-type]
+
+
+def test_mounts_come_in_order_and_blank_ones_end_read_only() -> None:
+    line = argv(launch(), copies={"/home/a/.x": 9})
+    order = [line.index(part) for part in (
+        "--ro-bind / /", "--tmpfs /home ", "--file 9 /home/a/.x", "--bind /home/a/ws /home/a/ws",
+        "--ro-bind /home/a/ws/.git", "--bind /q /home/a/objects", "--remount-ro /home",
+    )]  # fmt: skip
+    assert order == sorted(order)
+    assert line.endswith("--json-status-fd 7 --")
+    assert "--cap-drop ALL" in line
+    assert "--die-with-parent" in line
+
+
+def test_a_copy_that_is_gone_is_left_out() -> None:
+    assert "--file" not in argv(launch())
+
+
+@pytest.mark.parametrize("network", Network)
+def test_only_the_machines_own_network_is_shared(network: Network) -> None:
+    assert ("--unshare-net" in argv(launch(network))) is (network is not Network.ON)
+
+
+def test_root_is_nobody_inside_and_the_kernel_is_covered() -> None:
+    line = argv(launch(nobody=True))
+    assert "--uid 65534" in line
+    assert "/proc/sys /proc/sys" in line
+    assert "/proc/sys" not in argv(launch())
+
+
+def simulate(code: bytes, machine: str, number: int, arguments: tuple[int, ...]) -> int:
+    """Run a filter as the kernel does; return what it decides."""
+    data = struct.pack("<IIQ6Q", number, MACHINES[machine].audit, 0, *arguments)
+    steps = [struct.unpack_from("=HBBI", code, at) for at in range(0, len(code), 8)]
+    at = accumulator = 0
+    while True:
+        kind, yes, no, value = steps[at]
+        at += 1
+        if kind == 0x20:
+            (accumulator,) = struct.unpack_from("<I", data, value)
+        elif kind == 0x15:
+            at += yes if accumulator == value else no
+        elif kind == 0x45:
+            at += yes if accumulator & value else no
+        else:
+            assert kind == 0x06
+            return int(value)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("off", [True, False])
+@given(number=st.integers(0, 600), first=st.integers(0, 2**40), rest=st.integers(0, 0o40000000))
+def test_the_filter_decides_as_its_rules(
+    machine: str, off: bool, number: int, first: int, rest: int
+) -> None:
+    arguments = (first, rest, rest, rest, 0, 0)
+    expected = ALLOW
+    for rule in reversed(rules(network_off=off)):
+        low = [arguments[test.argument] & 0xFFFFFFFF for test in rule.tests]
+        holds = all(
+            bool(have & test.value) if test.bits else have == test.value
+            for have, test in zip(low, rule.tests, strict=True)
+        )
+        if holds and MACHINES[machine].numbers.get(rule.call) == number:
+            expected = 0x00050000 | rule.errno
+    assert simulate(compiled(machine, network_off=off), machine, number, arguments) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_must_be_refused_is(machine: str) -> None:
+    numbers = MACHINES[machine].numbers
+    code = compiled(machine, network_off=True)
+
+    def refused(call: str, *arguments: int) -> bool:
+        padded = (*arguments, *[0] * (6 - len(arguments)))
+        return simulate(code, machine, numbers[call], padded) != ALLOW
+
+    assert refused("ioctl", 0, 0x5412)
+    assert not refused("ioctl", 0, 0x5401)
+    assert refused("socket", 2, 1)
+    assert refused("socket", 10, 2)
+    assert refused("socket", 40, 1)
+    assert not refused("socket", 1, 1)
+    assert refused("fchmodat", 0, 0, 0o4755)
+    assert not refused("fchmodat", 0, 0, 0o755)
+    assert refused("openat", 0, 0, 0o101, 0o4755)
+    assert not refused("openat", 0, 0, 0, 0o4755)
+
+
+def test_another_architecture_has_no_calls() -> None:
+    code = compiled("x86_64", network_off=False)
+    assert simulate(code, "x86_64", 0x40000000 | 16, (0, 0, 0, 0, 0, 0)) == 0x00050000 | 38
+    foreign = struct.pack("=HBBI", 0x20, 0, 0, 4)
+    assert code.startswith(foreign)
+    assert compiled("sparc64", network_off=True) == b""
+
+
+TREE = {
+    "/": ["etc", "home", "tmp", "usr"],
+    "/home": ["a", "b"],
+    "/home/a": ["ws", "objects", "secret"],
+}
+
+
+def test_landlock_allows_the_siblings_of_what_is_hidden() -> None:
+    found = landlock.rules(
+        VIEW, Network.OFF, version=7, listed=lambda path: TREE.get(path, []),
+        is_directory=lambda _path: True,
+    )  # fmt: skip
+    allowed = dict(found.paths)
+    assert {"/etc", "/usr"} <= set(allowed)
+    assert not {"/", "/home", "/tmp", "/home/a", "/home/a/secret", "/home/b"} & set(allowed)
+    assert allowed["/etc"] & landlock.WRITE_FILE == 0
+    assert allowed["/home/a/ws"] & landlock.WRITE_FILE
+    assert found.handled_net == landlock.NET_BIND_TCP | landlock.NET_CONNECT_TCP
+    assert found.scoped == landlock.SCOPE_ABSTRACT | landlock.SCOPE_SIGNAL
+
+
+@pytest.mark.parametrize("version", range(1, 8))
+def test_no_right_is_asked_for_that_a_version_does_not_know(version: int) -> None:
+    newest = {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)
+    found = landlock.rules(
+        VIEW, Network.ON, version=version, listed=lambda path: TREE.get(path, []),
+        is_directory=lambda path: path in TREE,
+    )  # fmt: skip
+    assert found.handled_fs < 1 << newest
+    assert all(rights & ~found.handled_fs == 0 for _path, rights in found.paths)
+    assert (found.scoped != 0) is (version >= 6)
+    assert found.handled_net == 0
+
+
+@given(st.lists(st.sampled_from(["/a", "/a/b", "/a/b/c", "/d", "/d/e"]), max_size=4))
+def test_landlock_never_allows_what_holds_something_hidden(hidden: list[str]) -> None:
+    tree = {"/": ["a", "d"], "/a": ["b", "x"], "/a/b": ["c"], "/d": ["e"]}
+    view = View(mounts=tuple(Mount(Kind.BLANK, path) for path in hidden))
+    found = landlock.rules(
+        view, Network.ON, version=5, listed=lambda path: tree.get(path, []),
+        is_directory=lambda _path: True,
+    )  # fmt: skip
+    for path, _rights in found.paths:
+        if not path.startswith("/dev"):
+            assert not any(is_within(each, path) or is_within(path, each) for each in hidden)
+
+
+def test_what_landlock_leaves_open_is_said() -> None:
+    old = landlock.not_covered(1, filtered=False, network=Network.OFF)
+    new = landlock.not_covered(7, filtered=True, network=Network.OFF)
+    assert set(new) < set(old)
+    assert any("UDP" in line for line in old)
