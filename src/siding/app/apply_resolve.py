@@ -26,6 +26,7 @@ from siding.git.applying_bench import Bench, TreeEntry
 from siding.git.applying_content import smudged
 from siding.git.merging import Merged
 from siding.git.paths import quote_path
+from siding.git.store import APPLIES
 from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.tasks.task import Task
@@ -60,7 +61,7 @@ def resolve(project: Project, request: ApplyRequest) -> Resolution:
     task = select(project, request.task)
     with _restorer(project, task) as restorer:
         recorder = restorer.recorder
-        place = project.snapshots.root / "applies" / task.id
+        place = project.snapshots.root / APPLIES / task.id
         with bench_for(project, project.snapshots, place) as bench:
             sources = Sources(
                 project=project, task=task, workspace=recorder.workspace, bench=bench,

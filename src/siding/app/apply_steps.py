@@ -12,6 +12,7 @@ from siding.git.applying_bench import Bench
 from siding.git.capture import Capture
 from siding.git.coverage import Coverage
 from siding.git.patches import Change
+from siding.git.store import APPLIES
 from siding.ids import Sha
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.storage.locks import FileLock
@@ -46,10 +47,11 @@ class Settled(Recorder):
         """The task was closed: its last snapshot is the state it is in."""
         workspace = project.registry.of_task(task.id)
         last = project.ledger(task.id).last()
-        if workspace is None or last is None or last.snapshot is None:
+        snapshot = (last and last.snapshot) or (workspace and workspace.base_snapshot)
+        if workspace is None or not snapshot:
             raise NoWorkspace(f"task {task.name!r} has no snapshot left")
         super().__init__(project, task, workspace, lock)
-        at = Sha(last.snapshot)
+        at = Sha(snapshot)
         self._frozen = Capture(
             snapshot=at, parent=at, tree=self.snapshots.store.read_commit(at).tree, changes=(),
             heads=(), coverage=Coverage(),
@@ -64,7 +66,7 @@ class Settled(Recorder):
 
     @property
     def bench_root(self) -> Path:
-        return self.project.snapshots.root / "applies" / self.task.id
+        return self.project.snapshots.root / APPLIES / self.task.id
 
     def capture(self, number: int, kind: str) -> Capture:
         if self._frozen is not None:

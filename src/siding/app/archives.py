@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _LEVEL = 3  # of gzip: three times as fast as the usual 6, a few per cent larger
 _READ = 1 << 20
+ARCHIVES = "archives"  # the directory of a project that holds them
 
 
 class NotTheSame(SidingError):
@@ -50,7 +51,7 @@ class Entry(NamedTuple):
 def archive_of(project: Project, workspace: Workspace) -> Path:
     """Return where the archive of a removed workspace is, or will be."""
     assert workspace.trash is not None
-    return project.layout.root / "archives" / (Path(workspace.trash).name + ".tar.gz")
+    return project.layout.root / ARCHIVES / (Path(workspace.trash).name + ".tar.gz")
 
 
 def places_in_trash(project: Project, task_id: TaskId) -> list[Path]:
@@ -68,12 +69,34 @@ def write_archive(project: Project, workspace: Workspace) -> Path:
 
     Raises NotTheSame when what was read is not what is there; then there is no archive.
     """
+    target = archive_of(project, workspace)
+    _write(target, list(_entries(project, workspace)), project, workspace.task_id)
+    return target
+
+
+def records_archive(project: Project, task_id: TaskId) -> Path:
+    """Return where the archive of a deleted task without a workspace is, or will be."""
+    return project.layout.root / ARCHIVES / f"{task_id}.tar.gz"
+
+
+def write_records(project: Project, task_id: TaskId) -> Path:
+    """Archive what a deleted task has in the trash, when it never had a workspace. Durable."""
+    target = records_archive(project, task_id)
+    entries = [
+        Entry(path=path, name=os.path.relpath(path, project.layout.trash_dir))
+        for place in places_in_trash(project, task_id)
+        for path in _walk(os.fspath(place))
+    ]
+    _write(target, entries, project, None)
+    return target
+
+
+def _write(target: Path, entries: list[Entry], project: Project, task_id: TaskId | None) -> None:
+    """Write an archive and read it back, and with it the snapshots of the task."""
     import tarfile
 
-    target = archive_of(project, workspace)
     make_dirs(target.parent)
     temporary = target.with_name(target.name + ".tmp")
-    entries = list(_entries(project, workspace))
     try:
         with (
             temporary.open("wb") as file,
@@ -89,13 +112,13 @@ def write_archive(project: Project, workspace: Workspace) -> Path:
                 tar.add(entry.path, arcname=entry.name, recursive=False)
         _flush(temporary)
         _read_back(temporary, entries)
-        project.snapshots.verify(workspace.task_id, contents=True)
+        if task_id is not None:
+            project.snapshots.verify(task_id, contents=True)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     temporary.rename(target)
     fsync_dir(target.parent)
-    return target
 
 
 def lay_out(project: Project, workspace: Workspace, archive: Path, trash: Path) -> None:
@@ -112,6 +135,35 @@ def lay_out(project: Project, workspace: Workspace, archive: Path, trash: Path) 
             place.rename(target)  # the workspace's own place comes last
     fsync_dir(trash.parent)
     remove_tree(partial)
+
+
+def lay_out_records(project: Project, task_id: TaskId, archive: Path) -> None:
+    """Put the records of a deleted task without a workspace back into the trash, at once."""
+    partial = project.layout.root / "restoring" / f"{task_id}.archive"
+    remove_tree(partial)
+    make_dirs(partial)
+    _extract(archive, partial)
+    make_dirs(project.layout.trash_dir)
+    for place in sorted(partial.iterdir()):
+        if not os.path.lexists(project.layout.trash_dir / place.name):
+            place.rename(project.layout.trash_dir / place.name)
+    fsync_dir(project.layout.trash_dir)
+    remove_tree(partial)
+
+
+def task_name_in(archive: Path, task_id: TaskId) -> str:
+    """Return the name that a task has in the archive of its records; empty when it has none."""
+    import tarfile
+
+    from siding.storage.codec import NotJson, parse_object
+
+    try:
+        with tarfile.open(archive, "r:gz", errors="surrogateescape") as tar:
+            file = tar.extractfile(f"{task_id}/task/task.json")
+            document = parse_object(file.read()) if file is not None else {}
+    except (OSError, KeyError, tarfile.TarError, NotJson):
+        return ""
+    return str(document.get("name") or "")
 
 
 def rebuild(project: Project, task_id: TaskId, path: Path) -> None:

@@ -3,8 +3,11 @@
 import os
 from pathlib import Path
 
-from siding.app.archives import places_in_trash, write_archive
+from siding.app.archives import places_in_trash, write_archive, write_records
 from siding.app.project import Project
+from siding.git.store import remove_tree
+from siding.ids import TaskId
+from siding.storage.files import make_dirs, move_aside
 from siding.tasks.registry import Workspace
 
 COLLECT = "collect"
@@ -24,6 +27,23 @@ def collect(project: Project, workspace: Workspace) -> Workspace:
     )
     _put(project, going)
     return finish_collection(project, going)
+
+
+def collect_records(project: Project, task_id: TaskId) -> Path:
+    """Archive what a deleted task without a workspace has in the trash, and delete it there.
+
+    The caller holds the lock of the deleted task. What is deleted leaves the trash by one rename:
+    cut off in between, the task is in the archive, in the trash, or in both.
+    """
+    archive = write_records(project, task_id)
+    going = project.layout.root / "restoring" / f"{task_id}.freed"
+    make_dirs(going.parent)
+    for place in places_in_trash(project, task_id):
+        remove_tree(going)
+        move_aside(place, going)
+    remove_tree(going)
+    project.events.emit("worktree.collected", task={"id": task_id})
+    return archive
 
 
 def finish_collection(project: Project, going: Workspace) -> Workspace:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.app.archives import places_in_trash
-from siding.app.collecting import collect
+from siding.app.abandoned import sweep_abandoned
+from siding.app.archives import places_in_trash, records_archive
+from siding.app.collecting import collect, collect_records
 from siding.app.locking import TaskBusy, holding_task
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
@@ -68,6 +69,7 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
     done: list[Collected] = []
     if not dry_run:
         done = [_collect_one(project, use) for use in chosen]
+        sweep_abandoned(project)
         if project.snapshots.packs() > 1:
             project.snapshots.repack()
     return Report(
@@ -85,7 +87,7 @@ def _uses(project: Project) -> list[TaskUse]:
     found = []
     for task_id in [*names, *gone]:
         workspace = project.registry.of_task(task_id)
-        archive = workspace.rest.get("archive") if workspace else None
+        archive = _archive(project, task_id, workspace)
         found.append(
             TaskUse(
                 id=task_id,
@@ -95,21 +97,30 @@ def _uses(project: Project) -> list[TaskUse]:
                 snapshots=_snapshot_size(project, task_id),
                 artifacts=_size(project.task_layout(task_id).root),
                 trash=sum(_size(place) for place in places_in_trash(project, task_id)),
-                archive=_size(project.layout.root / str(archive)) if archive else 0,
+                archive=_size(archive) if archive else 0,
             )
         )
     return found
 
 
+def _archive(project: Project, task_id: TaskId, workspace: Workspace | None) -> Path | None:
+    if workspace is None:
+        return records_archive(project, task_id)
+    named = workspace.rest.get("archive")
+    return project.layout.root / str(named) if named else None
+
+
 def _choose(project: Project, uses: Sequence[TaskUse], budget: int) -> list[TaskUse]:
     """Return what to free: the longest removed first, until the rest is within the budget."""
+    workspaces = {workspace.task_id: workspace for workspace in project.registry.all()}
     removed = {
-        workspace.task_id: workspace
-        for workspace in project.registry.all()
-        if workspace.status is WorkspaceState.REMOVED and workspace.trash
+        use.id: (workspace.removed_at or "") if workspace else ""
+        for use in uses
+        if (workspace := workspaces.get(use.id)) is None
+        or (workspace.status is WorkspaceState.REMOVED and workspace.trash)
     }
     able = [use for use in uses if use.state != "open" and use.id in removed and use.trash]
-    able.sort(key=lambda use: (removed[use.id].removed_at or "", use.id))
+    able.sort(key=lambda use: (removed[use.id], use.id))
     left = sum(use.trash for use in able)
     chosen = []
     for use in able:
@@ -122,19 +133,18 @@ def _choose(project: Project, uses: Sequence[TaskUse], budget: int) -> list[Task
 
 def _collect_one(project: Project, use: TaskUse) -> Collected:
     try:
-        workspace = _locked_collect(project, use)
+        archive = _locked_collect(project, use)
     except (TaskBusy, SidingError, OSError) as error:
         return Collected(task=use, freed=0, archive=None, failed=str(error))
-    if workspace is None:
+    if archive is None:
         return Collected(task=use, freed=0, archive=None, failed="it was opened again meanwhile")
-    archive = project.layout.root / str(workspace.rest["archive"])
     return Collected(
         task=use, freed=max(0, use.trash - _size(archive)), archive=archive, failed=None
     )
 
 
-def _locked_collect(project: Project, use: TaskUse) -> Workspace | None:
-    """Free one task under its lock; None when there is no longer anything to free."""
+def _locked_collect(project: Project, use: TaskUse) -> Path | None:
+    """Free one task under its lock and return its archive; None when there is nothing to free."""
     if use.state == "deleted":
         with deleted_lock(project, use.id):
             if use.id in project.tasks.ids():
@@ -147,13 +157,15 @@ def _locked_collect(project: Project, use: TaskUse) -> Workspace | None:
         return _checked_collect(project, use.id)
 
 
-def _checked_collect(project: Project, task_id: TaskId) -> Workspace | None:
+def _checked_collect(project: Project, task_id: TaskId) -> Path | None:
     workspace = project.registry.of_task(task_id)
-    if workspace is None or workspace.status is not WorkspaceState.REMOVED:
+    if not places_in_trash(project, task_id):
         return None
-    if workspace.trash is None or not places_in_trash(project, task_id):
+    if workspace is None:
+        return collect_records(project, task_id)
+    if workspace.status is not WorkspaceState.REMOVED or workspace.trash is None:
         return None
-    return collect(project, workspace)
+    return project.layout.root / str(collect(project, workspace).rest["archive"])
 
 
 def _snapshot_size(project: Project, task_id: TaskId) -> int:

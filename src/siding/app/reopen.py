@@ -4,7 +4,14 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.app.archives import lay_out, places_in_trash
+from siding.app.archives import (
+    ARCHIVES,
+    lay_out,
+    lay_out_records,
+    places_in_trash,
+    records_archive,
+    task_name_in,
+)
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
@@ -13,7 +20,7 @@ from siding.app.selection import resolve
 from siding.errors import NotFound, SidingError, UsageError
 from siding.ids import TaskId
 from siding.storage.documents import read_document_or_none
-from siding.storage.files import make_dirs, move_aside
+from siding.storage.files import make_dirs, move_aside, remove_file
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import (
@@ -95,6 +102,15 @@ def deleted_tasks(project: Project) -> list[Gone]:
         task_id = TaskId(trash.name)
         if task_id not in there and task_id not in found:
             found[task_id] = Gone(id=task_id, name=_name_in(trash) or "", trash=trash, archive=None)
+    for archive in (project.layout.root / ARCHIVES).glob("*.tar.gz"):
+        task_id = TaskId(archive.name.partition(".")[0])
+        if "-" not in task_id and task_id not in there and task_id not in found:
+            found[task_id] = Gone(
+                id=task_id,
+                name=task_name_in(archive, task_id),
+                trash=project.layout.trash_dir / task_id,
+                archive=archive,
+            )
     return list(found.values())
 
 
@@ -122,8 +138,10 @@ def _undelete(project: Project, gone: Gone) -> None:
         records = gone.trash / "task"
         if not os.path.lexists(records) and gone.archive is not None:
             workspace = project.registry.of_task(gone.id)
-            assert workspace is not None
-            lay_out(project, workspace, gone.archive, gone.trash)
+            if workspace is None:
+                lay_out_records(project, gone.id, gone.archive)
+            else:
+                lay_out(project, workspace, gone.archive, gone.trash)
         target = project.task_layout(gone.id).root
         if os.path.lexists(target):
             # Somebody who waited for the lock of the deleted task made the directory anew.
@@ -133,6 +151,7 @@ def _undelete(project: Project, gone: Gone) -> None:
             move_aside(target, gone.trash / "found" / project.app.random_bytes(4).hex())
         make_dirs(target.parent)
         move_aside(records, target)
+        remove_file(records_archive(project, gone.id))
 
 
 def deleted_lock(project: Project, task_id: TaskId) -> FileLock:

@@ -30,7 +30,7 @@ from siding.git.restore import (
 )
 from siding.git.roots import WorktreeRoot
 from siding.git.staging import staged
-from siding.git.store import SnapshotStore
+from siding.git.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
 from siding.ledger.running import Running
 from siding.ledger.step import Step, StepKind, StepStatus
@@ -245,10 +245,8 @@ def survey(
     changes = diff_trees(store, here.tree, destination.snapshot)
     ignored: set[bytes] = set()
     if not wish.hard:  # else what is recorded here and ignored there goes: the snapshot has it
-        scratch = store.root / "peeks" / project.app.random_bytes(8).hex()
-        ignored = ignored_there(
-            store, task_id, here.root, destination.snapshot, changes, scratch=scratch
-        )
+        own = store.root / PEEKS / project.app.random_bytes(8).hex()
+        ignored = ignored_there(store, task_id, here.root, destination.snapshot, changes, place=own)
     for place in wish.bring_back:  # what returns takes its place
         ignored -= set(listed(project.layout.root / place / ASIDE))
     there = destination.coverage or {}

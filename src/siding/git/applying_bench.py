@@ -16,6 +16,7 @@ from siding.git.command import Place
 from siding.git.errors import GitError
 from siding.git.paths import parents
 from siding.git.repository import Repository
+from siding.git.scratch import hold
 from siding.git.store import SnapshotStore, remove_tree
 from siding.ids import Sha
 
@@ -45,18 +46,23 @@ class Bench:
         self.files = root / "files"
         self.index = root / "index"
         self._hash_bytes = repository.paths.hash_size // 2
+        self._held: int | None = None
         self._trees: dict[str, Sha] = {}
         self._known: dict[tuple[Sha, bytes], Entries | None] = {}
 
     def open(self) -> None:
         """Make the directories, empty."""
         self.close()
+        self.root.mkdir(parents=True, mode=0o700)
+        self._held = hold(self.root)
         (self.objects / "pack").mkdir(parents=True, mode=0o700)
 
     def close(self) -> None:
         """Remove everything that was made ready."""
-        if os.path.lexists(self.root):
-            remove_tree(self.root)
+        remove_tree(self.root)
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
     def place(self, **more: object) -> Place:
         """Return how git reads all objects there are and writes new ones here."""

@@ -12,8 +12,9 @@ from pathlib import Path
 from siding.git.command import Place, output_of
 from siding.git.patches import Change
 from siding.git.roots import WorktreeRoot
+from siding.git.scratch import scratch
 from siding.git.status import ARGUMENTS, EntryKind, parse
-from siding.git.store import SnapshotStore, TaskDirectory, remove_tree
+from siding.git.store import SnapshotStore, TaskDirectory
 from siding.ids import Sha, TaskId
 
 
@@ -50,11 +51,11 @@ def ignored_there(
     tree: Sha,
     changes: Sequence[Change],
     *,
-    scratch: Path,
+    place: Path,
 ) -> set[bytes]:
     """Return those of the paths that `changes` deletes which the rules in `tree` ignore.
 
-    The rules are its `.gitignore` files and the person's own. `scratch` is a directory to make
+    The rules are its `.gitignore` files and the person's own. `place` is a directory to make
     and remove, used when those files are not the ones that lie in the worktree.
     """
     asked = [c.path for c in changes if c.new_mode == "000000" and c.old_mode != "160000"]
@@ -63,12 +64,9 @@ def ignored_there(
     task = store.task(task_id)
     if not any(c.path.rpartition(b"/")[2] == b".gitignore" for c in changes):
         return _ask(store, _looking(store, task, root.path), asked)
-    try:
-        scratch.mkdir(mode=0o700, parents=True)
-        _lay_out_rules(store, tree, scratch)
-        return _ask(store, _looking(store, task, scratch), asked)
-    finally:
-        remove_tree(scratch)
+    with scratch(place) as rules:
+        _lay_out_rules(store, tree, rules)
+        return _ask(store, _looking(store, task, rules), asked)
 
 
 def _ask(store: SnapshotStore, place: Place, paths: Sequence[bytes]) -> set[bytes]:

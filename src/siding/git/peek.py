@@ -14,7 +14,8 @@ from siding.git.command import Place
 from siding.git.coverage import Coverage
 from siding.git.errors import CommandFailed, SnapshotFailed
 from siding.git.roots import check_root
-from siding.git.store import SnapshotStore, TaskDirectory, remove_tree
+from siding.git.scratch import scratch
+from siding.git.store import PEEKS, SnapshotStore, TaskDirectory
 from siding.ids import Sha
 
 _COPIED = ("commondir", "HEAD", "base", "excludes", "gitlinks", "sparse", "index")
@@ -48,24 +49,22 @@ def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Pee
     """
     check_root(request.root)
     task = store.task(request.task_id)
-    scratch = TaskDirectory(path=store.root / "peeks" / unique, ref=task.ref)
     from shutil import copy2  # and with it three compressors
 
-    scratch.path.mkdir(parents=True, mode=0o700)
     try:
-        for name in _COPIED:
+        with scratch(store.root / PEEKS / unique) as place:
+            own = TaskDirectory(path=place, ref=task.ref)
+            for name in _COPIED:
+                try:
+                    copy2(task.path / name, place / name)
+                except FileNotFoundError:
+                    continue  # the first capture makes it
+            work = Work(store, request, task=own)
             try:
-                copy2(task.path / name, scratch.path / name)
-            except FileNotFoundError:
-                continue  # the first capture makes it
-        work = Work(store, request, task=scratch)
-        try:
-            tree = work.present_tree()
-        except CommandFailed:  # a power cut may have torn the index: it can be made again
-            work.start_over()
-            tree = work.present_tree()
-        yield Peek(tree=tree, store=PeekStore(store, scratch.incoming), coverage=work.coverage)
+                tree = work.present_tree()
+            except CommandFailed:  # a power cut may have torn the index: it can be made again
+                work.start_over()
+                tree = work.present_tree()
+            yield Peek(tree=tree, store=PeekStore(store, own.incoming), coverage=work.coverage)
     except FileNotFoundError as error:
         raise SnapshotFailed(f"the workspace could not be looked at: {error}") from error
-    finally:
-        remove_tree(scratch.path)

@@ -11,6 +11,7 @@
         excludes, sparse               what seeding found out (`seeding.py`)
         seen                  the directories of the worktree, a cache (`scan.py`)
         incoming/             objects of a capture that is under way
+      peeks/, applies/        directories of looks and applies under way (`scratch.py`)
 
 What a snapshot needs is in this store or reachable from its base commit in the user's
 repository, which one ref there keeps alive (`pins.py`). The user's other objects are only read,
@@ -30,6 +31,7 @@ from siding.git.discovery import RepositoryPaths
 from siding.git.errors import SnapshotDamaged, said_by
 from siding.ids import Sha, TaskId
 
+PEEKS, APPLIES = "peeks", "applies"  # where looks and applies under way have their directories
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Outranks every .gitattributes: bytes are stored as they are on disk. `!diff`, not `-diff`:
 # patches are text where the content is.

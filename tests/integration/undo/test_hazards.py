@@ -159,9 +159,11 @@ def test_h12_h7_nobodys_stash_is_touched(desk: Desk) -> None:
     desk.git("stash")
     stashes = desk.git("stash", "list")
     desk.write("new", "x")
+    desk.write("hello.txt", "changed again")
     desk.rollback(None)
     desk.undo()
     assert desk.git("stash", "list") == stashes
+    assert desk.git("diff", "--name-only") == "hello.txt"
 
 
 def test_h13_names_links_and_what_no_snapshot_holds(desk: Desk) -> None:
