@@ -10,13 +10,12 @@ import json
 from typing import Any
 
 from siding.sessions.compaction import INTRODUCTION
-from siding.sessions.foreign import Gathering, Imported, given_back, lines_of
+from siding.sessions.foreign import Gathering, Imported, given_back, is_context, lines_of
 from siding.sessions.kinds import ASSISTANT, COMPACT_BOUNDARY, SYSTEM, USER, Record
 from siding.sessions.messages import blocks_of, content_of
 from siding.storage.codec import NotJson, parse_object
 
 FORM = "codex"
-_HIDDEN_STARTS = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions")
 _TOKENS = ("input_tokens", "cached_input_tokens", "output_tokens")
 
 
@@ -184,7 +183,7 @@ def _blocks(content: object) -> list[Record]:
 
 
 def _is_hidden(block: Record) -> bool:
-    return str(block.get("text", "")).lstrip().startswith(_HIDDEN_STARTS)
+    return is_context(str(block.get("text", "")))
 
 
 def _thought(payload: Record) -> Record:

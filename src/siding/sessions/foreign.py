@@ -11,6 +11,11 @@ from uuid import NAMESPACE_URL, uuid5
 
 from siding.sessions.kinds import FORMAT_VERSION, SPOKEN, Record
 
+# How Codex and the Gemini CLI begin what they tell the model about the place, in a person's name.
+_CONTEXTS = (
+    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<session_context>",
+)  # fmt: skip
+
 
 class Imported(NamedTuple):
     """A conversation that came in: its id and the lines of our transcript."""
@@ -28,6 +33,7 @@ class Gathering:
         self.records: list[Record] = []
         self.cursor: str | None = None
         self.stamps: Record = {}
+        self.answered: set[str] = set()  # calls of tools whose result was taken
         self._places: dict[str, int] = {}
 
     def id_of(self, name: object) -> str:
@@ -104,6 +110,11 @@ def given_back(
         elif record.get("type") in SPOKEN:
             lines.extend(write(record))
     return lines
+
+
+def is_context(text: str) -> bool:
+    """Whether a client said it and no person, whichever client's transcript it came through."""
+    return text.lstrip().startswith(_CONTEXTS)
 
 
 def lines_of(data: bytes) -> list[str]:

@@ -1,20 +1,27 @@
 """Chat files of the Gemini CLI.
 
 New files are JSON lines: a first line about the session, a line a message (again, whole, when it
-changes), ``{"$set": …}`` for changes of the session, ``{"$rewindTo": id}`` which takes that message
-and all after it back. Old files are one JSON document with a list of messages.
+changes), ``{"$set": …}`` for changes of the session, the context it begins with among them,
+``{"$rewindTo": id}`` which takes that message and all after it back. A tool's result stands twice:
+with its call, and as a message of the user's. Old files are one JSON document with a list of
+messages.
 """
 
 import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
 
+from siding.process.sha256 import sha256_hex
 from siding.sessions.branching import rewind_line
-from siding.sessions.foreign import Gathering, Imported, given_back, lines_of
+from siding.sessions.foreign import Gathering, Imported, given_back, is_context, lines_of
 from siding.sessions.kinds import ASSISTANT, SYSTEM, USER, Record
-from siding.sessions.messages import blocks_of, text_of
+from siding.sessions.messages import text_of, tool_results, tool_uses
 from siding.storage.codec import NotJson, parse_object
 
 FORM = "gemini"
 DOCUMENT = "gemini-document"  # an old file as a whole
+_NO_LINE: Final = {"format": FORM, "line": None}
 
 
 def imported(data: bytes, *, session_id: str) -> Imported:
@@ -25,9 +32,8 @@ def imported(data: bytes, *, session_id: str) -> Imported:
         gathering.form = DOCUMENT
         gathering.keep(data.decode("utf-8", "surrogateescape"))
         gathering.form = FORM
-        for message in document["messages"]:
-            if isinstance(message, dict):
-                _take_message(gathering, message, None)
+        for message in _dicts(document["messages"]):
+            _take_message(gathering, message, None)
         for record in gathering.records:
             record.setdefault("origin", {"format": DOCUMENT, "line": None})
         return gathering.done()
@@ -42,6 +48,7 @@ def imported(data: bytes, *, session_id: str) -> Imported:
             _take_rewind(gathering, record["$rewindTo"], number, line)
         else:
             gathering.keep(line)
+            _take_set(gathering, record.get("$set"))
     return gathering.done()
 
 
@@ -56,14 +63,17 @@ def exported(records: list[Record]) -> list[str]:
         for each in records:
             if each.get("origin") == {"format": DOCUMENT, "line": None}:
                 del each["origin"]
-    lines = given_back(records, FORM, _written)
+    results = {str(each.get("tool_use_id")): each for record in records
+               for each in tool_results(record)}  # fmt: skip
+    lines = given_back(records, FORM, partial(_written, results=results))
     if not any('"sessionId"' in line for line in lines[:1]):
         first = next((each for each in records if each.get("uuid")), {})
         meta = {
             "sessionId": first.get("sessionId"),
-            "projectHash": "",
+            "projectHash": sha256_hex(str(first.get("cwd", "")).encode()),
             "startTime": first.get("timestamp"),
-            "lastUpdated": first.get("timestamp"),
+            "lastUpdated": records[-1].get("timestamp") or first.get("timestamp"),
+            "kind": "main",  # without it the program takes the file for damaged, and removes it
         }
         lines.insert(0, json.dumps(meta, ensure_ascii=False))
     return lines
@@ -80,8 +90,7 @@ def _take_message(gathering: Gathering, message: Record, line: str | None) -> No
     uuid = gathering.id_of(message.get("id"))
     when = message.get("timestamp")
     if kind == USER:
-        content = _text(message.get("content"))
-        gathering.add(USER, uuid, when, line, message={"role": USER, "content": content})
+        _take_prompt(gathering, message, uuid, line)
     elif kind == "gemini":
         gathering.add(ASSISTANT, uuid, when, line, message=_answer(message, uuid))
         results = _results(message)
@@ -93,10 +102,40 @@ def _take_message(gathering: Gathering, message: Record, line: str | None) -> No
                 None,
                 message={"role": USER, "content": results},
             )
-            told["origin"] = {"format": FORM, "line": None}  # its answer gives the line back
+            told["origin"] = _NO_LINE  # its answer gives the line back
+            gathering.answered |= {str(each["tool_use_id"]) for each in results}
     else:
         shown = _text(message.get("content"))
         gathering.add(SYSTEM, uuid, when, line, subtype=str(kind or "info"), content=shown)
+
+
+def _take_prompt(gathering: Gathering, message: Record, uuid: str, line: str | None) -> None:
+    """Take what the person said, or the results of tools that no call has told yet."""
+    content: str | list[Record] = _text(message.get("content"))
+    more: Record = {"isMeta": True} if is_context(str(content)) else {}
+    responses = _responses(message.get("content"))
+    if responses and not content:
+        content = [
+            {"type": "tool_result", "tool_use_id": str(each.get("id")), "content": _said(each)}
+            for each in responses
+            if str(each.get("id")) not in gathering.answered
+        ]
+        if not content:
+            if line is not None:
+                gathering.keep(line)
+            return
+    when = message.get("timestamp")
+    gathering.add(USER, uuid, when, line, message={"role": USER, "content": content}, **more)
+
+
+def _take_set(gathering: Gathering, changed: object) -> None:
+    """Take the messages among the changes of a session, whose line was kept."""
+    count = len(gathering.records)
+    for message in _dicts(changed.get("messages") if isinstance(changed, dict) else None):
+        if not gathering.knows(gathering.id_of(message.get("id"))):
+            _take_message(gathering, message, None)
+    for record in gathering.records[count:]:
+        record["origin"] = _NO_LINE
 
 
 def _take_rewind(gathering: Gathering, message: str, number: int, line: str) -> None:
@@ -165,7 +204,25 @@ def _result_text(call: Record) -> str:
     shown = call.get("resultDisplay")
     if isinstance(shown, str):
         return shown
+    responses = _responses(call.get("result"))
+    if responses:
+        return "\n".join(map(_said, responses))
     return json.dumps(call.get("result"), ensure_ascii=False)
+
+
+def _responses(parts: object) -> list[Record]:
+    """Return the results of tools among the parts."""
+    found = (part.get("functionResponse") for part in _dicts(parts))
+    return [each for each in found if isinstance(each, dict)]
+
+
+def _said(response: Record) -> str:
+    """Return what a tool answered, as the model was told it."""
+    body = response.get("response")
+    for key in ("output", "error"):
+        if isinstance(body, dict) and isinstance(body.get(key), str):
+            return str(body[key])
+    return json.dumps(body, ensure_ascii=False)
 
 
 def _text(content: object) -> str:
@@ -189,13 +246,9 @@ def _parsed(data: bytes) -> Record:
         return {}
 
 
-def _written(record: Record) -> list[str]:
-    """Return the message record that says what a message of ours says."""
-    calls = [
-        {"id": block.get("id"), "name": block.get("name"), "args": block.get("input")}
-        for block in blocks_of(record)
-        if block.get("type") == "tool_use"
-    ]
+def _written(record: Record, results: Mapping[str, Record]) -> list[str]:
+    """Return the message record that says what a message of ours says, a call with its result."""
+    calls = [_call(each, results.get(str(each.get("id")))) for each in tool_uses(record)]
     text = text_of(record)
     if not text and not calls:
         return []
@@ -208,3 +261,17 @@ def _written(record: Record) -> list[str]:
     if calls:
         message["toolCalls"] = calls
     return [json.dumps(message, ensure_ascii=False)]
+
+
+def _call(call: Record, result: Record | None) -> Record:
+    made: Record = {"id": call.get("id"), "name": call.get("name"), "args": call.get("input")}
+    if result is not None:
+        said = result.get("content")
+        text = said if isinstance(said, str) else _text(said)
+        failed = result.get("is_error") is True
+        response = {"error" if failed else "output": text}
+        made["result"] = [
+            {"functionResponse": {"id": made["id"], "name": made["name"], "response": response}}
+        ]
+        made["status"] = "error" if failed else "success"
+    return made

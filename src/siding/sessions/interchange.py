@@ -5,7 +5,7 @@ has added since.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
@@ -98,7 +98,8 @@ def bring_in(
 def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> list[Path]:
     """Write the session into the directory `target` as another program's; return the files.
 
-    Files that are there are replaced.
+    They have the names that program gives its files, and finds them by. Files that are there are
+    replaced.
     """
     make_dirs(target)
     layout = store.layout(session_id)
@@ -111,9 +112,18 @@ def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> 
         ]
         places = sorted({*marked, *others, *_updated(transcript.path, form)})
         records = [parsed(transcript.raw(*place)) for place in places]
-    path = target / f"{session_id}.jsonl"
+    path = target / _name(form, session_id, records)
     replace_bytes(path, bytes_of(_WRITERS[form](records)))
     return [path]
+
+
+def _name(form: Form, session_id: str, records: Sequence[Record]) -> str:
+    """Return what Codex, or the Gemini CLI, calls the file of a session that began at that time."""
+    times = (str(each["timestamp"]) for each in records if each.get("timestamp"))
+    began = next(times, "1970-01-01T00:00:00")[:19].replace(":", "-")
+    if form is Form.CODEX:
+        return f"rollout-{began}-{session_id}.jsonl"
+    return f"session-{began[:16]}-{session_id[:8]}.jsonl"
 
 
 def _updated(path: Path, form: Form) -> Iterator[tuple[int, int]]:

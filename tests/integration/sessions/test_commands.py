@@ -134,7 +134,10 @@ def test_an_export_is_what_came_in(imported: Sandbox) -> None:
     imported.siding("session", "export", "-o", str(out))
     assert (out / f"{SESSION}.jsonl").read_bytes() == transcript(imported).read_bytes()
     imported.siding("session", "export", "--to", "codex", "-o", str(out / "codex"))
-    first = (out / "codex" / f"{SESSION}.jsonl").read_text().splitlines()[0]
+    (path,) = (out / "codex").iterdir()
+    assert path.name.startswith("rollout-")
+    assert path.name.endswith(f"-{SESSION}.jsonl")
+    first = path.read_text().splitlines()[0]
     assert json.loads(first)["type"] == "session_meta"
 
 
