@@ -1,0 +1,66 @@
+"""The moves as a law: for every position and move, the table and nothing else decides."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from siding.errors import IllegalTransition
+from siding.phases.states import (
+    PHASE_MOVES,
+    Leads,
+    PhaseMove,
+    Position,
+    Standing,
+    move_phase,
+    standing,
+)
+
+PHASES = ("design", "impl", "verify", "finish")
+POSITIONS = st.one_of(st.none(), st.builds(Position, st.sampled_from(PHASES), st.integers(1, 20)))
+TARGETS = st.sampled_from([*PHASES, "none", None])
+
+
+def allowed(at: Position | None, move: PhaseMove, target: str | None) -> bool:
+    """The rules again, from the words of the description, without the table."""
+    if move is PhaseMove.START:
+        return (at is None or at.phase == PHASES[-1]) and target in PHASES
+    if at is None:
+        return False
+    if move is PhaseMove.BACK_STEP:
+        return at.step > 1
+    if move in (PhaseMove.NEXT_STEP, PhaseMove.ISSUE, PhaseMove.ERROR):
+        return True
+    if target not in PHASES:
+        return False
+    here, there = PHASES.index(at.phase), PHASES.index(target)
+    return there == here + 1 if move is PhaseMove.NEXT_PART else there < here
+
+
+@given(POSITIONS, st.sampled_from(PhaseMove), TARGETS)
+def test_a_move_is_made_or_refused_as_described(
+    at: Position | None, move: PhaseMove, target: str | None
+) -> None:
+    if not allowed(at, move, target):
+        with pytest.raises(IllegalTransition) as caught:
+            move_phase(PHASES, at, move, target)
+        assert caught.value.hint
+        return
+    after = move_phase(PHASES, at, move, target)
+    if move is PhaseMove.START:
+        assert after == Position(str(target), 1)
+        return
+    assert at is not None
+    assert after.step == at.step + 1
+    leads = PHASE_MOVES[standing(PHASES, at)][move]
+    assert after.phase == (at.phase if leads is Leads.SAME else target)
+
+
+def test_every_standing_has_its_line() -> None:
+    assert set(PHASE_MOVES) == set(Standing)
+
+
+@pytest.mark.parametrize("move", [PhaseMove.NEXT_PART, PhaseMove.BACK_PART])
+def test_a_phase_that_was_taken_out_of_the_settings_leads_nowhere(move: PhaseMove) -> None:
+    with pytest.raises(IllegalTransition):
+        move_phase(PHASES, Position("old", 3), move, "impl")
+    assert move_phase(PHASES, Position("old", 3), PhaseMove.NEXT_STEP, None) == Position("old", 4)
