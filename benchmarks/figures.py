@@ -13,8 +13,11 @@ FIGURES: dict[str, str] = {
     "F6": "benchmarks.output",
     "F7": "benchmarks.ledger",
     "F8": "benchmarks.sessions",
+    "F11": "benchmarks.dashboard",
     "apply": "benchmarks.apply",
     "rollback": "benchmarks.rollback",
+    "sandbox": "benchmarks.sandbox",
+    "viewers": "benchmarks.viewers",
 }
 
 

@@ -76,7 +76,9 @@ def prepare(
         own.touch()  # so that it can be made read-only
     tip = refs.read_ref(paths.common_dir, f"refs/heads/{branch}") or ""
     told = {"before": before, "branch": branch, "tip": tip}
-    durable.replace_file(root / _STATE, json.dumps(told).encode())
+    # Not flushed: it is for a run that was killed. After a power cut git has lost as much.
+    (root / (_STATE + ".new")).write_bytes(json.dumps(told).encode())
+    os.replace(root / (_STATE + ".new"), root / _STATE)
     return Prepared(root=root, objects=objects, heads=heads, before=before, branch=branch, tip=tip)
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from siding.process.sandbox.start import Sandboxed
 
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
+_WARDEN_S = 2.0  # the kernel ends all of a namespace at once, but a swapped-out one takes time
 _SETTLE_S = 0.05  # for what ends together with the command, before it counts as left running
 
 
@@ -146,7 +147,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         if ending is not Ending.EXITED:
             side.restore_screen()
         if guarded is not None and not drive.ending_was_forced:
-            end_all(tree, grace_s=0.0)  # its end has ended them; wait until they are gone
+            _await_the_end(tree)
         left = () if drive.ending_was_forced else _left_running(tree)
         return _outcome(
             drive,
@@ -271,6 +272,16 @@ def _abort(child: Child, tree: Tree, channels: list[Channel], recorder: OutputFi
     end_all(tree)
     child.poll()
     recorder.finish()
+
+
+def _await_the_end(tree: Tree) -> None:
+    """Wait for what ends because its warden did; what takes longer is ended by hand."""
+    end = time.monotonic() + _WARDEN_S
+    while tree.left():
+        if time.monotonic() > end:
+            end_all(tree, grace_s=0.0)
+            return
+        time.sleep(0.001)
 
 
 def _left_running(tree: Tree) -> tuple[ProcessInfo, ...]:
