@@ -213,7 +213,7 @@ def test_the_step_as_json(sandbox: Sandbox) -> None:
     done = sandbox.siding("run", "--json", *env, "--", "echo", "hi")
     step = json.loads(done.stdout)
     assert b"hi\n" in done.stderr
-    assert step["env"] == {"API_TOKEN": "***", "MODE": "fast"}
+    assert step["env"] == {"API_TOKEN": "[redacted:token]", "MODE": "fast"}
     assert step["cmd"] == ["echo", "hi"]
     assert set(step) >= {"v", "step_id", "kind", "cmd", "cwd", "env", "started_at", "ended_at",
                          "duration_ms", "exit_code", "diff_stat", "artifacts", "policy_events",

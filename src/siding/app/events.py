@@ -4,7 +4,7 @@ The payload is the s12 one (event, ts, task, worktree, error); ``v`` and ``at`` 
 further facts of an event stand beside them. It is a side channel: no state is read back from it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -23,9 +23,12 @@ class Event(NamedTuple):
 class EventLog:
     """The events of one project."""
 
-    def __init__(self, layout: ProjectLayout, clock: Clock) -> None:
+    def __init__(
+        self, layout: ProjectLayout, clock: Clock, *, redact: Callable[[Any], Any] | None = None
+    ) -> None:
         self._journal = Journal(layout.events_jsonl)
         self._clock = clock
+        self._redact = redact
 
     def emit(
         self,
@@ -48,7 +51,8 @@ class EventLog:
         }
         if error is not None:
             record["error"] = error
-        self._journal.append({**record, **more})
+        record |= more
+        self._journal.append(record if self._redact is None else self._redact(record))
 
     def since(self, offset: int, *, limit: int) -> Iterator[Event]:
         """Yield the events from an `Event.end` on (0: from the first), whole lines only."""

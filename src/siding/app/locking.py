@@ -28,7 +28,7 @@ def holding_task(
     path = project.task_layout(task_id).lock
     make_dirs(path.parent)
     lock = FileLock(path)
-    holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what=project.redaction.text(what))
     try:
         lock.acquire(timeout_s=None if wait else 0, holder=holder)
     except LockBusy as busy:
@@ -48,7 +48,10 @@ def holding_git(project: Project, what: str) -> Iterator[None]:
     make_dirs(project.layout.locks_dir)
     lock = FileLock(_git_lock(project))
     lock.acquire(
-        timeout_s=None, holder=Holder(pid=project.app.pid, since=project.app.now(), what=what)
+        timeout_s=None,
+        holder=Holder(
+            pid=project.app.pid, since=project.app.now(), what=project.redaction.text(what)
+        ),
     )
     try:
         yield

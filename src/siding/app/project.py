@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.events import EventLog
+from siding.app.redaction import Redaction
 from siding.app.settings import DEFAULT_TEXT, Settings, read_settings
 from siding.app.wiring import App
 from siding.errors import NotInitialised, SidingError
@@ -52,12 +53,26 @@ class Project:
         self.paths = paths
         self.tasks = TaskStore(layout)
         self.registry = Registry(layout.worktrees_json)
-        self.events = EventLog(layout, app.clock)
+        self.events = EventLog(layout, app.clock, redact=self._redacted)
+
+    def _redacted(self, record: Any) -> Any:
+        return self.redaction.record(record)  # read only when there is something to record
 
     @cached_property
     def settings(self) -> Settings:
         """The settings of this project."""
         return read_settings(self.layout.config_yaml)
+
+    @cached_property
+    def redaction(self) -> Redaction:
+        """What keeps secrets out of what is recorded."""
+        settings = self.settings
+        return Redaction(
+            self.app.env,
+            enabled=settings.redaction_enabled,
+            extra=settings.redaction_extra,
+            allow=settings.redaction_allow,
+        )
 
     @cached_property
     def git(self) -> "Git":

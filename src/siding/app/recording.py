@@ -49,6 +49,7 @@ class Recorder:
         self.layout = project.task_layout(task.id)
         self.ledger = project.ledger(task.id)
         self.snapshots = TaskSnapshots(project, workspace, keep_fds=(lock.fd,))
+        self.redaction = project.redaction
 
     def capture(self, number: int, kind: str) -> Capture:
         """Return the workspace as it is now, as a snapshot on disk."""
@@ -121,7 +122,7 @@ class Recorder:
             token="",
             parent=before or now.snapshot,
             record={
-                "message": message,
+                "message": self.redaction.text(message),
                 "origin": origin,
                 "status": StepStatus.COMPLETED.value,
             },
@@ -144,7 +145,7 @@ class Recorder:
             pid=self.project.app.pid,
             token=token,
             parent=self._expected(),
-            record=dict(record),
+            record=self.redaction.record(dict(record)),
         )
         make_dirs(self.layout.artifacts_dir)
         write_running(self.layout.running_json, running)
@@ -153,7 +154,11 @@ class Recorder:
     def ended(self, running: Running, fields: Mapping[str, Any]) -> Running:
         """Write down how the act ended, before the work of recording it starts."""
         told = running._replace(
-            record={**running.record, "ended_at": self.project.app.now(), **fields}
+            record={
+                **running.record,
+                "ended_at": self.project.app.now(),
+                **self.redaction.record(fields),
+            }
         )
         write_running(self.layout.running_json, told)
         return told
@@ -227,7 +232,7 @@ class Recorder:
         before = running.parent or after.snapshot
         artifacts, bound, stat = self._artifacts(running.number, before, after.snapshot)
         ended_at = self.project.app.now()
-        told = {**running.record, **fields}
+        told = {**running.record, **self.redaction.record(fields)}
         record: dict[str, Any] = {
             "step_id": step_id(running.number),
             "kind": running.kind,

@@ -6,24 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.environment import environment_in
+from siding.app.guarding import hook_fields, rule_on, run_judged_hook
 from siding.app.hooks import HookResult, hooks_for
 from siding.app.isolation import Watch
 from siding.app.locking import holding_task
-from siding.app.masking import masked_environment, printable
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
 from siding.app.recovery import recover_cut_off
-from siding.app.ruling import (
-    POLICY_EXIT,
-    Answer,
-    Asked,
-    Asker,
-    Ruling,
-    RunToJudge,
-    hook_fields,
-    rule_on,
-    run_judged_hook,
-)
+from siding.app.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.sandboxing import (
     REFUSED_EXIT,
     FencePlan,
@@ -50,7 +40,7 @@ if TYPE_CHECKING:
 
 HOOK_FAILED_EXIT = 1
 __all__ = [
-    "Answer", "Asked", "Ending", "RunRequest", "RunResult", "StdinPlan", "Terminal",
+    "Ending", "RunRequest", "RunResult", "StdinPlan", "Terminal",
     "choose_stdin", "run",
 ]  # fmt: skip
 
@@ -116,8 +106,11 @@ def run(
     task, started = _task_for(project, request)
     if started is not None and on_started is not None:
         on_started(started)
-    with holding_task(project, task.id, " ".join(request.argv)[:200], wait=request.wait) as lock:
+    redaction = project.redaction.knowing(request.env)
+    what = " ".join(redaction.words(request.argv))[:200]
+    with holding_task(project, task.id, what, wait=request.wait) as lock:
         recorder = open_recorder(project, task, lock)
+        recorder.redaction = redaction
         cwd = _directory(project, recorder, request.cwd)
         command = Command(
             argv=request.argv,
@@ -158,13 +151,17 @@ def _task_for(project: Project, request: RunRequest) -> tuple[Task, "Started | N
     except NoActiveTask:
         from siding.app.start import start_task
 
-        started = start_task(project, name=name_after_command(list(request.argv)), base=None)
+        started = start_task(project, name=_name_for(project, request), base=None)
         return started.task, started
     if task.status is TaskState.CLOSED:
         raise UsageError(
             f"task {task.name!r} is closed", hint="start a new one with `siding task start NAME`"
         )
     return task, None
+
+
+def _name_for(project: Project, request: RunRequest) -> str:
+    return name_after_command(project.redaction.knowing(request.env).words(request.argv))
 
 
 def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunToJudge:
@@ -277,7 +274,7 @@ def _execute(
     with raised(recorder, fence) as wall:
         outcome = run_recorded(
             command,
-            recorder=OutputFiles(artifact, streams=streams),
+            recorder=OutputFiles(artifact, streams=streams, filtered=recorder.redaction.filter),
             screen=Screen(stdout=terminal.out, stderr=terminal.err),
             stdin=terminal.stdin,
             timeout_s=fence.time_s,
@@ -301,9 +298,9 @@ def _intent(
 ) -> dict[str, Any]:
     program = os.path.basename(request.argv[0])
     record: dict[str, Any] = {
-        "cmd": [printable(word) for word in request.argv],
+        "cmd": recorder.redaction.words(request.argv),
         "cwd": os.path.relpath(command.cwd, recorder.root),
-        "env": masked_environment(request.env),
+        "env": recorder.redaction.environment(request.env),
         "agent": program if program in KNOWN_AGENTS else None,
     }
     if fence.time_s is not None:

@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 from siding.app.carry import carry_changes
 from siding.app.environment import environment_in
+from siding.app.guarding import run_judged_hook
 from siding.app.hooks import HookResult, hooks_for
 from siding.app.include import copy_included
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recording import open_recorder
 from siding.app.recovery import recover_cut_off, recover_if_cut_off
-from siding.app.ruling import run_judged_hook
 from siding.app.selection import select
 from siding.app.startcard import StartCard, draw_card
 from siding.app.workspaces import create
@@ -63,6 +63,10 @@ def start(project: Project, request: StartRequest) -> Started:
     if problem is not None:
         raise UsageError(f"{request.name!r} cannot name a task: {problem}")
     base_ref, base = _base(project, request)
+    request = request._replace(
+        name=project.redaction.text(request.name),
+        description=request.description and project.redaction.text(request.description),
+    )
     recover_cut_off(project)
     task = _put_on_board(project, request, base_ref)
     if not request.workspace:

@@ -56,7 +56,7 @@ def update(
             task = task._replace(blocked_by=tuple(blockers))
         metadata = dict(task.metadata)
         if description is not None:
-            metadata["description"] = description
+            metadata["description"] = project.redaction.text(description)
         if tags is not None:
             metadata["tags"] = list(tags)
         if owner is not None:

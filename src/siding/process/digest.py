@@ -16,7 +16,7 @@ class StreamDigest:
     """Digests buffers in the order they are given back.
 
     The caller borrows a buffer with `lend`, fills it and gives it back with `take`. It may read
-    it until it borrows the next one.
+    it until it borrows the next one. Or it has bytes of its own and only uses `feed`.
     """
 
     def __init__(self) -> None:
@@ -36,10 +36,20 @@ class StreamDigest:
     def take(self, buffer: bytearray, size: int) -> None:
         """Take a buffer back whose first ``size`` bytes belong to the stream."""
         if self._worker is not None:
-            self._worker.filled.put((buffer, size))
+            self._worker.filled.put((buffer, size, buffer))
             return
-        self._hash.update(memoryview(buffer)[:size])
-        self._inline += size
+        self._at_once(memoryview(buffer)[:size], buffer)
+
+    def feed(self, data: bytes) -> None:
+        """Digest bytes that are in none of our buffers; waits while there are too many of them."""
+        if self._worker is not None:
+            self._worker.filled.put((data, len(data), self._worker.free.get()))
+            return
+        self._at_once(memoryview(data), self._buffer)
+
+    def _at_once(self, data: memoryview, buffer: bytearray) -> None:
+        self._hash.update(data)
+        self._inline += len(data)
         if self._inline >= _INLINE_BYTES:
             self._worker = _Worker(self._hash, buffer)
 
@@ -59,7 +69,7 @@ class _Worker:
         from threading import Thread
 
         self.free: SimpleQueue[bytearray] = SimpleQueue()
-        self.filled: SimpleQueue[tuple[bytearray, int] | None] = SimpleQueue()
+        self.filled: SimpleQueue[tuple[bytes | bytearray, int, bytearray] | None] = SimpleQueue()
         self._digest = digest
         for each in (buffer, *(bytearray(BUFFER_SIZE) for _ in range(_BUFFERS - 1))):
             self.free.put(each)
@@ -72,6 +82,6 @@ class _Worker:
 
     def _work(self) -> None:
         while (item := self.filled.get()) is not None:
-            buffer, size = item
-            self._digest.update(memoryview(buffer)[:size])
-            self.free.put(buffer)
+            data, size, free = item
+            self._digest.update(memoryview(data)[:size])
+            self.free.put(free)

@@ -15,6 +15,8 @@ Rules:
   one is emptied, and stays as a marker until `settle_output` is called: that is after the step's
   ledger line carries the counts.
 - A stream whose writing failed (full disk) is recorded no further: no holes.
+- With a filter, what reaches the disk is what the filter gives, never what it got; counts and the
+  SHA-256 are of that. What the filter holds back is lost with a `kill -9`, and nothing else is.
 - The SHA-256 is that of the joined form, also while joining is still to be done.
 
 What finds a cut-off run's output again, and readers, are in `output_files`.
@@ -22,11 +24,12 @@ What finds a cut-off run's output again, and readers, are in `output_files`.
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from siding.process.command import StreamPlan
-from siding.process.digest import StreamDigest
+from siding.process.digest import BUFFER_SIZE, StreamDigest
 from siding.process.output_files import (
     PTY_HEADER,
     STDOUT_HEADER,
@@ -53,16 +56,31 @@ class Recorded(NamedTuple):
     notes: tuple[str, ...]
 
 
+class Filter(Protocol):
+    """Changes one stream on its way to the disk."""
+
+    def feed(self, piece: bytes | memoryview) -> bytes:
+        """Take the next bytes; return what can be written."""
+
+    def close(self) -> bytes:
+        """Nothing follows: return the rest."""
+
+
 class OutputFiles:
     """Writes one run's output: `open`, `write_stdout` and `write_stderr` at will, `finish`.
 
     With ``path`` None nothing is kept and bytes are only counted. ``max_bytes`` limits what is
-    kept of both streams together; the command goes on beyond it. Writing never raises OSError:
-    recording of that stream stops and `notes` says why.
+    kept of both streams together; the command goes on beyond it. ``filtered`` makes a filter for
+    each stream. Writing never raises OSError: recording of that stream stops and `notes` says why.
     """
 
     def __init__(
-        self, path: Path | None, *, streams: StreamPlan, max_bytes: int | None = None
+        self,
+        path: Path | None,
+        *,
+        streams: StreamPlan,
+        max_bytes: int | None = None,
+        filtered: Callable[[], Filter] | None = None,
     ) -> None:
         self.path = path
         self.streams = streams
@@ -73,6 +91,10 @@ class OutputFiles:
         self._stdout: _Appender | None = None
         self._stderr: _Appender | None = None
         self._uncounted = [0, 0]
+        self._filters: tuple[Filter, Filter] | None = None
+        if filtered is not None and path is not None:
+            self._filters = (filtered(), filtered())
+            self._buffer = bytearray(BUFFER_SIZE)
 
     def open(self) -> None:
         """Create the files. Raises OSError: a run that cannot be recorded must not start."""
@@ -94,13 +116,15 @@ class OutputFiles:
 
     def buffer(self) -> bytearray:
         """Lend a buffer for `write_stdout`; waits while all are still being digested."""
-        return self._digest.lend()
+        return self._digest.lend() if self._filters is None else self._buffer
 
     def write_stdout(self, buffer: bytearray, size: int) -> None:
         """Keep the first ``size`` bytes of a buffer got from `buffer`, and take it back."""
         if self._stdout is None:
             self._uncounted[0] += size
             self._digest.take(buffer, 0)
+        elif self._filters is not None:
+            self._keep_filtered(self._stdout, self._filters[0].feed(memoryview(buffer)[:size]))
         else:
             self._digest.take(buffer, self._keep(self._stdout, memoryview(buffer)[:size]))
 
@@ -108,11 +132,14 @@ class OutputFiles:
         """Keep ``data``; the caller may reuse the memory at once."""
         if self._stderr is None:
             self._uncounted[1] += len(data)
+        elif self._filters is not None:
+            self._keep(self._stderr, memoryview(self._filters[1].feed(data)))
         else:
             self._keep(self._stderr, data)
 
     def finish(self) -> Recorded:
         """Put the artifact into its final form and on disk (fsync of file and folder)."""
+        self._close_filters()
         digest = self._digest.result()
         if self.path is None or self._stdout is None:
             stdout_bytes, stderr_bytes = self._uncounted
@@ -150,6 +177,19 @@ class OutputFiles:
             joined=problem is None,
             notes=tuple(self.notes),
         )
+
+    def _keep_filtered(self, file: "_Appender", data: bytes) -> None:
+        kept = self._keep(file, memoryview(data)) if data else 0
+        if kept:
+            self._digest.feed(data if kept == len(data) else data[:kept])
+
+    def _close_filters(self) -> None:
+        if self._filters is None or self._stdout is None:
+            return
+        self._keep_filtered(self._stdout, self._filters[0].close())
+        if self._stderr is not None:
+            self._keep(self._stderr, memoryview(self._filters[1].close()))
+        self._filters = None
 
     def _keep(self, file: "_Appender", data: memoryview) -> int:
         """Append what may be kept of ``data``; return how many bytes that was."""

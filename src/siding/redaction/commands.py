@@ -1,0 +1,82 @@
+"""Commands and variables, whose words are known to be apart."""
+
+from collections.abc import Mapping, Sequence
+
+from siding.redaction.names import Tier, meaning
+from siding.redaction.redactor import Redactor
+from siding.redaction.span import mark
+from siding.redaction.values import stands_for_one
+
+_SECRET_WORDS = (
+    "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "PRIVATE",
+    "API_KEY", "APIKEY", "ACCESS_KEY", "AUTH", "COOKIE", "SESSION_KEY", "DSN",
+)  # fmt: skip
+# Options whose next word (or rest) is a password, by program.
+_NEXT = {"sshpass": "-p", "redis-cli": "-a", "ldapsearch": "-w", "mosquitto_pub": "-P",
+         "mosquitto_sub": "-P", "smbclient": "-P", "7z": "-p", "zip": "-P",
+         "unzip": "-P"}  # fmt: skip
+_GLUED = {"mysql": "-p", "mysqldump": "-p", "mysqladmin": "-p", "mariadb": "-p", "sshpass": "-p",
+          "7z": "-p"}  # fmt: skip
+_LOGINS = {
+    "curl": ("-u", "--user", "-U", "--proxy-user"),
+    "http": ("-a", "--auth"),
+    "https": ("-a",),
+}
+_PASSWORDS_OF = {"docker": "-p", "podman": "-p", "helm": "-p", "az": "-p", "skopeo": "-p"}
+
+
+def masked_words(redactor: Redactor, words: Sequence[str]) -> list[str]:
+    """Return a command's words without secrets: each by itself, and by the option before it."""
+    masked = [redactor.mask_text(word) for word in words]
+    program = ""
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        if not word.startswith("-") and "=" not in word and not before.startswith("-"):
+            program = word.rpartition("/")[2] if _knows(word) else program
+        if masked[at] == word:
+            masked[at] = _by_option(program, before, word)
+    return masked
+
+
+def masked_variables(redactor: Redactor | None, env: Mapping[str, str]) -> dict[str, str]:
+    """Return variables without secrets; the value of one whose name sounds secret goes whole."""
+    return {name: _variable(redactor, name, env[name]) for name in env}
+
+
+def sounds_secret(name: str) -> bool:
+    """Whether a variable's name sounds as if its value were secret."""
+    upper = name.upper()
+    return any(word in upper for word in _SECRET_WORDS) or upper.endswith(("KEY", "_PAT"))
+
+
+def _variable(redactor: Redactor | None, name: str, value: str) -> str:
+    if sounds_secret(name):
+        told = meaning(name.encode("utf-8", "replace"))
+        return mark(b"env" if told is None else told.kind).decode()
+    return value if redactor is None else redactor.mask_text(value)
+
+
+def _knows(word: str) -> bool:
+    name = word.rpartition("/")[2]
+    return any(name in table for table in (_NEXT, _GLUED, _LOGINS, _PASSWORDS_OF))
+
+
+def _by_option(program: str, before: str, word: str) -> str:
+    glued = _GLUED.get(program)
+    if glued is not None and word.startswith(glued) and len(word) > len(glued):
+        return word if _harmless(word[2:]) else glued + mark(b"password").decode()
+    if before in (_NEXT.get(program), _PASSWORDS_OF.get(program)):
+        return word if _harmless(word) else mark(b"password").decode()
+    if before in _LOGINS.get(program, ()) and ":" in word:
+        name, _, password = word.partition(":")
+        return word if _harmless(password) else f"{name}:{mark(b'password').decode()}"
+    if before.startswith("-") and "=" not in before and not word.startswith("-"):
+        told = meaning(before.lstrip("-").encode("utf-8", "replace"))
+        if told is not None and told.tier is not Tier.KEY and not _harmless(word):
+            return mark(told.kind).decode()
+    return word
+
+
+def _harmless(value: str) -> bool:
+    data = value.encode("utf-8", "surrogateescape")
+    return len(data) < 4 or stands_for_one(data)

@@ -1,0 +1,95 @@
+"""Private key blocks: whole, cut off, JSON-escaped, quoted, indented, in a diff or a log."""
+
+import re
+from typing import NamedTuple
+
+from siding.redaction.span import RIGHT, Span
+
+BEGIN = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_BEGINNING = re.compile(rb"-----BEGIN(?: [A-Z0-9]{0,16}){0,6}-{0,4}\Z")  # of a marker, cut off
+_END = rb"-----END [A-Z0-9 ]{1,60}-----"
+_DECORATION = (
+    rb"(?:\\{1,8}[nrt]|[\s\"'+,>|#*]|\d{1,5}[:|)]?[ \t]|\d{4}-\d\d-\d\d[T ][\d:.,]{5,20}Z?[ \t])*+"
+)
+_BASE64 = rb"(?:[A-Za-z0-9+/]|\\{1,2}/)"
+_NEXT = re.compile(
+    _DECORATION
+    + rb"(?:(?P<end>" + _END + rb")"
+    + rb"|(?P<body>" + _BASE64 + rb"{16,}+={0,2}+)"
+    + rb"|(?P<last>=?" + _BASE64 + rb"{1,15}+={0,2}+(?=" + _DECORATION + rb"-----END))"
+    + rb"|(?P<head>(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): [^\n\\\"]{1,100}))"
+)  # fmt: skip
+_OPEN = re.compile(
+    _DECORATION
+    + rb"(?:=?" + _BASE64 + rb"{0,40}={0,2}" + _DECORATION
+    + rb"(?:-{0,5}|-----[A-Z0-9 ]{1,60}-{0,4})"
+    + rb"|[A-Z][A-Za-z-]{1,10}(?::[^\n\\\"]{0,100})?|\\{1,8})\Z"
+)  # fmt: skip
+_LEFT_OVER = re.compile(_DECORATION + rb"=?" + _BASE64 + rb"{1,15}={0,2}\Z")
+_AHEAD = 400  # bytes that decide whether a block goes on
+PUTTY = re.compile(rb"PuTTY-User-Key-File-\d")
+_PRIVATE_LINES = re.compile(rb"\nPrivate-Lines: (\d{1,4})\r?\n")
+_PUTTY_LINE = re.compile(rb"[ \t]*[A-Za-z0-9+/=]*+\r?")
+
+
+class Block(NamedTuple):
+    """How far a key block goes. `found`: some of the key is there; `open`: more may follow."""
+
+    end: int
+    found: bool
+    open: bool
+
+
+def beginning_of_marker(data: bytes) -> int:
+    """Return where the beginning of a marker begins that ends `data`; its end if there is none."""
+    first = max(0, len(data) - 120)
+    if b"-----BEGIN" in data[first:]:
+        found = _BEGINNING.search(data, first)
+        if found is not None:
+            return found.start()
+    return len(data)
+
+
+def block_from(data: bytes, at: int, limit: int, *, final: bool, found: bool = False) -> Block:
+    """Follow a block whose beginning marker, or the part up to `at`, is known."""
+    while True:
+        part = _NEXT.match(data, at, limit)
+        if part is None:
+            break
+        if not final and part.end() == limit and part["end"] is None:
+            return Block(end=at, found=found, open=True)
+        if part["end"] is not None:
+            return Block(end=part.end(), found=found, open=False)
+        at, found = part.end(), True
+    rest = data[at : min(limit, at + _AHEAD)]
+    if not final and at + len(rest) == limit and _OPEN.match(rest):
+        return Block(end=at, found=found, open=True)
+    if found and at + len(rest) == limit and final and _LEFT_OVER.match(rest):
+        return Block(end=limit, found=True, open=False)
+    return Block(end=at, found=found, open=False)
+
+
+def putty_lines(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
+    """Return the private lines of a PuTTY key file whose first line begins at `at`."""
+    told = _PRIVATE_LINES.search(data, at, min(limit, at + RIGHT))
+    if told is None:
+        waiting = not final and limit - at < RIGHT
+        return Span(at, limit, b"private-key", pending=True) if waiting else None
+    end = told.end()
+    for _ in range(int(told[1])):
+        line = _PUTTY_LINE.match(data, end, limit)
+        assert line is not None
+        if line.end() == limit:
+            if not final:
+                return Span(told.end(), limit, b"private-key", pending=True)
+            end = limit
+            break
+        if not line[0].strip() or data[line.end()] != 0x0A:
+            break
+        end = line.end() + 1
+    return _without_end_of_line(data, told.end(), end)
+
+
+def _without_end_of_line(data: bytes, start: int, end: int) -> Span | None:
+    end -= len(data[start:end]) - len(data[start:end].rstrip())
+    return Span(start, end, b"private-key") if end > start else None

@@ -1,0 +1,106 @@
+"""What a name says about its value: ``DB_PASSWORD`` holds a secret, ``max_tokens`` does not.
+
+The last word decides (`password_reset_url` is a URL), after words that only say which one it is
+(`_PROD`, `_BASE64`). A name is cut at ``_ - .`` and where the case changes.
+"""
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Tier(IntEnum):
+    """How much of a secret a value under this name has to look like."""
+
+    PASSWORD = 1  # anything but a reference, a placeholder or code: people choose passwords
+    TOKEN = 2  # made by a machine: digits and letters, or long
+    KEY = 3  # many things are called a key: random and long
+    HEADER = 4  # `Authorization`: a scheme, then the secret
+    COOKIE = 5  # `Cookie`, `Set-Cookie`: pairs
+
+
+class Meaning(NamedTuple):
+    """What a secret-looking name holds."""
+
+    tier: Tier
+    kind: bytes
+
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WHICH = frozenset(
+    {"value", "val", "b64", "base64", "enc", "encoded", "raw", "prod", "production", "dev",
+     "development", "testing", "stage", "staging", "live", "sandbox", "old", "new", "current",
+     "previous", "data", "plain", "plaintext", "plaintextpassword", "text", "primary", "secondary",
+     "ro", "rw", "main", "default", "local", "qa", "uat", "a", "b", "v"}
+)  # fmt: skip
+_PASSWORDS = ("password", "passwd", "passwort", "passphrase")
+_PASS = frozenset(
+    {"pass", "pwd", "passw", "requirepass", "masterauth", "userpass", "dbpass", "rootpass",
+     "smtppass", "mailpass", "adminpass", "pgpass", "sshpass", "keypass", "storepass", "userpwd",
+     "dbpwd", "sapwd", "rootpwd", "mysqlpwd", "adminpwd", "mypwd", "pswd", "psw"}
+)  # fmt: skip
+_KEYS = frozenset(
+    {"api", "access", "secret", "private", "signing", "signature", "encryption", "encrypt",
+    "master",
+     "auth", "account", "shared", "service", "deploy", "hmac", "jwt", "webhook", "admin",
+     "consumer",
+     "subscription", "storage", "crypt", "aes", "gpg", "pgp", "rsa", "ssh", "tls", "ssl", "vault",
+     "unseal", "recovery", "session", "cookie", "license", "licence", "app", "application",
+     "preshared",
+     "psk", "functions", "host", "root", "client", "token", "cipher", "decryption", "symmetric"}
+)  # fmt: skip
+_GLUED_KEYS = (
+    "apikey", "accesskey", "secretkey", "privatekey", "authkey", "signingkey", "encryptionkey",
+    "masterkey", "accountkey", "sharedkey", "servicekey", "clientkey", "presharedkey", "sessionkey",
+)  # fmt: skip
+_NOT_KEYS = frozenset(
+    {"public", "pub", "cache", "primary", "foreign", "sort", "partition", "index", "group",
+    "object",
+     "row", "lookup", "map", "dict", "idempotency", "registry", "query", "translation", "message",
+     "locale", "unique", "hash", "range", "sub", "hot", "short", "publishable", "anon", "site",
+     "dedup", "routing", "react", "metric", "label", "tag", "column", "order", "sha", "by", "the",
+     "s3", "on", "press", "arrow", "enter", "any", "no", "for"}
+)  # fmt: skip
+_OTHERS = {"credential": b"credential", "credentials": b"credential", "creds": b"credential",
+           "cred": b"credential", "auth": b"auth", "authtoken": b"token"}  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def meaning(name: bytes) -> Meaning | None:
+    """Return what a value called `name` holds; None when it is no secret."""
+    words = [word.lower() for word in _WORDS.findall(name.decode("ascii", "replace"))]
+    while len(words) > 1 and (words[-1] in _WHICH or words[-1].isdigit()):
+        words.pop()
+    if not words:
+        return None
+    last = words[-1]
+    before = words[-2] if len(words) > 1 else ""
+    if last.endswith(_PASSWORDS) or last in _PASS:
+        return None if before in ("no", "forgot", "show") else Meaning(Tier.PASSWORD, b"password")
+    if last in ("phrase", "word") and before == "pass":
+        return Meaning(Tier.PASSWORD, b"password")
+    if last.endswith("token"):
+        return None if before in ("csrf", "no", "next", "page") else Meaning(Tier.TOKEN, b"token")
+    if last.endswith("secret"):
+        return Meaning(Tier.TOKEN, b"secret")
+    if last == "authorization":
+        return Meaning(Tier.HEADER, b"auth")
+    if last == "cookie":
+        return Meaning(Tier.COOKIE, b"cookie")
+    if last.endswith("key"):
+        return _key(last, before)
+    kind = _OTHERS.get(last)
+    return None if kind is None else Meaning(Tier.TOKEN, kind)
+
+
+def _key(last: str, before: str) -> Meaning | None:
+    if last.endswith(_GLUED_KEYS):
+        kind = b"private-key" if last.endswith("privatekey") else b"key"
+        return Meaning(Tier.TOKEN, b"api-key" if last.endswith("apikey") else kind)
+    if last != "key" or before in _NOT_KEYS or not before:
+        return None
+    if before in _KEYS:
+        kind = {"api": b"api-key", "private": b"private-key"}.get(before, b"key")
+        return Meaning(Tier.TOKEN, kind)
+    return Meaning(Tier.KEY, b"key")

@@ -1,0 +1,214 @@
+"""A name and its value: ``DB_PASSWORD=…``, ``"token": "…"``, ``--password …``, ``<secret>…``,
+``Authorization: Bearer …``, in any quoting, also inside a JSON string."""
+
+import re
+
+from siding.redaction.formats import token_at
+from siding.redaction.names import Meaning, Tier, meaning
+from siding.redaction.span import JUDGED, LEFT, RIGHT, Span
+from siding.redaction.values import is_password, is_random, is_token, stands_for_one
+
+_NAME_LEFT = 64
+_NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+_BLANKS = (b" ", b"\t", b"\n")
+_COLOUR = rb"(?:\x1b\[[0-9;]{0,16}m){0,4}+"
+_QUOTE = rb"(?:\\{0,6}[\"'`]|&quot;|%22)"
+_AFTER = re.compile(
+    rb"(?P<rest>[A-Za-z0-9_.-]{0,48}+)" + _COLOUR + rb"(?P<q>" + _QUOTE + rb")?+\]?+" + _COLOUR +
+    rb"(?:(?P<sep>[ \t]{0,16}+(?::[ \t]?[A-Za-z][\w.\[\]|, ]{0,30}?=[ \t]?(?=[a-zA-Z]{0,2}[\"'])"
+    rb"|=>|:=|=(?!=)|:(?!:)|%3[AaDd])[ \t]{0,64}+)"
+    rb"|(?P<xml>>)"
+    rb"|(?P<pair>[ ]?,[ ]?\\{0,6}[\"']value\\{0,6}[\"'][ ]?:[ ]?)"
+    rb"|(?P<gap>[ \t]{1,16}+))" + _COLOUR
+)  # fmt: skip
+_OPEN = re.compile(rb"(?:[bBrRuUfF]{0,2}(?=[\"']))?(" + _QUOTE + rb")")
+_BODY = {quote: re.compile(rb"(?:[^%s\\\n\r]|\\[^\n\r])*+" % quote) for quote in (b'"', b"'", b"`")}
+_LINE_START = re.compile(
+    rb"\n[ \t]*(?:[-+>#|$%][ \t]?)?"
+    rb"(?:(?:export|set|setx|ENV|ARG|declare -x|local|readonly|env)[ \t]+)?"
+    rb"[\"']?\Z"
+)
+_TO_BLANK = re.compile(rb"[^\s\x1b]++")
+_NEXT_PAIR = re.compile(rb"[;&](?=[A-Za-z_][\w .-]{0,40}=)")
+_IN_LINE = re.compile(rb"[^\s\"'`<>&;,)\]}\\|\x1b]++")
+_AFTER_VALUE = re.compile(rb"[\s\"'`<>&;,)\]}\\|\x1b]")
+_SCHEME = re.compile(
+    rb"(?i)(?:bearer|basic|token|apikey|api-key|key|bot|splunk|negotiate|oauth"
+    rb"|genie-?key|sso-key|ntlm)[ \t]+"
+)
+_CREDENTIAL = re.compile(rb"[^\s\"'`<>,;\\{}\x1b]++")
+_NETRC = re.compile(rb"(?:\n|login[ \t]\S{1,80}[ \t])[ \t]*\Z")
+_SETTING = re.compile(rb"(?:\n|[ \t\"'])(?:ENV|setx|set -[gxU]{1,3}|config(?:ure)? set)[ \t]+\Z")
+_KEPT = (b"django-insecure-", b"base64:")  # says which kind of secret follows, and is none
+
+
+def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
+    """Return the secret whose name has a telling word at `at`; None when there is none."""
+    after = _AFTER.match(data, at, limit)
+    if after is None:
+        return None
+    before = data[max(0, at - _NAME_LEFT) : at]
+    left = at - len(before) + len(before.rstrip(_NAME))
+    joint = data[left - 1 : left]
+    if after["gap"] is not None and joint not in _BLANKS and data[left] != 0x2D:
+        return None
+    known = meaning(data[left : after.end("rest")])
+    if known is None or (joint == b":" and data[left - 10 : left] == b"[redacted:"):
+        return None
+    if joint == b"/" and data[left - 3 : left] == b"://":  # it is who logs in there
+        return None
+    start = after.end()
+    if known.tier is Tier.HEADER:
+        return None if after["sep"] is None else _header(data, start, limit)
+    if known.tier is Tier.COOKIE:
+        return None  # `places` finds the pairs
+    if after["gap"] is not None:
+        return _behind_a_gap(data, left, start, limit, known, quoted=after["q"] is not None)
+    if after["xml"] is not None and joint not in (b"<", b":"):
+        return None
+    return _value(data, left, start, limit, known, after, final=final)
+
+
+def _value(
+    data: bytes, left: int, start: int, limit: int, known: Meaning, after: re.Match[bytes], *,
+    final: bool,
+) -> Span | None:  # fmt: skip
+    opened = _OPEN.match(data, start, limit)
+    if opened is not None:
+        start = opened.end()
+        end, closed = _end_of_quoted(data, start, limit, opened[1])
+        if closed:
+            return _judged(data, start, end, known, quoted=True)
+        if not final and end == limit and end - start < RIGHT:
+            return Span(start, limit, known.kind, pending=True)
+    style, assigned = _style(data, left, after)
+    found = style.match(data, start, min(limit, start + JUDGED))
+    if found is None:
+        return None
+    end = len(found[0].rstrip(b",;")) + start
+    following = _NEXT_PAIR.search(data, start, end) if style is _TO_BLANK else None
+    if following is not None:
+        end = following.start()
+    elif style is _TO_BLANK and found[0][-1:] in (b'"', b"'") and opened is None:
+        end -= 1
+    span = _judged(data, start, end, known, assigned=assigned, quoted=opened is not None)
+    if span is None:
+        return None
+    if after["q"] is not None and opened is None and data[start:end].isdigit():
+        return span._replace(quote=after["q"])
+    return _to_its_end(data, span, start + JUDGED, limit)
+
+
+def _to_its_end(data: bytes, span: Span, judged: int, limit: int) -> Span:
+    """Return the span with what of the value lies behind the part it was judged by."""
+    if span.end >= judged:
+        behind = _AFTER_VALUE.search(data, span.end)
+        span = span._replace(end=limit if behind is None else behind.start())
+    return span._replace(until=_AFTER_VALUE) if span.end == limit else span
+
+
+def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[bytes], bool]:
+    """Say how an unquoted value ends, and whether only a literal can stand there."""
+    tight = (after["sep"] or b"") == b"="
+    name = data[left : left + 1]
+    plain = after["q"] is None and after["sep"] is not None
+    if plain and _LINE_START.search(data, max(0, left - 64), left):
+        return _TO_BLANK, tight and name.isupper()
+    if tight and plain and name.isupper():
+        return _IN_LINE, True
+    return _IN_LINE, False
+
+
+def _judged(
+    data: bytes, start: int, end: int, known: Meaning, *, quoted: bool, assigned: bool = False
+) -> Span | None:
+    for kept in _KEPT:
+        if data.startswith(kept, start, end):
+            start += len(kept)
+    value = data[start : min(end, start + JUDGED)]
+    if known.tier is Tier.PASSWORD:
+        secret = is_password(value, quoted=quoted, assigned=assigned)
+    elif known.tier is Tier.TOKEN:
+        secret = is_token(value, quoted=quoted or assigned)
+    else:
+        secret = is_random(value)
+    if not secret:
+        return None
+    token = token_at(data, start, end)
+    return Span(start, end, known.kind if token is None or token[1] != end else token[0])
+
+
+def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[int, bool]:
+    """Return where a quoted text ends, and whether its closing quote is there."""
+    most = min(limit, start + RIGHT)
+    body = _BODY.get(quote)
+    if body is not None:
+        found = body.match(data, start, most)
+        assert found is not None
+        end = found.end()
+        if end < most and data[end] == 0x5C and end + 1 == limit:
+            return limit, False  # an escape that is cut off
+        return end, data.startswith(quote, end, most)
+    line = min(each for each in (data.find(b"\n", start, most), most) if each >= 0)
+    end = data.find(quote, start, line)
+    while end > 0 and data[end - 1] == 0x5C and quote[0] == 0x5C:
+        end = data.find(quote, end + 1, line)
+    return (end, True) if end >= 0 else (line, False)
+
+
+def _header(data: bytes, start: int, limit: int) -> Span | None:
+    opened = _OPEN.match(data, start, limit)
+    start = start if opened is None else opened.end()
+    scheme = _SCHEME.match(data, start, limit)
+    start = start if scheme is None else scheme.end()
+    found = _CREDENTIAL.match(data, start, min(limit, start + JUDGED))
+    if found is None:
+        return None
+    value, end = found[0], found.end()
+    if len(value) < 6 or stands_for_one(value) or (value.isalpha() and len(value) < 20):
+        return None
+    if scheme is None and not is_token(value, quoted=False):
+        return None
+    token = token_at(data, start, limit)
+    if token is not None and token[1] >= end:
+        return Span(start, token[1], token[0], until=_AFTER_VALUE if token[1] == limit else None)
+    return _to_its_end(data, Span(start, end, b"auth"), start + JUDGED, limit)
+
+
+def _behind_a_gap(
+    data: bytes, left: int, start: int, limit: int, known: Meaning, *, quoted: bool
+) -> Span | None:
+    """``--password X``, ``ENV DB_PASSWORD X``, a line of a netrc file, ``PASSWORD 'X'`` in SQL."""
+    if quoted or known.tier is Tier.KEY:
+        return None
+    flag = data[left : left + 1] == b"-"
+    # With a `_`: the prefilter looks for nothing of this where there is no punctuation at all.
+    setting = (
+        b"_" in data[left:start] and _SETTING.search(data, max(0, left - 32), left) is not None
+    )
+    if not (flag or setting):
+        if known.tier is not Tier.PASSWORD:
+            return None
+        return _after_password(data, left, start, limit, known)
+    opened = _OPEN.match(data, start, limit)
+    if opened is not None:
+        end, closed = _end_of_quoted(data, opened.end(), limit, opened[1])
+        return _judged(data, opened.end(), end, known, quoted=True) if closed else None
+    found = _IN_LINE.match(data, start, limit)
+    if found is None or found[0].startswith(b"-"):
+        return None
+    return _judged(data, start, found.end(), known, quoted=False, assigned=setting)
+
+
+def _after_password(data: bytes, left: int, start: int, limit: int, known: Meaning) -> Span | None:
+    if data[start : start + 1] == b"'":
+        end, closed = _end_of_quoted(data, start + 1, limit, b"'")
+        return _judged(data, start + 1, end, known, quoted=True) if closed else None
+    if data[left : left + 9] not in (b"password ", b"password\t"):
+        return None
+    if not _NETRC.search(data, max(0, left - min(LEFT, 128)), left):
+        return None
+    found = _IN_LINE.match(data, start, limit)
+    if found is None or not any(each in b"0123456789" for each in found[0]):
+        return None
+    return _judged(data, start, found.end(), known, quoted=False)

@@ -1,0 +1,128 @@
+"""All rules over one block of bytes."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from siding.redaction import prefilter
+from siding.redaction.span import RIGHT, Span
+
+
+class Known(NamedTuple):
+    """A value that is known to be secret, and the kind that stands in its place."""
+
+    value: bytes
+    kind: bytes
+
+
+class Pattern(NamedTuple):
+    """A project's own rule; see `redactor.pattern`."""
+
+    kind: bytes
+    regex: re.Pattern[bytes]
+
+
+class Rules:
+    """What is looked for. `allowed` values are left alone, and kinds as ``kind:NAME``."""
+
+    def __init__(
+        self, known: Sequence[Known], patterns: Sequence[Pattern], allowed: frozenset[bytes]
+    ) -> None:
+        self._patterns = tuple(patterns)
+        self._allowed = allowed
+        self._anchored: list[tuple[bytes, int, Known]] = []
+        self._plain: list[Known] = []
+        self.spaced: list[bytes] = []
+        for each in known:
+            run = next(iter(prefilter.runs(each.value)), None)
+            if run is None:
+                self._plain.append(each)
+            else:
+                self._anchored.append((each.value[run[0] : run[0] + prefilter.RUN], run[0], each))
+            if any(blank in each.value for blank in (b" ", b"\t")):
+                self.spaced.append(each.value)
+
+    def find(self, data: bytes, *, final: bool) -> list[Span]:
+        """Return the secrets in `data`, in order and apart from each other.
+
+        `data` begins with a newline where a line begins. With `final` nothing follows it.
+        """
+        spans = list(self._found(data, final=final))
+        return _apart(spans, data, self._allowed) if spans else spans
+
+    def _found(self, data: bytes, *, final: bool) -> Iterator[Span]:
+        limit = len(data)
+        runs = list(prefilter.runs(data))
+        if runs:
+            from siding.redaction.places import tokens_in  # much output never gets here
+
+            for start, end in runs:
+                yield from tokens_in(data, start, end, limit)
+        for start, end in runs if self._anchored else ():
+            for anchor, offset, known in self._anchored:
+                at = data.find(anchor, start, end)
+                if at >= offset and data.startswith(known.value, at - offset):
+                    yield Span(at - offset, at - offset + len(known.value), known.kind)
+        words = list(prefilter.words(data))
+        if words:
+            from siding.redaction.evaluate import announced
+
+            yield from announced(data, words, limit, final=final)
+        yield from self._placed(data, limit)
+        for value, kind in self._plain:
+            for at in prefilter.positions(data, value):
+                yield Span(at, at + len(value), kind)
+        for kind, regex in self._patterns:
+            for found in regex.finditer(data):
+                if found.end() > found.start():
+                    yield Span(found.start(), found.end(), kind)
+
+    def _placed(self, data: bytes, limit: int) -> Iterator[Span]:
+        if b"@" in data and b"://" in data:
+            from siding.redaction.places import url_password
+
+            for at in prefilter.positions(data, b"@"):
+                span = url_password(data, at, limit)
+                if span is not None:
+                    yield span
+        if b"$" in data:
+            from siding.redaction.places import password_hash
+
+            for at in prefilter.positions(data, b"$"):
+                if data[at + 1 : at + 2] in _HASH_STARTS:
+                    span = password_hash(data, at, limit)
+                    if span is not None:
+                        yield span
+        if b":" in data and b"-" in data and b"curl " in data:
+            from siding.redaction.places import curl_password
+
+            for at in prefilter.positions(data, b"curl "):
+                span = curl_password(data, at, limit)
+                if span is not None:
+                    yield span
+
+
+_HASH_STARTS = frozenset(bytes([each]) for each in b"a123456789ygspPH")
+
+
+def _apart(spans: list[Span], data: bytes, allowed: frozenset[bytes]) -> list[Span]:
+    """Return the spans in order, those that overlap as one, without those that are allowed."""
+    spans.sort(key=lambda span: (span.start, -span.end))
+    apart: list[Span] = []
+    for span in spans:
+        if allowed and not span.pending and _is_allowed(span, data, allowed):
+            continue
+        last = apart[-1] if apart else None
+        if last is None or span.start >= last.end:
+            apart.append(span)
+        elif span.end > last.end and not last.block:
+            apart[-1] = last._replace(
+                end=span.end, pending=last.pending or span.pending, until=span.until, open=span.open
+            )
+    return apart
+
+
+def _is_allowed(span: Span, data: bytes, allowed: frozenset[bytes]) -> bool:
+    if b"kind:" + span.kind in allowed:
+        return True
+    return span.end - span.start <= RIGHT and data[span.start : span.end] in allowed

@@ -1,0 +1,134 @@
+"""What a value says about itself: a placeholder, a reference, code, a word, or a secret."""
+
+import re
+
+_REFERENCE = re.compile(
+    rb"""(?ix)
+    \$(?:\{|\(|\$|[a-z_]\w*(?![\w$])) | \{\{ | \{% | %\( | %s\b | %[a-z_]+% | <[a-z%/!$-]
+    | \[?<?redacted\b | \#\{
+    | \[(?:redacted|hidden|filtered|masked|removed|secret) | op:// | vault: | ssm: | arn:
+    | env[:.(\[]
+    | file:/ | process\.env | os\.(?:environ|getenv) | getenv | system\.get | secrets?[.\[]\w
+    | (?:var|local|data|config|settings|import\.meta|deno\.env|self|this|args|opts|options|params
+       |request|req|ctx|context|input|form|response|res|body|user|credentials?)(?:\.|\[|->)\w
+    | keyring | getpass | https?:// | \.{0,2}/[\w.~-]+(?:/|$|\.) | ~/ | [a-z]:\\ | sha\d+[:-]
+    | @microsoft | @@?[a-z_]+
+    | projects/ | aws-sm | gcp-sm | ref\+ | ENC\[ | !\w+\b | \*[a-z_]+$ | function | lambda\b
+    | new\s | await\s
+    | \(\)
+    """
+)
+_PLACEHOLDER = re.compile(
+    rb"""(?ix)
+    (?:your|my|our|the|some|insert|enter|put|paste|change|replace|add|set|use|type|dummy|fake
+    |sample|placeholder
+       |todo|fixme|example|redacted|none|not|no|invalid|missing|unset|todo|any|test|secret
+       |super)[-_ ]
+    | .*(?:example|placeholder|change[-_]?me|change[-_]?it|replace[-_]?me|redacted|dummy|xxxx
+    |\*\*\*\*|\.\.\.
+       |\xe2\x80\xa6|\xe2\x80\xa2\xe2\x80\xa2|your[-_])
+    | foo(?:bar)?(?:baz)?$ | abc(?:d(?:ef?)?)?(?:123)?$ | todo$ | fixme$ | tbd$ | x+$ | \?+$
+    | -+$ | _+$ | \#+$
+    """
+)
+_WORDS = frozenset(
+    b"password passwd secret token none null nil true false undefined yes no on off string str "
+    b"text required optional default test testing tests admin root user guest postgres mysql "
+    b"redis changeit unset empty unknown disabled enabled prompt basic bearer digest oauth "
+    b"oauth2 jwt public private int integer number bool boolean bytes any object array varchar "
+    b"username login anonymous nobody passphrase hidden masked filtered removed expired "
+    b"invalid missing ok error failed key value apikey api_key accesstoken plain plaintext "
+    b"bcrypt argon2 scrypt pbkdf2 md5 sha1 sha256 sha512 hs256 rs256 es256 aes256 base64 utf-8 "
+    b"utf8 rabbitmq guestguest sa oracle".split()
+)
+_NAME_WORDS = re.compile(rb"(?i)passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
+_IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
+_DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
+_CALL = re.compile(rb"[A-Za-z_][\w.:]*[(\[{]")
+_WORDY = re.compile(rb"[A-Za-z]+(?:[-_/.:|,+ ][A-Za-z]*)*$")
+_HARMLESS = re.compile(
+    rb"""(?ix)
+    v?\d+(?:\.\d+)*(?:[-+.]?(?:rc|beta|alpha|dev|post)\d*)?$ | \d{4}-\d\d-\d\d
+    | [\d.,:]+\s*[a-z%]{0,3}$ | 0x[0-9a-f]{1,8}$
+    | \w+\.(?:py|js|ts|tsx|go|rs|java|json|ya?ml|toml|md|txt|sh|pem|crt|key|pub|env|cfg|conf|html
+    |css)$
+    | (?:\d{1,3}\.){3}\d{1,3}
+    """
+)
+
+
+def stands_for_one(value: bytes) -> bool:
+    """Whether the value is a placeholder, or names the place of the secret, and is none itself."""
+    if value.startswith(b"$") and _crypted(value):
+        return False
+    if _REFERENCE.match(value) or b"${" in value or b"$(" in value or b"{{" in value:
+        return True
+    if len(set(value)) <= 2 or value.lower() in _WORDS:
+        return True
+    return _PLACEHOLDER.match(value) is not None
+
+
+def _crypted(value: bytes) -> bool:
+    return re.match(rb"\$[a-z0-9-]{1,12}\$.", value) is not None
+
+
+def is_code(value: bytes) -> bool:
+    """Whether an unquoted value is a name or an expression, not text."""
+    if _IDENTIFIER.match(value):
+        return len(value) < 24 or b"_" in value
+    return bool(_DOTTED.match(value) or _CALL.match(value))
+
+
+def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
+    """Whether a value under a password's name is one.
+
+    `assigned`: it stands where only a literal can (``NAME=value`` in an environment file).
+    """
+    if len(value) < 4 or stands_for_one(value):
+        return False
+    if _IDENTIFIER.match(value) and _NAME_WORDS.search(value):
+        return False
+    if quoted or assigned:
+        return not (b" " in value and _is_prose(value))
+    if len(value) < 6 or is_code(value) or _NAME_WORDS.search(value):
+        return False
+    return not _WORDY.match(value)
+
+
+def is_token(value: bytes, *, quoted: bool) -> bool:
+    """Whether a value under a token's name is one: made by a machine, or long."""
+    if len(value) < 8 or stands_for_one(value) or _HARMLESS.match(value):
+        return False
+    if b" " in value or (not quoted and (_CALL.match(value) or _DOTTED.match(value))):
+        return False
+    if value.isdigit():
+        return len(value) >= 16
+    if _WORDY.match(value):
+        return len(value) >= 20 and not _reads_like_words(value)
+    return any(each in b"0123456789" for each in value) or len(value) >= 12
+
+
+def is_random(value: bytes) -> bool:
+    """Whether a value under a name that says little is long and made by a machine."""
+    if len(value) < 16 or stands_for_one(value) or _HARMLESS.match(value) or b" " in value:
+        return False
+    if re.match(rb"[A-Fa-f0-9]{8}-[A-Fa-f0-9]{4}-", value) or _CALL.match(value):
+        return False
+    digits = sum(each in b"0123456789" for each in value)
+    if digits < 2 or _DOTTED.match(value):
+        return False
+    pieces = re.split(rb"[-_./:]", value)
+    return max(len(piece) for piece in pieces) >= 14
+
+
+def _reads_like_words(value: bytes) -> bool:
+    """Whether letters alone read like words: capitals where words begin, pieces not too long."""
+    pieces = re.findall(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
+    return len(value) / max(1, len(pieces)) >= 3.5 and max(map(len, pieces)) < 24
+
+
+def _is_prose(value: bytes) -> bool:
+    words = value.split()
+    return all(
+        re.fullmatch(rb"[\"'(]*[A-Za-z][A-Za-z'-]*[.,:;!?)\"']*|\d+|[-&/|]", word) for word in words
+    )

@@ -1,0 +1,65 @@
+"""The law of the stream: whatever the pieces, the outcome is that of the whole."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from siding.redaction.redactor import Redactor, known_values
+
+KEY = (
+    b"-----BEGIN RSA PRIVATE KEY-----\n"
+    + b"".join(b"MIIEow" + bytes([65 + n]) * 58 + b"\n" for n in range(6))
+    + b"q9Zx/w==\n-----END RSA PRIVATE KEY-----\n"
+)
+PUTTY = (
+    b"PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPublic-Lines: 1\nAAAAC3Nz\n"
+    b"Private-Lines: 2\n" + b"aFDTX7bK" * 8 + b"\naFDTX7bKUaXG8sKl\nPrivate-MAC: 12\n"
+)
+PARTS = [
+    b"the quick brown fox ", b"\n", b"\r\n", b" ", b"\t", b"", b"=", b": ", b'"', b"'", b"\\",
+    b"\\n",
+    b"password", b"token=", b"api_key: ", b'"secret": "', b"DB_PASSWORD=",
+    b"Authorization: Bearer ",
+    b"hunter2!x", b"ghp_" + b"aB3" * 12, b"sk-ant-api03-" + b"xY7_" * 12, b"AKIAGOO3JILEUUYPJSXO",
+    b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlMTIz", b"https://ada:", b"s3cr3tpw",
+    b"@host/x",
+    KEY, KEY[:150], KEY.replace(b"\n", b"\\n"), b"-----BEGIN PRIVATE KEY-----",
+    b"-----END PRIVATE KEY-----",
+    PUTTY, PUTTY[:140], b"b791de8e84ec2a13aadcd68b18f920c88e05eae4", b"${TOKEN}", b"<your-key>",
+    b"x" * 30,
+    b"$6$abcdefgh$" + b"Ab1./" * 17, b"Set-Cookie: sid=s%3A" + b"a1B2" * 8 + b"; Path=/",
+    b"curl -u ada:",
+    b"correct horse battery", b"swordfish-77", b"\x1b[32m", b"\x1b[0m", b"\xff\x00\xfe",
+    b"machine h login a password ",
+    b"{" , b"}", b",", b";", b"&sig=", b"Xy%2B" + b"q8" * 20, b"--token ", b"\xc3\xa9",
+]  # fmt: skip
+RULES = Redactor(
+    known=known_values({"MY_SECRET": "correct horse battery", "THE_TOKEN": "swordfish-77"})
+)
+texts = st.lists(st.sampled_from(PARTS), max_size=25).map(b"".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(text=texts, cuts=st.lists(st.integers(0, 2000), max_size=30))
+def test_any_pieces_give_what_the_whole_gives(text: bytes, cuts: list[int]) -> None:
+    stream = RULES.stream()
+    places = sorted({min(cut, len(text)) for cut in cuts})
+    out = b""
+    for start, end in zip([0, *places], [*places, len(text)], strict=True):
+        out += stream.feed(text[start:end])
+    assert out + stream.close() == RULES.mask(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=texts)
+def test_byte_by_byte(text: bytes) -> None:
+    stream = RULES.stream()
+    out = b"".join(stream.feed(text[at : at + 1]) for at in range(len(text)))
+    assert out + stream.close() == RULES.mask(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.lists(st.sampled_from(PARTS), max_size=25).map(b" ".join))
+def test_twice_changes_nothing(text: bytes) -> None:
+    plain = Redactor()
+    once = plain.mask(text)
+    assert plain.mask(once) == once
