@@ -143,6 +143,11 @@ def raised(recorder: "Recorder", plan: FencePlan) -> Iterator["Fence | None"]:
         yield fence._replace(sandboxed=sandboxed)
     finally:
         sandboxed.close()
+        private = dict(plan.launch.env).get("TMPDIR", "")
+        if private.startswith(str(recorder.layout.root)):  # Landlock cannot make it go by itself
+            from shutil import rmtree
+
+            rmtree(private, ignore_errors=True)
 
 
 def taken_over(recorder: "Recorder", plan: FencePlan, outcome: Outcome) -> Outcome:
@@ -168,7 +173,8 @@ def _overlaid(asked: "Asked", request: FenceRequest) -> "Asked":
 
     if request.profile is not None and request.profile not in PROFILES:
         raise UsageError(
-            f"there is no profile {request.profile!r}", hint=f"profiles: {', '.join(PROFILES)}"
+            f"there is no profile {request.profile!r}",
+            hint=f"--sandbox=PROFILE with one of {', '.join(PROFILES)}, or --sandbox -- COMMAND",
         )
     said = Asked(
         profile=request.profile,

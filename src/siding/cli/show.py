@@ -13,6 +13,7 @@ from typing import Any
 from siding.app.outputs import Output, Span, output
 from siding.app.project import require_project
 from siding.app.steps import Step, running_step, step
+from siding.cli.fenced_lines import sandbox_lines
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged
@@ -82,6 +83,7 @@ def _print_step(screen: Screen, found: Step) -> None:
     lines += _commits(record)
     lines += _coverage(record)
     lines += policy_lines(record)
+    lines += sandbox_lines(record)
     lines += isolation_lines(record)
     for label, text in lines:
         if text:
