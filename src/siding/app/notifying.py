@@ -5,10 +5,10 @@ when they are trusted, as at any other moment. A notification is a courtesy: one
 hangs is reported and stops nothing.
 """
 
+from siding.app.guarding import run_judged_hook
 from siding.app.hooks import HookResult, hooks_for
 from siding.app.inbox import InboxEntry, step_entry
 from siding.app.project import Project
-from siding.app.ruling import run_judged_hook
 from siding.errors import SidingError
 from siding.ledger.step import Step
 from siding.tasks.task import Task

@@ -4,8 +4,6 @@ Three sources, added up by `siding.policy.combining`: the built-in rules, the pe
 ``$SIDING_HOME/policy.yaml``, and the file the setting ``policy.path`` names, by default the
 repository's ``.siding/policy.yaml``. A file is believed whole or not at all: one that does not
 parse, or is no ordinary file, blocks everything and says where.
-
-The engine is loaded only where a policy is in force; without one a run pays for two failed opens.
 """
 
 import os
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.masking import sounds_secret
 from siding.app.parsed_policy import parsed
-from siding.app.settings import Settings
+from siding.app.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.trusting import POLICIES, add, trusted_policies
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from siding.policy.policy import Policy
 
 LARGEST = 1 << 20  # bytes of a policy file
-OWN = "policy.yaml"  # in the home
-DEFAULT_PATH = Settings().policy_path
 
 
 class Ground(NamedTuple):
@@ -103,18 +99,6 @@ def ground_here(app: "App") -> Ground:
     return Ground(app=app, root=root, settings=Settings(), trust_json=None, cache=None)
 
 
-def policy_for_runs(ground: Ground) -> InForce | None:
-    """Return the policy that `siding run` has to keep to; None when there is none.
-
-    There is one when the setting ``policy.enabled`` says so, or says nothing and there is a file.
-    """
-    if ground.settings.policy_enabled is False:
-        return None
-    if ground.settings.policy_enabled is None and not _is_there(ground):
-        return None
-    return policy_in(ground)
-
-
 def policy_in(ground: Ground) -> InForce:
     """Return the policy of a place, whether it is switched on or not."""
     from siding.policy.combining import combined
@@ -182,18 +166,8 @@ def _loosens(source: Source) -> list[str]:
     return list(source.policy.loosens)
 
 
-def _is_there(ground: Ground) -> bool:
-    """Whether there is a policy file, or one is named: that it is missing has to be said."""
-    project = project_file(ground)
-    return (
-        os.path.lexists(ground.app.home.root / OWN)
-        or ground.settings.policy_path != DEFAULT_PATH
-        or (project is not None and os.path.lexists(project))
-    )
-
-
 def _own(ground: Ground) -> Source | None:
-    path = ground.app.home.root / OWN
+    path = ground.app.home.root / OWN_POLICY
     # A link is fine here: people keep such files elsewhere, and nobody else writes their home.
     real = Path(os.path.realpath(path))
     return _read("yours", path, real, root=ground.app.home.root, cache=ground.cache)
@@ -211,7 +185,7 @@ def _projects(ground: Ground) -> Source | None:
         if leads_out
         else _read("project", path, path, root=root, cache=ground.cache)
     )
-    if source is None and ground.settings.policy_path != DEFAULT_PATH:
+    if source is None and ground.settings.policy_path != DEFAULT_POLICY_PATH:
         return _unreadable("project", path, "the setting `policy.path` names it, and it is missing")
     if source is None:
         return None

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from siding.phases.plan import PhasePlan
 
 CONFIG_VERSION = 1
+DEFAULT_POLICY_PATH = ".siding/policy.yaml"
+OWN_POLICY = "policy.yaml"  # in the home, for every project
 ISOLATION_FILES = ("auto", "always", "never")
 
 DEFAULT_TEXT = """\
@@ -65,7 +67,7 @@ class Settings(NamedTuple):
     max_file_size: int = 100 * 1024 * 1024  # bytes
     ignored: tuple[str, ...] = ()
     policy_enabled: bool | None = None  # None: once there is a policy file
-    policy_path: str = ".siding/policy.yaml"  # relative to the main checkout
+    policy_path: str = DEFAULT_POLICY_PATH  # relative to the main checkout
     policy_overrides: bool = True
     isolation_files: str = "auto"  # auto, always or never
     redaction_enabled: bool = True

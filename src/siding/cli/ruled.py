@@ -10,8 +10,6 @@ from siding.cli.edge import complain
 from siding.cli.screen import Screen, inert, shorten, terminal_columns
 from siding.cli.words import counted
 
-_ANSWERS = {"y": Answer.YES, "yes": Answer.YES, "a": Answer.ALWAYS, "always": Answer.ALWAYS}
-
 
 def asker(screen: Screen) -> Asker | None:
     """Return how a person is asked; None when there is none at a terminal."""
@@ -33,7 +31,9 @@ def _ask(screen: Screen, questions: tuple[Asked, ...]) -> Answer:
     screen.err.flush()
     # Not sys.stdin: what it reads ahead would be missing from the command's input.
     word = os.read(0, 4096).decode("utf-8", "replace").strip().lower()
-    return _ANSWERS.get(word, Answer.NO)
+    if word in ("a", "always"):
+        return Answer.ALWAYS
+    return Answer.YES if word in ("y", "yes") else Answer.NO
 
 
 def say_ruling(screen: Screen, ruling: Ruling) -> None:
