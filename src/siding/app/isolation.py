@@ -76,6 +76,8 @@ class Watch:
     def fields(self) -> dict[str, Any]:
         """Return what the ledger holds of it; asked for once, after `ended`."""
         changes = [*self._changes(), *self._files()]
+        for moment in (self._before, self._after):
+            moment.repository.close()
         kept = _without_ours(self._project, self._workspace, changes, self._since_ns)
         files = "looked at" if self._looked else "not looked at"
         if kept:

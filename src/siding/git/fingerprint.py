@@ -1,40 +1,45 @@
 """What a repository is like at one moment, cheaply: to tell afterwards what became different.
 
 Files only, no git process: names, a handful of small files' bytes, the status of the others. The
-index is kept as it is and taken apart only when it was rewritten. Refs that are kept in another way
-than as files (`reftable`) are not seen here.
+index is kept open and not read: git replaces it by a rename, so what was opened is still the old
+one, to be read when there is a new one. Refs that are kept in another way than as files
+(`reftable`) are not seen here.
 """
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from siding.git.durable import read_small
-from siding.git.index_file import read_entries
 
 # What of a git directory decides what git does next, apart from refs and configuration.
 _STEERING = ("info/attributes", "info/exclude", "info/sparse-checkout", "info/grafts", "shallow",
              "objects/info/alternates", "config.worktree")  # fmt: skip
 MOST_REFS = 5_000  # loose ones whose values are read; of further ones only the status
-LARGEST_INDEX = 8 << 20  # bytes; of a larger one only the status is kept
+LARGEST_INDEX = 64 << 20  # bytes; a larger one is not compared
 LARGEST_PACKED = 32 << 20
 
 Mark = tuple[int, int, int, int]  # mode, inode, size, time of the last change in ns
 
 
 class Fingerprint(NamedTuple):
-    """``packed`` and ``index_bytes``: None where there is none, or too large a one."""
+    """``packed`` is None where there is none. `close` lets go of ``index``, a descriptor."""
 
     head: bytes | None
     loose: Mapping[str, bytes]  # ref -> what its file holds
     packed: bytes | None
-    index_bytes: bytes | None
+    index_file: int | None
     index_mark: Mark | None
     config: bytes | None
     hooks: Mapping[str, Mark]
     steering: Mapping[str, Mark | None]
     worktrees: Mapping[str, Mark | None]  # of each linked worktree, its HEAD
+
+    def close(self) -> None:
+        if self.index_file is not None:
+            os.close(self.index_file)
 
 
 class RefChange(NamedTuple):
@@ -48,14 +53,12 @@ class RefChange(NamedTuple):
 def take(git_dir: Path) -> Fingerprint:
     """Return what the git directory of a main checkout, or a bare one, is like now."""
     index = git_dir / "index"
-    mark = mark_of(index)
-    fits = mark is not None and mark[2] <= LARGEST_INDEX
     return Fingerprint(
         head=read_small(git_dir / "HEAD", 4096),
         loose=dict(_loose(git_dir)),
         packed=read_small(git_dir / "packed-refs", LARGEST_PACKED),
-        index_bytes=read_small(index, LARGEST_INDEX) if fits else None,
-        index_mark=mark,
+        index_file=_opened(index),
+        index_mark=mark_of(index),
         config=read_small(git_dir / "config"),
         hooks=dict(_marks_in(git_dir / "hooks")),
         steering={name: mark_of(git_dir / name) for name in _STEERING},
@@ -100,12 +103,14 @@ def changed_index(before: Fingerprint, after: Fingerprint, hash_bytes: int) -> l
         return []
     if before.index_mark is None or after.index_mark is None:
         return None
-    if before.index_bytes is None or after.index_bytes is None:
+    old_bytes, new_bytes = _bytes_of(before.index_file), _bytes_of(after.index_file)
+    if old_bytes is None or new_bytes is None:
         return None
-    if before.index_bytes == after.index_bytes:
+    if old_bytes == new_bytes:
         return []
-    old = read_entries(before.index_bytes, hash_bytes)
-    new = read_entries(after.index_bytes, hash_bytes)
+    from siding.git.index_file import read_entries
+
+    old, new = read_entries(old_bytes, hash_bytes), read_entries(new_bytes, hash_bytes)
     if old is None or new is None:
         return None
     return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
@@ -129,6 +134,25 @@ def changed_marks(
         if old != new:
             found.append((name, "made" if old is None else "removed" if new is None else "changed"))
     return found
+
+
+def _opened(path: Path) -> int | None:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def _bytes_of(descriptor: int | None) -> bytes | None:
+    if descriptor is None:
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_INDEX:
+            return None
+        return os.pread(descriptor, status.st_size, 0)
+    except OSError:
+        return None
 
 
 def _change(
