@@ -91,7 +91,8 @@ class ApplyPlan(NamedTuple):
     head: Sha | None
     merged: Merged
     side: Sha  # the tree of the task's own state
-    unchanged: bool  # the task has changed nothing at all
+    unchanged: bool  # the task has changed nothing, or nothing since it was applied (`again`)
+    again: bool
 
     @property
     def nothing_to_do(self) -> bool:
@@ -151,6 +152,7 @@ def make_plan(
         merged=merged,
         side=side.tree,
         unchanged=side.tree == base,
+        again=start.snapshot is not None,
     )
 
 

@@ -82,7 +82,7 @@ def _go(project: Project, task: Task, step: Step, move: Move, *, word: str) -> S
         "mode": step.record.get("mode"),
         "commit_sha": move.new if move.branch else "",
         "commit_message": step.record.get("commit_message", ""),
-        "message": f"{word} step {step.id}",
+        "message": f"{'undo' if word == 'undoes' else 'redo'} of step {step.id}",
         "target_branch": move.branch,
         "target_before": move.old if move.branch else "",
         "whole": bool(step.record.get("whole")) and word == "redoes",

@@ -89,11 +89,12 @@ def undo(project: Project, request: Request) -> Undone:
         assert act.step is not None
         if act.step.kind != StepKind.APPLY:
             return _reverse(restorer, found, act, request, word="undo")
+    applied = undo_apply(project, task, act.step)
     return Undone(
         task=task,
-        what=f"undid step {act.step.id}",
+        what=f"undid step {act.step.id}{_where(applied)}",
         settled=tuple(restorer.settled),
-        applied=undo_apply(project, task, act.step),
+        applied=applied,
     )
 
 
@@ -118,12 +119,19 @@ def redo(project: Project, request: Request) -> Undone:
     settled = tuple(restorer.settled) if restorer else ()
     if act.step is None:
         return _close_again(project, task)._replace(settled=settled)
+    applied = redo_apply(project, task, act.step)
     return Undone(
         task=task,
-        what=f"did step {act.step.id} again",
+        what=f"did step {act.step.id} again{_where(applied)}",
         settled=settled,
-        applied=redo_apply(project, task, act.step),
+        applied=applied,
     )
+
+
+def _where(applied: Step) -> str:
+    """Say where the branch is after an apply was taken back or done again."""
+    branch, at = applied.record.get("target_branch"), str(applied.record.get("commit_sha"))
+    return f" · {branch} is at {at[:10]}" if branch else " · files only"
 
 
 def _reverse(
@@ -205,7 +213,7 @@ def _close_again(project: Project, task: Task) -> Undone:
     fate = Fate(str(mark.get("fate")))
     if mark.get("closed"):
         closed = close_task(project, task, fate=fate, force=True)
-        return Undone(task=closed.task, what=f"closed task {task.name} again")
+        return Undone(task=closed.task, what=f"closed task {task.id} · {task.name} again")
     _workspace, task = remove_workspace(project, task, force=True, complete=False)
     return Undone(task=task, what=f"removed the workspace of {task.name} again")
 

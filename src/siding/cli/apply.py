@@ -174,10 +174,15 @@ def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
     return 0
 
 
+def _nothing(plan: ApplyPlan) -> str:
+    since = " since it was applied" if plan.again else ""
+    return f"nothing to apply: the task changed nothing{since}"
+
+
 def _show_plan(screen: Screen, plan: ApplyPlan) -> None:
     where = _where(plan)
     if plan.nothing_to_do:
-        screen.print("nothing to apply" if plan.unchanged else f"{where} has all of it already")
+        screen.print(_nothing(plan) if plan.unchanged else f"{where} has all of it already")
         return
     screen.print(f"onto      {where}")
     screen.print(f"mode      {plan.wanted.mode.value}")
@@ -209,8 +214,7 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
     plan, step = applied.plan, applied.step
     where = _where(plan)
     if step is None:
-        said = "nothing to apply: the task changed nothing"
-        screen.note(said if plan.unchanged else f"{where} has all of it already")
+        screen.note(_nothing(plan) if plan.unchanged else f"{where} has all of it already")
     elif plan.target.branch:
         made = counted(len(plan.commits), "commit")
         screen.note(
