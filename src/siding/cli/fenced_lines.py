@@ -13,8 +13,7 @@ def sandbox_lines(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     if isinstance(told, dict):
         lines.append(("sandbox", _sandbox(told)))
         open_ways = told.get("not_covered")
-        for each in open_ways if isinstance(open_ways, list) else ():
-            lines.append(("", f"open: {each}"))
+        lines += [("", f"open: {each}") for each in open_ways or ()]
     limits = record.get("limits")
     if isinstance(limits, dict) and limits:
         lines.append(("limits", ", ".join(f"{k} {_amount(k, v)}" for k, v in limits.items())))
