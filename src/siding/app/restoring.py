@@ -50,10 +50,11 @@ class NeedsConsent(SidingError):
 
     code = "needs_consent"
 
-    def __init__(self, concerns: Sequence[str]) -> None:
+    def __init__(self, concerns: Sequence[str], *, hint: str | None = None) -> None:
         self.concerns = tuple(concerns)
         super().__init__(
-            "; ".join(concerns), hint="--force goes on all the same; --dry-run shows what it does"
+            "; ".join(concerns),
+            hint=hint or "--force goes on all the same; --dry-run shows what it does",
         )
 
 

@@ -186,7 +186,8 @@ def _require_nothing_newer(restorer: Restorer, by: Step, paths: tuple[bytes, ...
         named = ", ".join(quote_path(path) for path in newer[:_NAMED])
         more = f" and {len(newer) - _NAMED} more" if len(newer) > _NAMED else ""
         raise NeedsConsent(
-            [f"changes made after step {by.id} would be taken back with it: {named}{more}"]
+            [f"changes made after step {by.id} would be taken back with it: {named}{more}"],
+            hint="--force takes them along; the next undo or redo brings them back",
         )
 
 
