@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from siding.app.hooks import Hook
-from siding.app.masking import masked_environment, printable
 from siding.app.policy import InForce, environment_for, ground_of, place_for, policy_in
 from siding.app.project import Project
+from siding.app.redaction import printable
 from siding.app.ruling import Answer, Asked, Asker, Ruling, RunToJudge
 from siding.errors import UsageError
 from siding.ids import TaskId
@@ -64,7 +64,7 @@ def _judge(project: Project, run: RunToJudge, in_force: InForce) -> Verdict:
     )
     argv = run.argv
     if run.added:  # judged as `env K=V COMMAND` is
-        values = masked_environment(run.added)
+        values = project.redaction.environment(run.added)
         argv = ("env", *(f"{name}={value}" for name, value in values.items()), *argv)
     return check_argv(argv, place, in_force.policy, environment_for(run.env))
 
@@ -109,7 +109,7 @@ def _answered(
     for each in questions:
         if each.rule in allow:
             answers[each] = Answer.FLAG
-        elif (each.rule, each.command) in kept:
+        elif (each.rule, project.redaction.text(each.command)) in kept:
             answers[each] = Answer.REMEMBERED
     left = tuple(each for each in questions if each not in answers)
     answer = Answer.YES
@@ -216,7 +216,12 @@ def _keep(project: Project, task_id: TaskId, answered: tuple[Asked, ...]) -> Non
     document = read_document_or_none(path, what="answers to the policy", version=ALLOWED_VERSION)
     before = (document or {}).get("allowed")
     entries = [
-        {"rule": each.rule, "command": each.command, "at": project.app.now()} for each in answered
+        {
+            "rule": each.rule,
+            "command": project.redaction.text(each.command),
+            "at": project.app.now(),
+        }
+        for each in answered
     ]
     kept = [*(before if isinstance(before, list) else []), *entries]
     write_document(path, {"version": ALLOWED_VERSION, "allowed": kept})

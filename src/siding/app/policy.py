@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from siding.app.masking import sounds_secret
 from siding.app.parsed_policy import parsed
 from siding.app.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.trusting import POLICIES, add, trusted_policies
@@ -150,6 +149,7 @@ def place_for(ground: Ground, *, cwd: Path, workspace: Path, policy: "Policy") -
 def environment_for(env: Mapping[str, str]) -> dict[str, str]:
     """Return what a verdict may know of an environment: a secret's value stands in no record."""
     from siding.policy.fields import UNKNOWN
+    from siding.redaction.commands import sounds_secret
 
     return {name: UNKNOWN if sounds_secret(name) else value for name, value in env.items()}
 
