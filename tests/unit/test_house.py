@@ -52,7 +52,11 @@ def test_the_version_loads_nothing() -> None:
     assert not loaded & {"argparse", "subprocess", "pathlib", "json", *HEAVY}
 
 
-@pytest.mark.parametrize("verb", ["status", "log", "task list", "worktree list", "show"])
+@pytest.mark.parametrize(
+    "verb",
+    ["status", "log", "task list", "worktree list", "show", "decide list", "decide show", "inbox",
+     "phase status", "phase list"],
+)  # fmt: skip
 def test_reading_commands_load_nothing_heavy(verb: str) -> None:
     loaded = _loaded([*verb.split(), "--help"])
     assert not loaded & HEAVY

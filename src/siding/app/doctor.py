@@ -14,6 +14,7 @@ from siding.app.abandoned import find_abandoned, sweep_abandoned
 from siding.app.locking import TaskBusy, holding_git, holding_task
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace, open_recorder
+from siding.app.waiting_doctor import problems
 from siding.app.workspaces import recover, remove
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.reattach import is_attached, reattach
@@ -53,6 +54,8 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _broken_pointer(project)
     yield from _left_behind(project)
     yield from _no_sandbox(project)
+    for what, advice, mend_it in problems(project):
+        yield Finding(what=what, advice=advice, mend=mend_it)
 
 
 def mend(findings: list[Finding]) -> Iterator[Mended]:

@@ -16,7 +16,8 @@ from siding.app.apply_content import LeftOut, Sources, state_at, with_commits
 from siding.app.locking import holding_task
 from siding.app.phase_gates import Leaving, pass_gates
 from siding.app.phase_plan import configured
-from siding.app.project import WAIT_FOR_PROJECT_S, Project
+from siding.app.phase_recovery import REFLOG, phase_lock, settle_cut_off
+from siding.app.project import Project
 from siding.app.recording import NoWorkspace, open_recorder
 from siding.app.recovery import recover_cut_off
 from siding.app.selection import select
@@ -26,21 +27,19 @@ from siding.git.applying import Move
 from siding.git.applying_checkout import CheckoutPlace
 from siding.git.commits import AskedPerson, NewCommit, Person, write_commit
 from siding.git.paths import quote_path
-from siding.git.worktree_commits import advance, agree_index, has_happened
+from siding.git.worktree_commits import advance, agree_index
 from siding.ids import Sha
 from siding.ledger.running import read_running
 from siding.phases.states import PhaseMove, move_phase
 from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, moved, started
 from siding.phases.store import Intent, PhaseStore
 from siding.storage import faults
-from siding.storage.files import make_dirs
-from siding.storage.locks import FileLock, Holder, LockBusy
+from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
 
 LONGEST_SUMMARY = 4000  # characters
-REFLOG = "siding phase"
 
 
 class WrongBranch(SidingError):
@@ -83,7 +82,7 @@ def move(project: Project, request: PhaseRequest) -> Moved:
         raise UsageError(f"task {task.name!r} is closed", hint="`siding task reopen` opens it")
     with _holding(project, task, f"phase {request.move.value}", wait=request.wait) as held:
         store = PhaseStore(project.task_layout(task.id).root)
-        _finish_cut_off(project, task, store)
+        settle_cut_off(project, task, store)
         there = store.load()
         plan = configured(project)
         at = None if there is None or request.again else there.position
@@ -106,15 +105,6 @@ def move(project: Project, request: PhaseRequest) -> Moved:
         if held.task is not None:  # inside a step, the step records it
             open_recorder(project, task, held.task).settle(commit_message(entry).partition("\n")[0])
     return done
-
-
-def finish_cut_off(project: Project, task: Task) -> None:
-    """Finish or forget a move that was cut off; one that is under way is left to itself."""
-    try:
-        with _phase_lock(project, task, "finishing a move that was cut off", wait_s=0):
-            _finish_cut_off(project, task, PhaseStore(project.task_layout(task.id).root))
-    except LockBusy:
-        return
 
 
 class _Wanted(NamedTuple):
@@ -208,23 +198,6 @@ def _head(project: Project, task: Task, workspace: Workspace) -> Sha:
     return head.sha
 
 
-def _finish_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
-    intent = store.cut_off()
-    if intent is None:
-        return
-    workspace = project.registry.of_task(task.id)
-    git_dir = Path(workspace.git_dir) if workspace and workspace.git_dir else Path("/nowhere")
-    place = CheckoutPlace(root=Path(workspace.path if workspace else "/nowhere"), git_dir=git_dir)
-    step = Move(intent.branch, Sha(intent.old), Sha(intent.new), place, intent.token)
-    repository, user = project.repository, project.user_settings
-    if not has_happened(repository, user, step, reason=REFLOG):
-        store.give_up()
-        return
-    if place.root.is_dir() and repository.branch(step.branch) == step.new:
-        agree_index(repository, user, place, step)
-    store.finish(intent)
-
-
 def _workspace(project: Project, task: Task) -> Workspace:
     workspace = project.registry.of_task(task.id)
     if (
@@ -249,29 +222,14 @@ class _Held(NamedTuple):
 def _holding(project: Project, task: Task, what: str, *, wait: bool) -> Iterator[_Held]:
     """Hold the lock of the task's phases, and the task's, unless we are the step that holds it."""
     if _inside_its_step(project, task):
-        with _phase_lock(project, task, what) as lock:
+        with phase_lock(project, task, what) as lock:
             yield _Held(lock, None)
         return
     with (
         holding_task(project, task.id, what, wait=wait) as task_lock,
-        _phase_lock(project, task, what) as lock,
+        phase_lock(project, task, what) as lock,
     ):
         yield _Held(lock, task_lock)
-
-
-@contextmanager
-def _phase_lock(
-    project: Project, task: Task, what: str, *, wait_s: float = WAIT_FOR_PROJECT_S
-) -> Iterator[FileLock]:
-    path = project.task_layout(task.id).root / "phase.lock"
-    make_dirs(path.parent)
-    lock = FileLock(path)
-    holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
-    lock.acquire(timeout_s=wait_s, holder=holder)
-    try:
-        yield lock
-    finally:
-        lock.release()
 
 
 def _inside_its_step(project: Project, task: Task) -> bool:

@@ -52,7 +52,7 @@ def status(project: Project, named: str | None) -> PhaseView | None:
     task = select(project, named)
     store = _store(project, task)
     if store.has_intent():
-        from siding.app.phase_moves import finish_cut_off
+        from siding.app.phase_recovery import finish_cut_off
 
         finish_cut_off(project, task)
     found = store.load()

@@ -217,6 +217,10 @@ class Recorder:
                 "ended": [each._asdict() for each in left.ended],
                 "survivors": [each._asdict() for each in left.survivors],
             }
+        if "sandbox" in record:  # what was committed inside waits to be taken over
+            from siding.app.sandbox_commits import take_over_leftover
+
+            take_over_leftover(self.project, self.layout)
         record["recovered"] = True
         step = self.finish(running._replace(record=record), {})
         if found is not None:
@@ -321,9 +325,9 @@ class Recorder:
 def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
     """Return the recorder of a task whose lock is held; raise NoWorkspace when it has no place."""
     if os.path.lexists(project.task_layout(task.id).root / "phase-intent.json"):
-        from siding.app.phase_moves import finish_cut_off
+        from siding.app.phase_recovery import finish_before_work
 
-        finish_cut_off(project, task)  # it may have left git's lock in the workspace
+        finish_before_work(project, task)  # it may have left git's lock in the workspace
     workspace = workspace_of(project, task)
     if workspace is None or workspace.status in (WorkspaceState.ABSENT, WorkspaceState.REMOVED):
         raise NoWorkspace(

@@ -10,9 +10,11 @@ TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
 STEP_OPTIONS = {"--step", "--from", "--to"}
 TASK_ARGUMENT = {
     "task show", "task switch", "task update", "task close", "verify", "worktree add",
-    "worktree status", "worktree keep", "worktree remove",
+    "worktree status", "worktree keep", "worktree remove", "phase status", "phase show",
 }  # fmt: skip
 STEP_ARGUMENT = {"show"}
+OPEN_DECISION = {"decide answer", "decide cancel"}
+ANY_DECISION = {"decide show", "decide result"}
 POINTS = ("base", "last", "now")
 
 
@@ -49,6 +51,8 @@ def _candidates(words: list[str], context: Context) -> Iterable[str]:
         return _tasks(context)
     if before in STEP_OPTIONS or (verb in STEP_ARGUMENT and not last.startswith("-")):
         return [*_steps(context), *POINTS]
+    if verb in OPEN_DECISION | ANY_DECISION and not last.startswith("-"):
+        return _decisions(context, closed=verb in ANY_DECISION)
     if last.startswith("-"):
         return _options(found[0])
     if verb == "completion":
@@ -71,6 +75,14 @@ def _tasks(context: Context) -> list[str]:
 
     found = rows(require_project(context.app), include_closed=False)
     return [word for row in found for word in (row.id, row.name) if " " not in word]
+
+
+def _decisions(context: Context, *, closed: bool) -> list[str]:
+    from siding.app.decisions import list_decisions
+    from siding.app.project import require_project
+
+    found, _ = list_decisions(require_project(context.app), closed=closed, limit=50)
+    return [each.session_id for each in found]
 
 
 def _steps(context: Context) -> list[str]:
