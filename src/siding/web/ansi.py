@@ -124,11 +124,12 @@ class Converter:
 
 def styled(style: Style, parameters: str) -> Style:
     """Return the style after an SGR sequence with these parameters."""
-    numbers = [int(each) if each.isdigit() else 0 for each in re.split("[;:]", parameters)]
+    # A number of thousands of digits is no number here, and would be an error in Python.
+    numbers = [int(each[:5]) if each else 0 for each in re.split("[;:]", parameters)]
     flags = set(style.flags)
     fore, back = style.fore, style.back
-    waiting = iter(numbers)
-    for number in waiting:
+    while numbers:
+        number = numbers.pop(0)
         if number == 0:
             flags, fore, back = set(), None, None
         elif number in _FLAGS:
@@ -136,8 +137,8 @@ def styled(style: Style, parameters: str) -> Style:
         elif number in _OFF:
             flags.difference_update(_OFF[number])
         elif number in (38, 48):
-            colour = _colour(list(waiting))
-            waiting = iter(colour.rest)
+            colour = _colour(numbers)
+            numbers = colour.rest
             if number == 38:
                 fore = colour.number if colour.number is not None else fore
             else:

@@ -4,6 +4,7 @@
 that content, ``/api/v1/…`` the same facts as JSON, ``/live`` the live stream.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -58,7 +59,7 @@ def build(site: Site, *, key: Key, activity: Activity) -> ASGIApp:
     routes = [
         *(Route(path, empty_page, methods=["GET"]) for path in PAGES),
         *(
-            Route(f"/view{path}", _view(site, handler), methods=["GET"])
+            Route(f"/view{path}", _view(site, handler, shared=path in PAGES), methods=["GET"])
             for path, handler in {**PAGES, **PIECES}.items()
         ),
         *api_routes(site),
@@ -89,7 +90,7 @@ def _static_files() -> dict[str, tuple[bytes, str]]:
     return found
 
 
-def _view(site: Site, handler: Callable[[Ask], Page | str]) -> Endpoint:
+def _view(site: Site, handler: Callable[[Ask], Page | str], *, shared: bool) -> Endpoint:
     async def view(request: Request) -> Response:
         words, query = dict(request.path_params), dict(request.query_params)
 
@@ -99,8 +100,11 @@ def _view(site: Site, handler: Callable[[Ask], Page | str]) -> Endpoint:
                 made.encode("utf-8", "backslashreplace") if isinstance(made, str) else render(made)
             )
 
-        signature = (site.stamps(), int(time.monotonic() * 2))
-        html = await site.views.get(str(request.url), signature, make)
+        if shared:
+            signature = (site.stamps(), int(time.monotonic() * 2))
+            html = await site.views.get(str(request.url), signature, make)
+        else:
+            html = await asyncio.to_thread(make)
         return Response(html, media_type="text/html; charset=utf-8")
 
     return view

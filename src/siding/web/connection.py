@@ -16,7 +16,7 @@ from siding.web.guard import Gate, Refused
 MAX_STRANGERS = 64
 MAX_FRIENDS = 512
 HEAD_S = 5.0
-BODY_S = 10.0
+BODY_S = 5.0
 LINGER_S = 0.5  # a refusal is read only if the rest of the request is taken off the wire
 _PHRASES = {
     400: "Bad Request", 403: "Forbidden", 405: "Method Not Allowed", 408: "Request Timeout",
@@ -78,6 +78,10 @@ class GuardedConnection(H11Protocol):
         cycle: Any = self.cycle  # None before the first request
         return cycle is None or bool(cycle.response_complete)
 
+    @property
+    def _has_begun_to_answer(self) -> bool:
+        return not self.is_waiting and bool(self.cycle.response_started)
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if not self.door.enter(self):
@@ -134,7 +138,7 @@ class GuardedConnection(H11Protocol):
         self._refused = True
         self._expect_nothing()
         self._unset_keepalive_if_required()
-        if not self.is_waiting:  # an answer is under way: another must not be mixed into it
+        if self._has_begun_to_answer:  # another answer must not be mixed into it
             self.transport.close()
             return
         self.transport.write(_answer(refused))

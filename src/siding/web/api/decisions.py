@@ -1,4 +1,4 @@
-"""Decisions and what waits, for programs."""
+"""Decisions, what waits, and phases, for programs."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ from siding.app.decision_views import as_record
 from siding.app.decisions import answer as answer_decision
 from siding.app.decisions import cancel as cancel_decision
 from siding.app.decisions import get, list_decisions
+from siding.app.phases import as_record as phase_record
+from siding.app.phases import list_phases
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
 from siding.web.waiting import everything_waiting
@@ -40,3 +42,12 @@ def inbox(ask: Ask) -> dict[str, Any]:
     """What waits for a person."""
     entries, problems = everything_waiting(ask.project)
     return {"entries": [each._asdict() for each in entries], "problems": list(problems)}
+
+
+def phases(ask: Ask) -> dict[str, Any]:
+    """Where tasks stand."""
+    found = list_phases(ask.project)
+    return {
+        "phases": [phase_record(each) for each in found.passes],
+        "problems": list(found.problems),
+    }

@@ -74,6 +74,8 @@ OPERATIONS: tuple[Operation, ...] = (
               write=decisions.cancel, body=REASON),
     Operation("GET", "/inbox", "What waits for a person, in every project",
               obj(entries=array(obj(title="string"))), decisions.inbox),
+    Operation("GET", "/phases", "Where tasks stand in their process",
+              obj(phases=array(obj(task_id="string"))), decisions.phases),
     Operation("GET", "/events", "The newest events", obj(events=array(obj())), reads.events,
               query={"limit": NUMBER}),
     Operation("GET", "/disk", "What tasks use on disk, in bytes",

@@ -1,9 +1,10 @@
-"""Decisions with their items, and what waits everywhere."""
+"""Decisions with their items, what waits everywhere, and where tasks stand in their process."""
 
 from typing import Any
 
 from siding.app.decision_views import DecisionView, ItemView
 from siding.app.decisions import get, list_decisions, source_of
+from siding.app.phases import list_phases
 from siding.web.ask import Ask
 from siding.web.markdown import markdown
 from siding.web.rendering import Page
@@ -49,6 +50,17 @@ def inbox(ask: Ask) -> Page:
         "problems": problems,
     }
     return Page("inbox.html", "Inbox", values)
+
+
+def phases(ask: Ask) -> Page:
+    """Where tasks stand in their process, and their earlier passes through it."""
+    found = list_phases(ask.project)
+    values = {
+        "current": [each for each in found.passes if each.current],
+        "earlier": [each for each in found.passes if not each.current],
+        "problems": found.problems,
+    }
+    return Page("phases.html", "Phases", values)
 
 
 def _item(ask: Ask, decision: DecisionView, item: ItemView) -> dict[str, Any]:

@@ -15,6 +15,7 @@ PAGES: dict[str, Handler] = {
     "/decisions": decisions.listed,
     "/decisions/{decision}": decisions.one,
     "/inbox": decisions.inbox,
+    "/phases": decisions.phases,
     "/sessions": sessions.listed,
     "/sessions/{session}": sessions.one,
     "/events": events.newest,

@@ -1,0 +1,77 @@
+"""A real browser, one for all tests here. Where there is none they are skipped, and say so."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from dashboards import Dashboard
+from sandbox import Sandbox
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SWITCHES = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+PATIENCE_MS = 20_000
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Chromium."""
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on this machine")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=SWITCHES,
+            env={"HOME": str(tmp_path_factory.mktemp("browser-home")), "TZ": "UTC"},
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def dashboard(sandbox: Sandbox) -> Iterator[Dashboard]:
+    """A dashboard of the sandbox's project."""
+    with Dashboard(sandbox) as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Open]:
+    """Open a page of a dashboard; what its scripts complain of fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(dashboard: Dashboard, path: str = "/", **options: Any) -> Page:
+        context = browser.new_context(**_options(options))
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda said: complaints.append(said.text) if "Content Security" in said.text else None,
+        )
+        page.goto(dashboard.url(path))
+        settled(page)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    return {"viewport": {"width": 1200, "height": 800}, **given}
+
+
+def settled(page: Page) -> None:
+    """Wait until the page shows what it was asked for."""
+    page.wait_for_selector("main[aria-busy=false]")

@@ -1,0 +1,137 @@
+"""Every page, light and dark, wide and narrow: no violation, and each check can fail."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from browser.conftest import Open, settled
+from dashboards import Dashboard
+from sandbox import Sandbox
+
+CHECKS = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
+NEEDS_NAME = {
+    "button", "link", "textbox", "checkbox", "radio", "combobox", "slider", "meter", "image",
+    "dialog", "navigation", "region", "searchbox", "spinbutton", "img", "log",
+}  # fmt: skip
+QUESTION = {
+    "task": "Log in",
+    "source": "plan.md",
+    "items": [
+        {
+            "id": 1, "title": "How?", "context": "Some **Markdown** with `code`.\n\n- a\n- b",
+            "location": {"file": "src/a.py", "start": 1, "end": 1}, "recommend": "a",
+            "options": [
+                {"value": "a", "label": "A", "score": 70, "pros": ["fast"], "cons": ["new"]},
+                {"value": "b", "label": "B"},
+            ],
+        },
+        {"id": 2, "title": "Why?", "kind": "text"},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def lived_in(sandbox: Sandbox) -> Sandbox:
+    """A project with something on every page."""
+    sandbox.siding("task", "start", "the first task", "-m", "at some length")
+    colours = (
+        "printf '\\033[31mred\\033[32mgreen\\033[1;34mblue\\033[0m\\n\\033[41mon red\\033[0m\\n'"
+    )
+    sandbox.siding("run", "--", "sh", "-c", f"{colours}; echo x >> src/a.py; echo new > new.py")
+    sandbox.siding("run", "--", "sh", "-c", "exit 3", status=3)
+    sandbox.siding("rollback", "--step", "1")
+    sandbox.siding("task", "start", "a planned one", "--no-workspace", "--no-switch")
+    sandbox.siding("task", "start", "done already", "--no-switch")
+    sandbox.siding("task", "close", "done already")
+    sandbox.siding("decide", "--no-wait", json.dumps(QUESTION))
+    return sandbox
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """A dashboard with one task."""
+    sandbox = Sandbox(tmp_path_factory.mktemp("accessible"))
+    sandbox.siding("task", "start", "one")
+    with Dashboard(sandbox) as running:
+        yield running
+
+
+@pytest.fixture
+def board(small: Dashboard, visit: Open) -> Page:
+    """Its board."""
+    return visit(small)
+
+
+def violations(page: Page) -> list[str]:
+    """Return what is wrong with the page that is shown."""
+    found: list[str] = page.evaluate(CHECKS)
+    session = page.context.new_cdp_session(page)
+    nodes: list[dict[str, Any]] = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    for node in nodes:
+        role = node.get("role", {}).get("value")
+        if node.get("ignored") or role not in NEEDS_NAME:
+            continue
+        if not str(node.get("name", {}).get("value", "")).strip():
+            found.append(f"a {role} without a name")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 2560)]
+)
+def test_no_page_has_a_violation(
+    lived_in: Sandbox, dashboard: Dashboard, visit: Open, scheme: str, width: int
+) -> None:
+    first = next(
+        each["id"]
+        for each in dashboard.json("/api/v1/tasks")["tasks"]
+        if each["name"] == "the first task"
+    )
+    (decision,) = dashboard.json("/api/v1/decisions")["decisions"]
+    pages = [
+        "/", "/?closed=20", f"/tasks/{first}", f"/tasks/{first}/steps/1", f"/tasks/{first}/steps/2",
+        "/decisions", f"/decisions/{decision['session_id']}", "/inbox", "/phases", "/sessions",
+        "/events", "/disk", "/tasks/nothere1",
+    ]  # fmt: skip
+    page = visit(dashboard, color_scheme=scheme, viewport={"width": width, "height": 900})
+    found = {}
+    for path in pages:
+        page.goto(f"http://127.0.0.1:{dashboard.port}{path}")
+        settled(page)
+        if "/steps/1" in path:
+            page.wait_for_selector(".block")
+            page.wait_for_selector("#out-stdout .l")
+        found[path] = violations(page)
+    page.goto(f"http://127.0.0.1:{dashboard.port}/tasks/{first}")
+    settled(page)
+    page.locator("#step-1").get_by_role("button", name="Back to here").click()
+    page.wait_for_selector("dialog h2")
+    found["dialog"] = violations(page)
+    assert {path: problems for path, problems in found.items() if problems} == {}
+
+
+@pytest.mark.parametrize(
+    ("break_it", "complaint"),
+    [
+        ("document.querySelector('main h1').remove()", "not one h1"),
+        ("document.querySelector('main h1').style.color = '#aaa'", "contrast"),
+        ("document.querySelector('main button').textContent = ''", "button without a name"),
+        ("document.querySelector('main a').textContent = ''", "link without a name"),
+        ("document.querySelector('main').id = 'live'", "two elements"),
+        ("document.querySelector('main section').setAttribute('aria-labelledby', 'x')", "nowhere"),
+        ("document.querySelector('main a').tabIndex = 3", "tab order"),
+        ("document.querySelector('main h2').outerHTML = '<h4>x</h4>'", "heading skips"),
+        ("document.querySelector('main').append(document.createElement('li'))", "without a list"),
+        ("document.querySelector('main p').style.width = '9000px'", "sideways"),
+        ("document.documentElement.lang = ''", "no language"),
+    ],
+)
+def test_each_check_can_fail(board: Page, break_it: str, complaint: str) -> None:
+    assert violations(board) == []
+    board.evaluate(break_it)
+    assert any(complaint in problem for problem in violations(board))

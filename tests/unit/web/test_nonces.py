@@ -1,0 +1,61 @@
+"""Codes are for one act, once, and for a while."""
+
+import pytest
+
+from siding.web.nonces import GOOD_FOR_S, Nonces, WrongCode
+
+
+class Shown:
+    """A terminal and a clock."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.now = 0.0
+        self.nonces = Nonces(self.lines.append, now=lambda: self.now)
+
+    def ask(self, **means: object) -> str:
+        self.nonces.ask("apply", means, told="apply it")
+        return self.lines[-1].rpartition(" ")[2]
+
+
+@pytest.fixture
+def shown() -> Shown:
+    return Shown()
+
+
+def test_a_code_is_good_once(shown: Shown) -> None:
+    code = shown.ask(task="a")
+    shown.nonces.spend("apply", {"task": "a"}, f" {code.upper()} ")
+    with pytest.raises(WrongCode):
+        shown.nonces.spend("apply", {"task": "a"}, code)
+
+
+@pytest.mark.parametrize(("act", "task"), [("close", "a"), ("apply", "b")])
+def test_a_code_is_for_what_was_shown(shown: Shown, act: str, task: str) -> None:
+    code = shown.ask(task="a")
+    with pytest.raises(WrongCode):
+        shown.nonces.spend(act, {"task": task}, code)
+
+
+def test_a_code_has_three_tries(shown: Shown) -> None:
+    code = shown.ask(task="a")
+    for _ in range(3):
+        with pytest.raises(WrongCode):
+            shown.nonces.spend("apply", {"task": "a"}, "wrong")
+    with pytest.raises(WrongCode):
+        shown.nonces.spend("apply", {"task": "a"}, code)
+
+
+def test_a_code_is_good_for_a_while(shown: Shown) -> None:
+    code = shown.ask(task="a")
+    shown.now = GOOD_FOR_S + 1
+    with pytest.raises(WrongCode):
+        shown.nonces.spend("apply", {"task": "a"}, code)
+
+
+def test_the_newest_code_is_the_only_one(shown: Shown) -> None:
+    old, new = shown.ask(task="a"), shown.ask(task="a")
+    assert old != new
+    with pytest.raises(WrongCode):
+        shown.nonces.spend("apply", {"task": "a"}, old)
+    shown.nonces.spend("apply", {"task": "a"}, new)
