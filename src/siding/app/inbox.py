@@ -40,7 +40,7 @@ class InboxEntry(NamedTuple):
     kind: str
     project: str  # the repository's name
     repo_root: str
-    project_dir: str
+    project_dir: str  # where Siding keeps it, absolute
     title: str
     detail: str
     since: str  # ISO 8601; "" when that is not known
@@ -194,7 +194,7 @@ def _entry(project: Project, *, kind: Waits, **more: Any) -> InboxEntry:
         kind=kind.value,
         project=project.paths.root.name,
         repo_root=str(project.paths.root),
-        project_dir=project.layout.root.name,
+        project_dir=str(project.layout.root),
         **more,
     )
 
