@@ -5,7 +5,7 @@ whole, by a rename, under git's own lock.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -148,9 +148,13 @@ def dirty_paths(
     index: Path | None,
 ) -> tuple[set[bytes], set[bytes]]:
     """Return the tracked paths with uncommitted changes, and those of `changes` that git is told
-    not to compare although something is on disk there."""
+    not to compare although something is on disk there.
+
+    git looks at no more than what the changes touch, where they are few: what else the person has
+    changed is in nobody's way.
+    """
     where = git_place(repository, user, place, index)
-    running = repository.git.start(where, _STATUS)
+    running = repository.git.start(where, [*_STATUS, *_touched(place, changes)])
     excused = _excused(repository, where, place, changes)
     done = running.finish()
     if done.returncode:
@@ -407,7 +411,7 @@ def _excused(
     tracked = [c.path for c in changes if c.old_mode not in (_NOTHING, _GITLINK)]
     if not tracked:
         return set()
-    few = len(tracked) <= 500
+    few = _fit(tracked)
     arguments = ["ls-files", "-v", "-z", *(["--", *map(os.fsdecode, tracked)] if few else [])]
     output = repository.git.run(where, arguments, doing="looking at the index")
     wanted = set(tracked)
@@ -418,6 +422,24 @@ def _excused(
         if special and path in wanted and os.path.lexists(join(os.fsencode(place.root), path)):
             found.add(path)
     return found
+
+
+def _touched(place: CheckoutPlace, changes: Sequence[Change]) -> list[str]:
+    """Return the paths that matter to `changes` as arguments, none when they are too many.
+
+    A directory stands for all in it. So of what is above a path only that counts which is no
+    directory on disk: a file, or one that is staged and gone.
+    """
+    root = os.fsencode(place.root)
+    paths = {change.path for change in changes}
+    above = {directory for path in paths for directory in parents(path)}
+    paths |= {path for path in above if not _is_real_directory(join(root, path))}
+    return ["--", *map(os.fsdecode, sorted(paths))] if _fit(paths) else []
+
+
+def _fit(paths: Collection[bytes]) -> bool:
+    """Tell whether paths fit on a command line."""
+    return len(paths) <= 500 and sum(map(len, paths)) <= 100_000
 
 
 def _files_below(root: bytes, directory: bytes) -> Iterator[bytes]:

@@ -151,6 +151,20 @@ def a_file_for_a_directory(world: World) -> list[bytes]:
     return ["odd \n\u00e9".encode()]
 
 
+def a_staged_file_for_a_directory(world: World) -> list[bytes]:
+    """On disk it is gone again: only the index has it."""
+    write(world.root / "odd \n\u00e9", "mine\n")
+    world.user("add", "odd \n\u00e9")
+    (world.root / "odd \n\u00e9").unlink()
+    return ["odd \n\u00e9".encode()]
+
+
+def a_staged_directory_for_a_file(world: World) -> list[bytes]:
+    write(world.root / "odd \n\u00e9/x/deep", "mine\n")
+    world.user("add", "odd \n\u00e9/x/deep")
+    return ["odd \n\u00e9/x/deep".encode()]
+
+
 def an_ignored_file(world: World) -> list[bytes]:
     write(world.root / ".git/info/exclude", "x\n")
     return an_unknown_file(world)
@@ -165,7 +179,7 @@ def one_that_git_does_not_look_at(world: World) -> list[bytes]:
 @pytest.mark.parametrize(
     "meanwhile",
     [an_edit, a_staged_edit, an_unknown_file, a_file_for_a_directory, an_ignored_file,
-     one_that_git_does_not_look_at],
+     a_staged_file_for_a_directory, a_staged_directory_for_a_file, one_that_git_does_not_look_at],
 )  # fmt: skip
 def test_what_is_in_the_way_is_named_and_nothing_moves(
     ready: Ready, meanwhile: Callable[[World], list[bytes]]
