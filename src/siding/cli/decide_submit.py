@@ -19,9 +19,10 @@ from siding.app.decision_pages import page_of
 from siding.app.decision_requests import read_file, read_text
 from siding.app.decision_views import DecisionView, as_record
 from siding.app.decisions import Asking, ask, collected, output_or_raise, wait
+from siding.app.hidden_home import project_for_people
 from siding.app.inbox import decision_entry
 from siding.app.notifying import notify
-from siding.app.project import Project, ensure_project
+from siding.app.project import Project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert
@@ -44,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     timeout_s = _timeout(arguments.timeout)
     value = _request(arguments, context)
-    project, _ = ensure_project(context.app)
+    project = project_for_people(context.app, make=True)
     asking = ask(project, value, key=arguments.key)
     _say(context, project, asking, open_page=arguments.open)
     decision = asking.decision

@@ -2,10 +2,10 @@
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.hidden_home import project_for_people
 from siding.app.phase_gates import GateClosed
 from siding.app.phase_moves import Moved, PhaseRequest, move
 from siding.app.phases import PhaseMove
-from siding.app.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert
@@ -33,7 +33,7 @@ def run_move(arguments: Namespace, context: Context, wanted: PhaseMove) -> int:
         wait=arguments.wait,
     )
     try:
-        done = move(require_project(context.app), request)
+        done = move(project_for_people(context.app, make=False), request)
     except GateClosed as closed:
         context.screen.quote(closed.output)
         raise
