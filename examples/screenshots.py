@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SIDING = [sys.executable, "-m", "siding"]
+DOCUMENTED = 5  # of the pictures; --all makes the others too, to be looked at
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 CART = '''"""What a customer is about to buy."""
@@ -90,20 +91,30 @@ for number in range(1, 4000):
 """
 
 
+class Shot(NamedTuple):
+    """A picture: of which page, how large, in which colours."""
+
+    name: str
+    path: str
+    width: int
+    height: int
+    scheme: str
+
+
 def main(words: list[str]) -> int:
-    """Make the pictures in the directory that is named."""
+    """Make the pictures in the directory that is named first."""
     chromium = shutil.which("chromium")
-    if len(words) != 1 or chromium is None:
+    if len(words) not in (1, 2) or chromium is None:
         print(__doc__ if chromium else "there is no chromium on this machine")
         return 2
     target = Path(words[0]).resolve()
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="siding-pictures-") as directory:
-        _pictures(Path(directory), target, chromium)
+        _pictures(Path(directory), target, chromium, everything="--all" in words)
     return 0
 
 
-def _pictures(directory: Path, target: Path, chromium: str) -> None:
+def _pictures(directory: Path, target: Path, chromium: str, *, everything: bool) -> None:
     env, repository = _repository(directory)
     tasks = _work(_Runner(env, repository), directory)
     agent = [*SIDING, "run", "-q", "-t", "index the catalogue", "--", "python3", "-c", AGENTS]
@@ -113,44 +124,49 @@ def _pictures(directory: Path, target: Path, chromium: str) -> None:
     )  # fmt: skip
     try:
         with _dashboard(env, repository) as address:
-            _shoot(address, tasks, target, chromium)
+            shots = _shots(tasks)
+            _shoot(address, shots if everything else shots[:DOCUMENTED], target, chromium)
     finally:
         running.terminate()
         running.wait()
 
 
-def _shoot(address: str, tasks: dict[str, str], target: Path, chromium: str) -> None:
+def _shots(tasks: dict[str, str]) -> list[Shot]:
+    cart, live = tasks["fix the cart total"], tasks["index the catalogue"]
+    return [
+        Shot("board", "/", 1280, 780, "light"),
+        Shot("step", f"/tasks/{cart}/steps/1", 1280, 1130, "light"),
+        Shot("decision", "/decisions/" + tasks["decision"], 1280, 930, "dark"),
+        Shot("live", f"/tasks/{live}", 1280, 760, "dark"),
+        Shot("phone", f"/tasks/{cart}", 360, 740, "dark"),
+        Shot("board-dark", "/", 1280, 780, "dark"),
+        Shot("task", f"/tasks/{cart}", 1280, 900, "light"),
+        Shot("decision-light", "/decisions/" + tasks["decision"], 1280, 930, "light"),
+        Shot("phone-board", "/", 360, 740, "light"),
+        Shot("phone-step", f"/tasks/{cart}/steps/1", 360, 740, "light"),
+        Shot("phone-decision", "/decisions/" + tasks["decision"], 360, 740, "light"),
+        Shot("wide", "/", 2560, 1200, "light"),
+        Shot("events", "/events", 1280, 780, "light"),
+        Shot("disk", "/disk", 1280, 780, "dark"),
+        Shot("inbox", "/inbox", 1280, 780, "light"),
+    ]
+
+
+def _shoot(address: str, shots: list[Shot], target: Path, chromium: str) -> None:
     from playwright.sync_api import sync_playwright
 
     base, _, key = address.partition("/#")
-    cart = tasks["fix the cart total"]
-    shots = [
-        ("board", "/", 1280, 780, "light"),
-        ("board-dark", "/", 1280, 780, "dark"),
-        ("task", f"/tasks/{cart}", 1280, 900, "dark"),
-        ("live", f"/tasks/{tasks['index the catalogue']}", 1280, 760, "light"),
-        ("step", f"/tasks/{cart}/steps/1", 1280, 1180, "light"),
-        ("decision", "/decisions/" + tasks["decision"], 1280, 1050, "light"),
-        ("decision-dark", "/decisions/" + tasks["decision"], 1280, 1050, "dark"),
-        ("phone", f"/tasks/{cart}", 360, 740, "dark"),
-        ("phone-board", "/", 360, 740, "light"),
-        ("phone-step", f"/tasks/{cart}/steps/1", 360, 740, "light"),
-        ("wide", "/", 2560, 1200, "light"),
-        ("events", "/events", 1280, 780, "light"),
-        ("disk", "/disk", 1280, 780, "light"),
-    ]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=SWITCHES)
-        for name, path, width, height, scheme in shots:
+        for shot in shots:
             page = browser.new_page(
-                viewport={"width": width, "height": height}, color_scheme=scheme
+                viewport={"width": shot.width, "height": shot.height},
+                color_scheme="dark" if shot.scheme == "dark" else "light",
             )
-            page.goto(f"{base}{path}#{key}")
+            page.goto(f"{base}{shot.path}#{key}")
             page.wait_for_selector("main[aria-busy=false]")
             page.wait_for_timeout(1200)  # until what comes into view has been fetched
-            if name == "step":
-                page.evaluate("scrollTo(0, document.getElementById('output').offsetTop - 330)")
-            page.screenshot(path=target / f"{name}.png")
+            page.screenshot(path=target / f"{shot.name}.png")
             page.close()
         browser.close()
 
