@@ -183,3 +183,14 @@ def test_a_task_that_works_longer_than_this_run_is_no_alarm(sandbox: Sandbox) ->
     assert slow.wait(60) == 0
     for name in ("slow", "quick"):
         assert sandbox.steps(name)[0]["isolation"]["changes"] == []
+
+
+def test_a_run_without_a_step_is_watched_as_well(sandbox: Sandbox) -> None:
+    sandbox.siding("task", "start", "one")
+    script = f"echo 2 >{sandbox.repo}/hello.txt; git config user.name Eve"
+    done = sandbox.siding("run", "--no-record", "--", "sh", "-c", script)
+    assert b"your checkout: hello.txt changed" in done.stderr
+    assert b"user.name changed" in done.stderr
+    assert b"isolation.changed" in sandbox.siding("worktree", "events").stdout
+    quiet = sandbox.siding("run", "--no-record", "--", "true")
+    assert b"outside" not in quiet.stderr

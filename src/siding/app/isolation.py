@@ -61,8 +61,9 @@ class Watch:
         self._project = recorder.project
         self._workspace = recorder.workspace
         self._recorder = recorder
-        # The file system's own clock: the intent was written a moment ago.
-        self._since_ns = _changed_ns(recorder.layout.running_json)
+        # The file system's own clock: the intent, or the holder of the lock, was noted just now.
+        layout = recorder.layout
+        self._since_ns = max(_changed_ns(layout.running_json), _changed_ns(layout.lock))
         self._before = self._moment()
         self._after = self._before
         self._look: Look | None = None

@@ -86,6 +86,7 @@ class RunResult(NamedTuple):
     started_task: bool
     ruling: Ruling  # what the policy said
     fence: FencePlan = FencePlan()  # the sandbox and limits it had
+    isolation: Mapping[str, Any] = {}  # what changed outside, of a run without a step
 
 
 def run(
@@ -247,7 +248,9 @@ def _unrecorded(
     if not ruling.runs or fence.refusal:
         return _not_run(recorder, ruling, None, fence)
     token = recorder.project.app.random_bytes(16).hex()
+    watch = Watch(recorder)
     outcome = _execute(recorder, command, terminal, fence, token=token, artifact=None)
+    watch.ended(outcome.duration_ms)
     return RunResult(
         task=recorder.task,
         step=None,
@@ -258,6 +261,7 @@ def _unrecorded(
         untrusted_hooks=0,
         started_task=False,
         ruling=ruling,
+        isolation=watch.fields(),
     )
 
 

@@ -174,8 +174,8 @@ def _say(context: Context, result: RunResult) -> None:
     say_fence(screen, result.fence, () if result.outcome is None else result.outcome.notes)
     if result.outcome is not None:
         _say_outcome(context, result)
+    say_isolation(screen, result.isolation if result.step is None else result.step.record)
     if result.step is not None:
-        say_isolation(screen, result.step.record)
         _say_step(context, result)
 
 
