@@ -121,7 +121,8 @@ def _answered(
         _keep(project, run.task_id, left)
     if answer in (Answer.YES, Answer.ALWAYS):
         return Ruling(events=events)
-    return Ruling(runs=False, events=events, reason=_refusal(left, answer), hint=_way_out(left))
+    hint = _way_out(left) if answer is Answer.NOBODY else ""
+    return Ruling(runs=False, events=events, reason=_refusal(left, answer), hint=hint)
 
 
 def _questions(verdict: Verdict) -> tuple[Asked, ...]:

@@ -44,7 +44,8 @@ def say_ruling(screen: Screen, ruling: Ruling) -> None:
     if not ruling.runs:
         complain(ruling.reason, ruling.hint)
         for event in ruling.events:
-            if event["action"] in ("block", "ask") and event["rule"] != "policy-broken":
+            stops = event["action"] in ("block", "ask") and event["rule"] != "policy-broken"
+            if stops and event.get("answer") != "no":  # who said no has just read it
                 screen.note(f"  {_told(event)}")
     if ruling.withheld:
         screen.note(
