@@ -159,7 +159,7 @@ def _prepare(recorder: "Recorder") -> tuple["Prepared | None", tuple[str, ...]]:
     project = recorder.project
     if project.paths.ref_format != "files":
         return None, (f"refs are kept as {project.paths.ref_format}: git is read-only inside",)
-    said = take_over_leftover(recorder)
+    said = take_over_leftover(project, recorder.layout)
     root = recorder.layout.root / "sandbox"
     if leftover(root) is not None:
         return None, (*said, "git is read-only inside until that is taken over")

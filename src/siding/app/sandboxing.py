@@ -156,7 +156,7 @@ def taken_over(recorder: "Recorder", plan: FencePlan, outcome: Outcome) -> Outco
         return outcome
     from siding.app.sandbox_commits import take_over_commits
 
-    taken = take_over_commits(recorder, plan.prepared)
+    taken = take_over_commits(recorder.project, plan.prepared)
     return outcome._replace(notes=(*outcome.notes, *taken.refused))
 
 

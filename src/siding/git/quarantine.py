@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ _LOOSE = re.compile(r"[0-9a-f]{38}(?:[0-9a-f]{24})?")
 _PACK = re.compile(r"pack-[0-9a-f]{40,64}\.pack")
 _MOST_BRANCHES = 10_000
 _STATE = "quarantine.json"
+_LIVE_S = 0.1  # longer than any git holds the lock of a ref
 _LOG = "siding: taken over from the sandbox"
 
 
@@ -120,8 +122,13 @@ def take_over(repository: Repository, prepared: Prepared) -> Taken:
             refused.append(f"branch {name!r} was not moved: somebody else did, meanwhile")
     gone = sorted(set(prepared.before) - set(after))
     refused += [f"branch {name!r} was not deleted" for name in gone]
-    (prepared.root / _STATE).unlink(missing_ok=True)
+    forget(prepared)
     return Taken(branches=tuple(moved), refused=tuple(refused))
+
+
+def forget(prepared: Prepared) -> None:
+    """There is nothing to be taken over any more."""
+    (prepared.root / _STATE).unlink(missing_ok=True)
 
 
 def give_objects(repository: Repository, root: Path) -> int:
@@ -203,26 +210,39 @@ def _repack(repository: Repository, clean: Path, names: list[str]) -> None:
 
 
 def _give_pack(repository: Repository, pack: Path) -> None:
-    """Copy a pack into the repository; git names each object by what it holds."""
-    target = repository.paths.objects / "pack" / f"pack-{os.urandom(20).hex()}.pack"
-    try:
-        fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    """Copy a pack into the repository; git names each object by what it holds.
+
+    The index is made aside: git writes it under its final name bit by bit, and half of one makes
+    every git command complain. A pack without its index is nothing yet.
+    """
+    index = pack.with_suffix(".idx.new")
+    repository.git.run(
+        Place(git_dir=repository.paths.common_dir),
+        ["index-pack", "-o", str(index), str(pack)],
+        doing="reading objects of the sandbox",
+    )
+    target = repository.paths.objects / "pack"
+    name = f"pack-{os.urandom(20).hex()}"
+    for source, suffix in ((pack, ".pack"), (index, ".idx")):
+        partial = target / f"tmp_{name}{suffix}"  # git prunes files of this name
         try:
-            with pack.open("rb") as source:
-                while block := source.read(1 << 20):
-                    durable.write_all(fd, block)
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-        repository.git.run(
-            Place(git_dir=repository.paths.common_dir),
-            ["index-pack", str(target)],
-            doing="taking over objects of the sandbox",
-        )
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise
-    durable.sync_directory(target.parent)
+            _copy(source, partial)
+            partial.rename(target / f"{name}{suffix}")
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    durable.sync_directory(target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    try:
+        with source.open("rb") as file:
+            while block := file.read(1 << 20):
+                durable.write_all(fd, block)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _whole(repository: Repository, sha: str) -> bool:
@@ -235,11 +255,39 @@ def _whole(repository: Repository, sha: str) -> bool:
 
 
 def _update(repository: Repository, name: str, new: str, old: str | None) -> bool:
-    done = repository.git.attempt(
-        Place(git_dir=repository.paths.common_dir),
-        ["update-ref", "-m", _LOG, f"refs/heads/{name}", new, old or "0" * len(new)],
-    )
-    return done.returncode == 0
+    """Move or make a branch, if it is where it was; durable."""
+    ref = f"refs/heads/{name}"
+    for _attempt in range(2):
+        done = repository.git.attempt(
+            Place(git_dir=repository.paths.common_dir),
+            ["update-ref", "-m", _LOG, ref, new, old or "0" * len(new)],
+        )
+        if done.returncode == 0:
+            durable.sync_directory((repository.paths.common_dir / ref).parent)
+            return True
+        if not _sweep_lock(repository.paths.common_dir / f"{ref}.lock", new):
+            break
+    return False
+
+
+def _sweep_lock(lock: Path, new: str) -> bool:
+    """Remove a lock that a killed git of ours left: it holds what we write, or the beginning.
+
+    One of a git that is alive would be gone, or another file, a moment later.
+    """
+    data = durable.read_small(lock, 200)
+    if data is None or not new.startswith(data.strip().decode("ascii", "replace")):
+        return False
+    before = lock.stat()
+    time.sleep(_LIVE_S)
+    try:
+        after = lock.stat()
+    except FileNotFoundError:
+        return True
+    if (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns):
+        return False
+    lock.unlink(missing_ok=True)
+    return True
 
 
 def _alternates(objects: Path) -> list[str]:

@@ -21,6 +21,7 @@ KNOWN = frozenset(
         "loud-interrupt",  # Ctrl-C is an error like any other
         "decision-last-answer-wins",  # a second answer replaces the first
         "decision-question-first",  # the question is removed before its record is there
+        "forget-quarantine",  # that commits wait to be taken over is forgotten before they are
         "forget-verdict",  # what the policy said is written down only at the end
         "phase-state-first",  # a phase is moved before its commit is made
     }

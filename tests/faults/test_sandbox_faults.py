@@ -1,0 +1,47 @@
+"""A sandboxed run that commits, killed at any call: nothing dangles, what was promised is there."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .arena import Command, GateFailed
+from .commands import GATE, ROOT, act, filled, promising, repository_is_sound, works, workspace_of
+from .harness import KILLS, sweep
+from .product import must
+
+pytestmark = [
+    *GATE,
+    pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed"),
+]
+
+INSIDE = ("run", "--sandbox", "--", "sh", "-c", "echo new >new && git add -A && git commit -qm in")
+
+
+def committed_holds(case: Path, promises: list[str]) -> None:
+    """Any next command takes over what was committed, or it never was."""
+    for lock in (case / "repo/.git/worktrees").rglob("*.lock"):
+        lock.unlink()  # of the command's own git, which was killed: as without a sandbox
+    works(case)
+    repository_is_sound(case)
+    place = workspace_of(case, "alpha")
+    git = ("git", "-C", str(place))
+    must(case, Command(argv=(*git, "fsck", "--no-dangling"), cwd=ROOT))
+    must(case, Command(argv=(*git, "commit", "-qam", "by hand", "--allow-empty"), cwd=ROOT))
+    subjects = must(case, Command(argv=(*git, "log", "--format=%s"), cwd=ROOT)).stdout.split("\n")
+    if promises:
+        assert "in" in subjects, subjects
+    assert subjects.count("in") <= 1
+    act(case, "run", "--sandbox", "--", "git", "commit", "--allow-empty", "-qm", "again")
+
+
+def test_killed_at_any_call() -> None:
+    sweep(filled, promising(*INSIDE), committed_holds, modes=KILLS, budget=16)
+
+
+def test_the_gate_sees_a_quarantine_that_is_forgotten() -> None:
+    with pytest.raises(GateFailed):
+        sweep(
+            filled, promising(*INSIDE, fault="forget-quarantine"), committed_holds,
+            modes=("kill",), budget=60,
+        )  # fmt: skip
