@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter_ns
 from typing import NamedTuple
@@ -24,7 +24,7 @@ import http.server
 class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def log_message(self, *words): pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
 print(server.server_port, flush=True)
 server.serve_forever()
 """
@@ -67,7 +67,8 @@ def cpu_ms(pid: int) -> float:
     """Return the processor time of all threads of a process."""
     total = 0
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        total += int((thread / "schedstat").read_text(encoding="ascii").split()[0])
+        with suppress(FileNotFoundError):  # it has just ended
+            total += int((thread / "schedstat").read_text(encoding="ascii").split()[0])
     return total / 1e6
 
 

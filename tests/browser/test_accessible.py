@@ -13,6 +13,7 @@ from dashboards import Dashboard
 from sandbox import Sandbox
 
 CHECKS = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
+TRANSCRIPT = Path(__file__).parents[1] / "unit/sessions/real/codex-0.169.0.jsonl"
 NEEDS_NAME = {
     "button", "link", "textbox", "checkbox", "radio", "combobox", "slider", "meter", "image",
     "dialog", "navigation", "region", "searchbox", "spinbutton", "img", "log",
@@ -48,6 +49,7 @@ def lived_in(sandbox: Sandbox) -> Sandbox:
     sandbox.siding("task", "start", "done already", "--no-switch")
     sandbox.siding("task", "close", "done already")
     sandbox.siding("decide", "--no-wait", json.dumps(QUESTION))
+    sandbox.siding("session", "import", str(TRANSCRIPT))
     return sandbox
 
 
@@ -93,10 +95,11 @@ def test_no_page_has_a_violation(
         if each["name"] == "the first task"
     )
     (decision,) = dashboard.json("/api/v1/decisions")["decisions"]
+    (session,) = dashboard.json("/api/v1/sessions")["sessions"]
     pages = [
         "/", "/?closed=20", f"/tasks/{first}", f"/tasks/{first}/steps/1", f"/tasks/{first}/steps/2",
         "/decisions", f"/decisions/{decision['session_id']}", "/inbox", "/phases", "/sessions",
-        "/events", "/disk", "/tasks/nothere1",
+        f"/sessions/{session['id']}", "/events", "/disk", "/tasks/nothere1",
     ]  # fmt: skip
     page = visit(dashboard, color_scheme=scheme, viewport={"width": width, "height": 900})
     found = {}
