@@ -102,6 +102,25 @@ def test_the_person_commits_during_an_apply() -> None:
     )  # fmt: skip
 
 
+def test_the_person_commits_while_an_apply_is_taken_back() -> None:
+    def check(case: Path, promises: list[str]) -> None:
+        nothing_is_reverted(case, [word for word in promises if word == "hers"])
+        if "applied" in promises:  # said by the undo
+            assert not (case / "repo/new").exists()
+
+    sweep(
+        applying.applied, said_by(siding("undo")), check, modes=("stop",), budget=2 * BUDGET,
+        rival=HERS, within=("repo",),
+    )  # fmt: skip
+
+
+def test_everything_unreachable_is_pruned_while_a_task_is_reopened() -> None:
+    rival = said("pruned", *PRUNE)
+    victim = siding("task", "reopen", "T")
+    check = undoing.two_is_reached_by_reopening
+    sweep(undoing.closed, victim, check, modes=("stop",), budget=BUDGET, rival=rival)
+
+
 def test_git_collects_during_an_apply() -> None:
     def check(case: Path, promises: list[str]) -> None:
         applying.apply_holds(case, [word for word in promises if word == "applied"])
