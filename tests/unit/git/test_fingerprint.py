@@ -35,9 +35,9 @@ def test_the_index_is_read_as_git_reads_it(sandbox: Sandbox) -> None:
     listed = sandbox.git("ls-files", "-s", "-z").split("\0")
     wanted = {}
     for line in filter(None, listed):
-        head, _, path = line.partition("\t")
+        head, _, name_listed = line.partition("\t")
         mode, sha, _stage = head.split()
-        wanted[os.fsencode(path)] = int(mode, 8).to_bytes(4, "big") + bytes.fromhex(sha)
+        wanted[os.fsencode(name_listed)] = int(mode, 8).to_bytes(4, "big") + bytes.fromhex(sha)
     assert entries == wanted
     assert entry_count(data[:12]) == len(wanted)
 
