@@ -145,6 +145,23 @@ os.symlink("/etc", f"{common}/objects/info")
         task.siding("run", "--sandbox", "--", "true")
         assert task.git("log", "-1", "--format=%s", branch_tip(task)) == "kept"
 
+    def test_a_repository_that_borrows_objects(self, tmp_path: Path) -> None:
+        lender = Sandbox(tmp_path / "lender")
+        borrower = Sandbox(tmp_path / "borrower")
+        clone = Path(borrower.env["HOME"]) / "clone"
+        borrower.git("clone", "-q", "--shared", str(lender.repo), str(clone))
+        borrower.repo = clone
+        borrower.siding("task", "start", "borrowing")
+        inside = "git show --stat && echo 2 >2 && git add 2 && git commit -qm two"
+        borrower.siding("-q", "run", "--sandbox", "--", "sh", "-c", inside)
+        assert borrower.git("log", "-1", "--format=%s", branch_tip(borrower)) == "two"
+        borrower.git("fsck", "--strict")
+
+    def test_commits_that_should_be_signed_are_made_unsigned(self, task: Sandbox) -> None:
+        task.git("config", "commit.gpgSign", "true")
+        task.siding("-q", "run", "--sandbox", "--", "git", "commit", "--allow-empty", "-qm", "x")
+        assert task.git("log", "-1", "--format=%s%G?", branch_tip(task)) == "xN"
+
     def test_read_only_git_still_reads(self, task: Sandbox) -> None:
         settings(task, "sandbox: {mode: on, git: read}\n")
         task.siding("-q", "run", "--", "sh", "-c", "git status && git log && git diff && git show")
@@ -364,6 +381,12 @@ class TestLimits:
         source = "import time; a = bytearray(300 << 20); time.sleep(60)"
         task.siding("run", "--max-memory", "200MiB", "--", sys.executable, "-c", source, status=125)
         self.ended(task, "bytes, and may take")
+
+    @bwrap
+    def test_memory_holds_for_what_lies_in_tmp(self, task: Sandbox) -> None:
+        script = "head -c 30000000 /dev/zero >/tmp/big"
+        task.siding("run", "--sandbox", "--max-memory", "20MB", "--", "sh", "-c", script, status=1)
+        assert b"No space left" in task.siding("show").stdout
 
     @pytest.mark.parametrize("wall", [(), pytest.param(("--sandbox",), marks=bwrap)])
     def test_processes(self, task: Sandbox, wall: tuple[str, ...]) -> None:

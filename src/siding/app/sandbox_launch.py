@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from siding.app.project import Project
 from siding.app.sandbox_settings import expanded
 from siding.git.discovery import read_settings
+from siding.git.quarantine import borrowed_from
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
@@ -35,6 +36,14 @@ if TYPE_CHECKING:
     from siding.git.quarantine import Prepared
 
 KNOWN_VERSION = 1
+# Keys and their agents are outside: a commit that must be signed would fail.
+_UNSIGNED = (
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "commit.gpgSign"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "tag.gpgSign"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+)
 
 
 class Launched(NamedTuple):
@@ -73,7 +82,10 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
         profile=profile,
         network=network,
         git=git,
-        read=tuple(expanded(path, home) for path in asked.read or ()),
+        read=(
+            *borrowed_from(project.paths.objects),
+            *(expanded(path, home) for path in asked.read or ()),
+        ),
         write=tuple(expanded(path, home) for path in asked.write or ()),
     )
     view = plan_view(
@@ -86,7 +98,9 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
         hooks=_hooks_inside(recorder, home),
         sockets=listening_sockets(),
     )
-    launch = _launch(recorder, found, view, network)
+    launch = _launch(recorder, found, view, network)._replace(room=asked.memory)
+    if prepared is not None:
+        launch = launch._replace(env=(*launch.env, *_UNSIGNED))
     fields = {
         "engine": found.engine.value,
         "profile": profile,

@@ -64,7 +64,7 @@ def prepare(
     objects, heads = root / "objects", root / "heads"
     for directory in (objects / "info", objects / "pack", paths.common_dir / "logs/refs/heads"):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lines = [alternate, *_alternates(paths.objects)]
+    lines = [alternate, *borrowed_from(paths.objects)]
     (objects / "info" / "alternates").write_bytes(os.fsencode("\n".join(lines) + "\n"))
     shutil.rmtree(heads, ignore_errors=True)
     before = read_branches(paths.common_dir / "refs/heads")
@@ -290,8 +290,8 @@ def _sweep_lock(lock: Path, new: str) -> bool:
     return True
 
 
-def _alternates(objects: Path) -> list[str]:
-    """Return the object directories that a repository borrows from, absolute."""
+def borrowed_from(objects: Path) -> list[str]:
+    """Return the object directories that a repository borrows from (alternates), absolute."""
     data = durable.read_small(objects / "info" / "alternates", 1 << 16) or b""
     lines = (os.fsdecode(line) for line in data.splitlines())
     named = [line for line in lines if line and not line.startswith(("#", '"'))]

@@ -16,6 +16,7 @@ from siding.process.tree import Tree
 
 LIMIT_EXIT_CODE = 125  # as `git bisect run` has it: neither good nor bad, it cannot be told
 _LOOK_S = 0.1
+_LOOK_SHARE = 10  # looking may take this part of the time, where there are many processes
 _WALK_SHARE = 20  # walking a workspace may take this part of the time
 
 
@@ -82,7 +83,8 @@ class LimitWatch:
         if not self._limits.sampled or now < self._next:
             return None
         found = self._look_at_processes() or self._look_at_disk()
-        self._next = time.monotonic() + _LOOK_S
+        ended = time.monotonic()
+        self._next = ended + max(_LOOK_S, _LOOK_SHARE * (ended - now))
         return found
 
     def _look_at_processes(self) -> Breach | None:

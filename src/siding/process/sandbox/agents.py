@@ -110,7 +110,7 @@ TOOLS = (
     ".local/share/pnpm", ".local/share/fnm", ".local/share/mise", ".local/share/claude", ".nvm",
     ".volta", ".bun/bin", ".deno/bin", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".rustup",
     ".cargo/bin", ".cargo/env", "go/bin", ".npm-global", ".nix-profile", ".opencode/bin",
-    ".juliaup", ".ghcup/bin", ".dotnet",
+    ".juliaup", ".ghcup/bin", ".dotnet", "miniconda3", "miniforge3", "mambaforge", "anaconda3",
 )  # fmt: skip
 # git's settings: who commits. Not ~/.config/git as a whole, which may hold credentials.
 GIT_SETTINGS = (

@@ -48,6 +48,8 @@ def arguments(
     if launch.nobody:
         argv += _KERNEL
     for mount in launch.view.mounts:
+        if mount.kind is Kind.EMPTY and launch.room is not None:
+            argv += ["--size", str(launch.room)]
         argv += _mount(mount, copies)
     for mount in launch.view.mounts:
         if mount.kind is Kind.BLANK:

@@ -116,6 +116,7 @@ class Launch(NamedTuple):
     userns: bool = True
     nobody: bool = False
     scoped: bool = False
+    room: int | None = None  # bytes that each empty place may hold: they live in memory
     env: tuple[tuple[str, str], ...] = ()
 
 
