@@ -22,6 +22,7 @@ from siding.errors import UsageError
 from . import tracer
 from .harness import sweep
 from .product import must, repository, siding
+from .test_commands_errors import scratch
 
 pytestmark = [
     pytest.mark.skipif(
@@ -169,12 +170,14 @@ def two_is_reached_by_reopening(case: Path, _promises: list[str]) -> None:
 
 @pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
 def test_rollback(modes: tuple[str, ...]) -> None:
-    sweep(begun, siding("rollback", "--step", "1"), rollback_holds, modes=modes, budget=BUDGET)
+    victim = siding("rollback", "--step", "1")
+    sweep(begun, victim, rollback_holds, modes=modes, budget=BUDGET, best_effort=scratch)
 
 
 def test_a_rollback_that_moves_ignored_files_away() -> None:
     victim = siding("rollback", "--step", "1", "--hard")
-    sweep(begun, victim, two_is_reached_by_undo, modes=("kill", "err:EIO"), budget=2 * BUDGET)
+    sweep(begun, victim, two_is_reached_by_undo, modes=("kill", "err:EIO"), budget=2 * BUDGET,
+          best_effort=scratch)  # fmt: skip
 
 
 def test_undo() -> None:
@@ -184,7 +187,8 @@ def test_undo() -> None:
 def test_undo_that_brings_ignored_files_back() -> None:
     victim = siding("undo")
     modes = ("kill", "err:EIO")
-    sweep(rolled_back_hard, victim, two_is_reached_by_undo, modes=modes, budget=2 * BUDGET)
+    sweep(rolled_back_hard, victim, two_is_reached_by_undo, modes=modes, budget=2 * BUDGET,
+          best_effort=scratch)  # fmt: skip
 
 
 def test_redo() -> None:
@@ -194,19 +198,22 @@ def test_redo() -> None:
 @pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
 def test_close(modes: tuple[str, ...]) -> None:
     victim = siding("task", "close", "--force", "T")
-    sweep(begun, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET)
+    sweep(begun, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET,
+          best_effort=scratch)  # fmt: skip
 
 
 def test_reopen() -> None:
     victim = siding("task", "reopen", "T")
     modes = ("kill", "err:EIO")
-    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=2 * BUDGET)
+    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=2 * BUDGET,
+          best_effort=scratch)  # fmt: skip
 
 
 @pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
 def test_gc(modes: tuple[str, ...]) -> None:
     victim = siding("gc")
-    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET)
+    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET,
+          best_effort=scratch)  # fmt: skip
 
 
 def test_reopen_of_a_collected_one() -> None:
