@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.project import Project
+from siding.app.settings import DEFAULT_TEXT
 from siding.errors import UsageError
 from siding.process.command import Command, Outcome
 from siding.process.limits import Limits
+from siding.storage.files import read_bytes
 
 if TYPE_CHECKING:
     from siding.app.recording import Recorder
@@ -59,6 +61,8 @@ def plan_fence(
 
     ``time_s`` is what the command line gives it.
     """
+    if request == FenceRequest() and not _anything_is_set(recorder.project):
+        return FencePlan(time_s=time_s)
     from siding.app import sandbox_settings as settings
 
     asked, notes = asked_of(recorder.project, request)
@@ -113,6 +117,22 @@ def asked_of(project: Project, request: FenceRequest) -> tuple["Asked", tuple[st
         mode = settings.Mode.REQUIRE if request.sandbox else settings.Mode.OFF
         own = own._replace(mode=mode)
     return _overlaid(own, request), notes
+
+
+def _anything_is_set(project: Project) -> bool:
+    """Whether any file may say something of sandboxes or limits: most say nothing, and what
+    understands them takes longer to load than to look."""
+    files = [project.app.home.config_path, project.layout.config_yaml]
+    if not project.paths.bare:
+        files.append(project.paths.root / ".siding" / "config.yaml")
+    for file in files:
+        try:
+            raw = read_bytes(file, limit=1 << 20)
+        except FileNotFoundError:
+            continue
+        if raw != DEFAULT_TEXT.encode() and (b"sandbox" in raw or b"limits" in raw):
+            return True
+    return False
 
 
 def repository_asks(project: Project) -> "Asked":
