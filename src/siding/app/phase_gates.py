@@ -4,16 +4,16 @@ A gate that does not hold refuses the move, and nothing of the phases has change
 an event either way; gates that held are in the history beside the move they allowed.
 """
 
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.decisions import ask, with_key
 from siding.app.environment import environment_in
 from siding.app.hooks import repository_hooks
-from siding.app.masking import printable
 from siding.app.phase_plan import Configured
 from siding.app.project import Project
+from siding.app.redaction import printable
 from siding.errors import SidingError
 from siding.phases.plan import Gate, GateKind
 from siding.phases.status import FlowStatus, PassedGate
@@ -44,13 +44,24 @@ class Leaving(NamedTuple):
     status: FlowStatus
 
 
-def pass_gates(leaving: Leaving, configured: Configured) -> tuple[PassedGate, ...]:
-    """Return the gates of the present phase, which held; raises GateClosed for the first other."""
+Runner = Callable[[Gate], PassedGate]
+
+
+def pass_gates(leaving: Leaving, configured: Configured, run: Runner) -> tuple[PassedGate, ...]:
+    """Return the gates of the present phase, which held; raises GateClosed for the first other.
+
+    `run` runs the command of a gate.
+    """
     phase = leaving.status.current_phase
     gates = configured.plan.gates.get(phase, ())
     if configured.from_repository and any(each.kind is GateKind.COMMAND for each in gates):
         _require_trust(leaving.project, phase)
-    return tuple(_passed(leaving, gate, number) for number, gate in enumerate(gates, start=1))
+    return tuple(
+        _command(leaving, gate, run)
+        if gate.kind is GateKind.COMMAND
+        else _decision(leaving, gate, number)
+        for number, gate in enumerate(gates, start=1)
+    )
 
 
 def _require_trust(project: Project, phase: str) -> None:
@@ -61,45 +72,73 @@ def _require_trust(project: Project, phase: str) -> None:
         )
 
 
-def _passed(leaving: Leaving, gate: Gate, number: int) -> PassedGate:
-    if gate.kind is GateKind.COMMAND:
-        return _command(leaving, gate)
-    return _decision(leaving, gate, number)
-
-
-def _command(leaving: Leaving, gate: Gate) -> PassedGate:
-    project, workspace = leaving.project, leaving.workspace
-    project.app.tell(f"gate: {gate.text}")
-    began = time.monotonic()
+def _command(leaving: Leaving, gate: Gate, run: Runner) -> PassedGate:
     try:
+        done = run(gate)
+    except SidingError as error:
+        _tell(leaving, gate, held=False)
+        raise GateClosed(
+            f"phase {leaving.status.current_phase!r} cannot be left: gate {gate.text!r} did not "
+            f"run: {error.message}",
+            hint=error.hint or "nothing was moved; try again",
+        ) from error
+    more = {"step_id": done.step_id} if done.step_id else {}
+    _tell(leaving, gate, held=done.exit_code == 0, exit_code=done.exit_code, **more)
+    if done.exit_code != 0:
+        raise GateClosed(
+            f"phase {leaving.status.current_phase!r} cannot be left: gate {gate.text!r} ended with "
+            f"{done.exit_code}",
+            hint="nothing was moved; mend it and try again",
+            output=done.output,
+        )
+    return done
+
+
+def as_step(leaving: Leaving) -> Runner:
+    """Return what runs a gate's command as a step of the task: recorded, judged, in its sandbox."""
+
+    def run(gate: Gate) -> PassedGate:
+        from siding.app.run import RunRequest, StdinPlan, Terminal
+        from siding.app.run import run as run_command
+
+        done = run_command(
+            leaving.project,
+            RunRequest(argv=("/bin/sh", "-c", gate.text), task=leaving.task.id),
+            Terminal(stdin=StdinPlan.NULL, pty=False, out=2, err=2),
+        )
+        return PassedGate(
+            kind=gate.kind.value,
+            text=gate.text,
+            exit_code=done.exit_code,
+            duration_ms=done.step.duration_ms if done.step else 0,
+            step_id=done.step.id if done.step else "",
+        )
+
+    return run
+
+
+def within_step(leaving: Leaving) -> Runner:
+    """Return what runs a gate's command inside the step that makes the move, and is part of it."""
+
+    def run(gate: Gate) -> PassedGate:
+        project, workspace = leaving.project, leaving.workspace
+        began = project.app.clock.monotonic()
         done = run_captured(
             ["/bin/sh", "-c", gate.text + "\n"],
             env=environment_in(project, leaving.task, workspace, {}),
             cwd=Path(workspace.path),
             timeout_s=GATE_TIMEOUT_S,
         )
-    except SidingError as error:
-        _tell(leaving, gate, held=False)
-        raise GateClosed(f"gate {gate.text!r}: {error.message}", hint="try again") from error
-    finally:
-        project.app.tell("")
-    raw = (done.stdout + done.stderr)[-KEPT_OUTPUT:]
-    output = printable(raw.decode("utf-8", "backslashreplace"))
-    _tell(leaving, gate, held=done.returncode == 0, exit_code=done.returncode)
-    if done.returncode != 0:
-        raise GateClosed(
-            f"phase {leaving.status.current_phase!r} cannot be left: gate {gate.text!r} ended with "
-            f"{done.returncode}",
-            hint="nothing was moved; mend it and try again",
-            output=output,
+        raw = (done.stdout + done.stderr)[-KEPT_OUTPUT:]
+        return PassedGate(
+            kind=gate.kind.value,
+            text=gate.text,
+            exit_code=done.returncode,
+            duration_ms=int((project.app.clock.monotonic() - began) * 1000),
+            output=printable(raw.decode("utf-8", "backslashreplace")),
         )
-    return PassedGate(
-        kind=gate.kind.value,
-        text=gate.text,
-        exit_code=0,
-        duration_ms=int((time.monotonic() - began) * 1000),
-        output=output,
-    )
+
+    return run
 
 
 def _decision(leaving: Leaving, gate: Gate, number: int) -> PassedGate:

@@ -117,6 +117,8 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
             sources = recorder.sources(bench)
             tip, commits = _tip(project, sources, recorder.seen.snapshot, wish, remote, branch)
     steps = list(project.ledger(task.id).steps())
+    hide = project.redaction.redactor.mask_text  # it leaves the machine, whatever the settings say
+    body = body_of(task, steps, commits, hide=hide) if wish.body is None else wish.body
     return Prepared(
         task=task,
         commit=tip,
@@ -125,7 +127,7 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
         url=url,
         base=wish.base or task.base_ref.removeprefix("refs/heads/"),
         title=wish.title or task.name,
-        body=wish.body if wish.body is not None else body_of(task, steps, commits),
+        body=body,
         new_commits=len(commits),
     )
 

@@ -41,6 +41,8 @@ from siding.process.output_files import (
     stderr_path,
 )
 
+_PIECE = 1 << 16  # of what is filtered: memory of this size is used again, not asked for anew
+
 
 class Recorded(NamedTuple):
     """What an artifact holds.
@@ -124,7 +126,10 @@ class OutputFiles:
             self._uncounted[0] += size
             self._digest.take(buffer, 0)
         elif self._filters is not None:
-            self._keep_filtered(self._stdout, self._filters[0].feed(memoryview(buffer)[:size]))
+            feed = self._filters[0].feed
+            for start in range(0, size, _PIECE):
+                piece = memoryview(buffer)[start : min(size, start + _PIECE)]
+                self._keep_filtered(self._stdout, feed(piece))
         else:
             self._digest.take(buffer, self._keep(self._stdout, memoryview(buffer)[:size]))
 

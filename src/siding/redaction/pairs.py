@@ -15,7 +15,8 @@ _COLOUR = rb"(?:\x1b\[[0-9;]{0,16}m){0,4}+"
 _QUOTE = rb"(?:\\{0,6}[\"'`]|&quot;|%22)"
 _AFTER = re.compile(
     rb"(?P<rest>[A-Za-z0-9_.-]{0,48}+)" + _COLOUR + rb"(?P<q>" + _QUOTE + rb")?+\]?+" + _COLOUR +
-    rb"(?:(?P<sep>[ \t]{0,16}+(?::[ \t]?[A-Za-z][\w.\[\]|, ]{0,30}?=[ \t]?(?=[a-zA-Z]{0,2}[\"'])"
+    rb"(?:(?P<sep>[ \t]{0,16}+"
+    rb"(?::[ \t]?[A-Za-z][\w.\[\]|, ]{0,30}?=[ \t]?(?=[a-zA-Z]{0,2}\\{0,6}[\"'])"
     rb"|=>|:=|=(?!=)|:(?!:)|%3[AaDd])[ \t]{0,64}+)"
     rb"|(?P<xml>>)"
     rb"|(?P<pair>[ ]?,[ ]?\\{0,6}[\"']value\\{0,6}[\"'][ ]?:[ ]?)"
@@ -37,8 +38,10 @@ _SCHEME = re.compile(
     rb"|genie-?key|sso-key|ntlm)[ \t]+"
 )
 _CREDENTIAL = re.compile(rb"[^\s\"'`<>,;\\{}\x1b]++")
-_NETRC = re.compile(rb"(?:\n|login[ \t]\S{1,80}[ \t])[ \t]*\Z")
-_SETTING = re.compile(rb"(?:\n|[ \t\"'])(?:ENV|setx|set -[gxU]{1,3}|config(?:ure)? set)[ \t]+\Z")
+_NETRC = re.compile(rb"(?:\n|\\[nr]|login[ \t]\S{1,80}[ \t])[ \t]*\Z")
+_SETTING = re.compile(
+    rb"(?:\n|\\[nr]|[ \t\"'])(?:ENV|setx|set -[gxU]{1,3}|config(?:ure)? set)[ \t]+\Z"
+)
 _KEPT = (b"django-insecure-", b"base64:")  # says which kind of secret follows, and is none
 
 
@@ -50,6 +53,9 @@ def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
     before = data[max(0, at - _NAME_LEFT) : at]
     left = at - len(before) + len(before.rstrip(_NAME))
     joint = data[left - 1 : left]
+    if joint == b"\\" and data[left] in b"nrt":  # the escape of a line's end belongs to no name
+        left += 1
+        joint = b"\n"
     if after["gap"] is not None and joint not in _BLANKS and data[left] != 0x2D:
         return None
     known = meaning(data[left : after.end("rest")])
@@ -109,6 +115,8 @@ def _to_its_end(data: bytes, span: Span, judged: int, limit: int) -> Span:
 
 def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[bytes], bool]:
     """Say how an unquoted value ends, and whether only a literal can stand there."""
+    if data[left - 2 : left - 1] == b"\\":
+        return _IN_LINE, (after["sep"] or b"") == b"=" and data[left : left + 1].isupper()
     tight = (after["sep"] or b"") == b"="
     name = data[left : left + 1]
     plain = after["q"] is None and after["sep"] is not None
@@ -206,7 +214,8 @@ def _after_password(data: bytes, left: int, start: int, limit: int, known: Meani
         return _judged(data, start + 1, end, known, quoted=True) if closed else None
     if data[left : left + 9] not in (b"password ", b"password\t"):
         return None
-    if not _NETRC.search(data, max(0, left - min(LEFT, 128)), left):
+    before = max(0, left - min(LEFT, 128))
+    if not _NETRC.search(data, before, left) or b"." not in data[before:left]:
         return None
     found = _IN_LINE.match(data, start, limit)
     if found is None or not any(each in b"0123456789" for each in found[0]):

@@ -116,6 +116,7 @@ def _behind_joint(data: bytes, start: int, limit: int) -> Span | None:
     """Look at a token of several words: the run is not its first."""
     window = data[max(0, start - 80) : start]
     first = start - len(window) + len(window.rstrip(_JOINABLE))
+    first += data[first - 1 : first] == b"\\"  # the letter of an escape
     if window.endswith((b".", b"$")):
         span = _first_token(data, first, start, limit)
         if span is not None:

@@ -44,7 +44,8 @@ def runs(data: bytes) -> Iterator[tuple[int, int]]:
 def words(data: bytes) -> Iterator[int]:
     """Yield where a word is that may be (a part of) a telling name."""
     if not any(each in data for each in _PUNCTUATION):
-        yield from positions(data, b"password ")  # a netrc file
+        if b"." in data:
+            yield from positions(data, b"password ")  # a netrc file: it names a host
         return
     folded = data.translate(_FOLD)
     for word in _WORDS:

@@ -4,20 +4,22 @@ import re
 
 _REFERENCE = re.compile(
     rb"""(?ix)
-    \$(?:\{|\(|\$|[a-z_]\w*(?![\w$])) | \{\{ | \{% | %\( | %s\b | %[a-z_]+% | <[a-z%/!$-]
+    \$(?:\{|\(|\$|[a-z_]\w*(?:$|[/.:}\])\s])) | \{\{ | \{% | %\( | %s\b | %[a-z_]+% | <[a-z%/!$-]
     | \[?<?redacted\b | \#\{
     | \[(?:redacted|hidden|filtered|masked|removed|secret) | op:// | vault: | ssm: | arn:
     | env[:.(\[]
     | file:/ | process\.env | os\.(?:environ|getenv) | getenv | system\.get | secrets?[.\[]\w
     | (?:var|local|data|config|settings|import\.meta|deno\.env|self|this|args|opts|options|params
        |request|req|ctx|context|input|form|response|res|body|user|credentials?)(?:\.|\[|->)\w
-    | keyring | getpass | https?:// | \.{0,2}/[\w.~-]+(?:/|$|\.) | ~/ | [a-z]:\\ | sha\d+[:-]
-    | @microsoft | @@?[a-z_]+
-    | projects/ | aws-sm | gcp-sm | ref\+ | ENC\[ | !\w+\b | \*[a-z_]+$ | function | lambda\b
-    | new\s | await\s
+    | keyring | getpass | https?:// | ~/ | [a-z]:\\ | sha\d+[:-]
+    | @microsoft | @@?[a-z_./-]+$
+    | projects/ | aws-sm | gcp-sm | ref\+ | ENC\[
+    | !(?:ref|sub|getatt|join|vault|secret|env|include)\w*\b | (?-i:\*[a-z_]+$)
+    | function\s*\( | lambda\b | new\s | await\s
     | \(\)
     """
 )
+_PATH = re.compile(rb"(?:~|\.{1,2})?(?:/(?:[a-z0-9._@+-]+|[A-Z][a-z]+|[A-Z_]+))+/?$")
 _PLACEHOLDER = re.compile(
     rb"""(?ix)
     (?:your|my|our|the|some|insert|enter|put|paste|change|replace|add|set|use|type|dummy|fake
@@ -63,7 +65,7 @@ def stands_for_one(value: bytes) -> bool:
         return False
     if _REFERENCE.match(value) or b"${" in value or b"$(" in value or b"{{" in value:
         return True
-    if len(set(value)) <= 2 or value.lower() in _WORDS:
+    if _PATH.match(value) or len(set(value)) <= 2 or value.lower() in _WORDS:
         return True
     return _PLACEHOLDER.match(value) is not None
 
