@@ -135,10 +135,14 @@ def _hidden(plan: _Plan, path: str) -> bool:
 
 
 def _installation(directory: str, private: tuple[str, ...]) -> str:
-    """Return the directory a program needs beside its own: ``…/v20`` for ``…/v20/bin``.
+    """Return the directory a program needs beside its own: ``…/v20`` for ``…/v20/bin``, all of
+    ``node_modules`` for what lies in one.
 
     Never one that holds, or lies directly in, what is hidden on purpose.
     """
+    modules, found, _rest = f"{directory}/".partition("/node_modules/")
+    if found:
+        return f"{modules}/node_modules"
     above = os.path.dirname(directory)
     named = os.path.basename(above)
     open_enough = not any(is_within(each, above) or os.path.dirname(above) == each

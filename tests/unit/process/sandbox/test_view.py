@@ -101,6 +101,15 @@ def test_programs_of_the_search_path_are_shown_with_what_they_need() -> None:
     assert found.kind_of("/home/ada/other") is Kind.EMPTY
 
 
+def test_a_program_of_node_gets_all_its_modules() -> None:
+    modules = "/home/ada/agents/node_modules"
+    places = PLACES._replace(programs=(f"{modules}/.bin",))
+    look = disk(modules, f"{modules}/.bin")
+    found = plan_view(places, Demand(), profile="workspace", look=look)
+    assert found.kind_of(f"{modules}/@a/b/bin/x") is Kind.SHOW
+    assert found.kind_of("/home/ada/agents/.env") is Kind.EMPTY
+
+
 def test_a_search_path_in_the_checkout_does_not_show_the_checkout() -> None:
     places = PLACES._replace(programs=("/home/ada/code/app/bin",))
     look = disk("/home/ada/code/app/bin")
