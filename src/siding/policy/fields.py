@@ -11,6 +11,7 @@ ANY = "\x01"  # the name of an entry of that directory (``*``), or a part of one
 ONE = "\x02"  # one character of such a name (``?``, ``[…]``)
 NUMBER = "\x03"  # something without a slash or a space: a process id, a date, a random name
 
+FOUND_BY_NAME = NUMBER + NUMBER  # the numbers of processes that have some name
 MARKS = UNKNOWN + ANY + ONE + NUMBER
 _SHOWN = str.maketrans({UNKNOWN: "…", ANY: "*", ONE: "?", NUMBER: "#"})
 

@@ -59,7 +59,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "strace": Wrapper(_options("-e -o -p -s -S -u -E -a -P -I -O -b -X -U"), writes=("-o",)),
     "ltrace": Wrapper(_options("-e -o -p -s -S -u -n -l -x -F -a -A -D -w"), writes=("-o",)),
     "truss": Wrapper(_options("-o -p -s -t")),
-    "valgrind": Wrapper(_options("")),
+    "valgrind": Wrapper(_options(""), writes=("--log-file", "--xml-file")),
     "catchsegv": Wrapper(),
     "perf": Wrapper(_options("-e -o -F -c -g -p -t -C"), operands=1),
     "heaptrack": Wrapper(_options("-o")),

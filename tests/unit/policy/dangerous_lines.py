@@ -196,6 +196,21 @@ BLOCKED: dict[str, tuple[str, ...]] = {
         "sudoedit /etc/hosts",
         "sudo apt-get install x",
     ),
+    "by another way": (
+        "fd -x rm -rf",
+        "fd . -X rm -r",
+        "strace -f -o '|rm -rf ~' ls",
+        "strace -o /etc/passwd ls",
+        "valgrind --log-file=/etc/passwd ls",
+        "rsync -a --delete ./ /",
+        "rsync -a --delete-after empty/ ~/",
+        "GIT_DIR=/repos/other/.git git reset --hard",
+        "GIT_WORK_TREE=/home/dev git checkout -f",
+        "export GIT_DIR=/repos/other/.git; git clean -fdx",
+        "env GIT_WORK_TREE=/ git clean -fdx",
+        "siding run -t a --timeout 5m -- sudo ls",
+        "python3 -m siding run -- rm -rf ~",
+    ),
 }
 
 # Classes whose lines must be asked about at least.
@@ -775,5 +790,18 @@ ASKED: dict[str, tuple[str, ...]] = {
         "../x.sh",
         "./$x",
         "x=1 frobnicate",
+    ),
+    "by another way": (
+        "make -f - <<< 'x:;rm -rf ~'",
+        "cat x | make -f-",
+        "make --file=/dev/stdin < x",
+        "kill $(pgrep siding)",
+        "kill -9 $(pidof claude)",
+        "siding trust",
+        "siding -C /x trust",
+        "siding run --allow run-outside -- ls",
+        "siding task close list --force",
+        "siding doctor",
+        "python3 -m siding trust",
     ),
 }

@@ -389,9 +389,14 @@ def fd(examiner: "Examiner", call: "Call") -> Output:
         if flag in words:
             at = words.index(flag)
             given = arguments(words[:at], ("-e", "-t", "-d", "-E", "--extension", "--type"))
+            selects = given.has("-e", "--extension") or given.operands[:1] not in (
+                (), ("",), (".",), (".*",)
+            )  # fmt: skip
             for start in given.operands[1:] or (".",):
                 found = f"{start.rstrip('/')}/{ANY}{ANY}x"
-                if not examiner.is_workspace(start, call.state):
+                if not examiner.is_workspace(start, call.state) or (
+                    not selects and examiner.is_root(start, call.state)
+                ):
                     found = start
                 inner = tuple(w.replace("{}", found) for w in words[at + 1 :] if w != ";")
                 inner = inner if any("{}" in w for w in words[at + 1 :]) else (*inner, found)

@@ -199,6 +199,9 @@ def make(examiner: "Examiner", call: "Call") -> Output:
             examiner.inner_text(f"make {name}", value, call.state)
         elif equals and name in _PROGRAM_NAMES and _ODD_PROGRAM.search(value):
             examiner.found("option-runs-program", word)
+    given = arguments(call.arguments, ("-f", "--file", "--makefile", "-C", "-I", "-o", "-W"))
+    if set(given.values("-f", "--file", "--makefile")) & {"-", "/dev/stdin"}:
+        examiner.found("code-from-input", shown_words(call.words))
     if "install" in call.arguments and not any(w.startswith(("DESTDIR=", "PREFIX="))
                                                for w in call.arguments):  # fmt: skip
         examiner.found("write-outside", "make install")

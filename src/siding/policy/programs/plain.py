@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANY, ANYTHING, MARKS, NUMBER, UNKNOWN, Output, known
+from siding.policy.fields import ANY, ANYTHING, FOUND_BY_NAME, MARKS, NUMBER, UNKNOWN, Output, known
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -51,7 +51,9 @@ def inert(_examiner: "Examiner", call: "Call") -> Output:
         return Output(text=call.state.cwd + "\n")
     if call.name in ("jobs", "history", "ps", "seq"):
         return ANYTHING
-    if call.name in ("id", "nproc", "uuidgen", "whoami", "expr", "pgrep", "uname", "arch", "pidof"):
+    if call.name in ("pgrep", "pidof"):
+        return Output(text=FOUND_BY_NAME + "\n")
+    if call.name in ("id", "nproc", "uuidgen", "whoami", "expr", "uname", "arch"):
         return Output(text=NUMBER + "\n")
     return (
         Output(text="") if call.name in (":", "true", "false", "[", "test", "sleep") else ANYTHING

@@ -330,7 +330,9 @@ def _wrapper_options(
             examiner.inner_text(f"{call.name} {name}", value, call.state)
             if not known(value):
                 examiner.found("code-from-input", value)
-        if name in how.writes:
+        if name in how.writes and value[:1] in ("|", "!"):  # strace writes into a program
+            examiner.inner_text(f"{call.name} {name}", value[1:], call.state)
+        elif name in how.writes:
             examiner.writes(value, call.state)
         if UNKNOWN in name:
             examiner.found("dynamic-command", name)

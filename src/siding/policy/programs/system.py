@@ -3,7 +3,15 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, MARKS, NUMBER, UNKNOWN, Output, shown_words
+from siding.policy.fields import (
+    ANYTHING,
+    FOUND_BY_NAME,
+    MARKS,
+    NUMBER,
+    UNKNOWN,
+    Output,
+    shown_words,
+)
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -123,6 +131,8 @@ def kill(examiner: "Examiner", call: "Call") -> Output:
     for word in words:
         if re.fullmatch(r"-1|-\d{1,2}|0|1", word):
             examiner.found("kill-all", word)
+        if FOUND_BY_NAME in word:  # what pkill would do
+            examiner.found("siding-itself", shown_words(call.words))
     names = [part for word in call.words for part in re.findall(r"PPID", word)]
     if names or "$PPID" in call.words:
         examiner.found("siding-itself", shown_words(call.words))
