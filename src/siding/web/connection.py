@@ -1,8 +1,9 @@
 """Connections: uvicorn's, behind the gate, with limits on how many, how long and how slow.
 
-Of connections that have not shown the key there are at most 64; when one more comes, the one that
-has waited longest without a whole request makes room, so slow strangers keep nobody out. Those that
-have shown it (each open page follows the live stream on one) have a limit of their own.
+Connections that have not shown the key have 64 places. When one more comes, those that have waited
+longest without a whole request make room, so slow strangers keep nobody out; a burst of pages that
+are opened at once, each about to show the key, is given a moment. Those that have shown it (an open
+page follows the live stream on one) have a limit of their own.
 """
 
 import asyncio
@@ -15,6 +16,8 @@ from siding.web.guard import Gate, Refused
 
 MAX_STRANGERS = 64
 MAX_FRIENDS = 512
+BURST = 256  # strangers there may be for a moment
+GRACE_S = 0.25
 HEAD_S = 5.0
 BODY_S = 5.0
 LINGER_S = 0.5  # a refusal is read only if the rest of the request is taken off the wire
@@ -31,19 +34,28 @@ class Door:
     def __init__(self, port: int, key: Key) -> None:
         self.port = port
         self.key = key
-        self._strangers: dict[GuardedConnection, None] = {}
+        self._strangers: dict[GuardedConnection, float] = {}  # when they came, oldest first
         self._friends: set[GuardedConnection] = set()
 
     def enter(self, connection: "GuardedConnection") -> bool:
         """Let a connection in; False when all places are taken by requests under way."""
-        if len(self._strangers) >= MAX_STRANGERS:
-            waiting = next((each for each in self._strangers if each.is_waiting), None)
-            if waiting is None:
-                return False
-            self.leave(waiting)
-            waiting.abort()
-        self._strangers[connection] = None
+        now = connection.loop.time()
+        while (slow := self._slowest(now)) is not None:
+            self.leave(slow)
+            slow.abort()
+        if len(self._strangers) >= BURST:
+            return False
+        self._strangers[connection] = now
         return True
+
+    def _slowest(self, now: float) -> "GuardedConnection | None":
+        """Return who has to make room, None when nobody has to."""
+        if len(self._strangers) < MAX_STRANGERS:
+            return None
+        waiting = next((each for each in self._strangers if each.is_waiting), None)
+        if waiting is None or len(self._strangers) >= BURST:
+            return waiting
+        return waiting if now - self._strangers[waiting] >= GRACE_S else None
 
     def knows(self, connection: "GuardedConnection", authorization: bytes | None) -> bool:
         """Note a connection that has shown the key; False when there are too many of them."""

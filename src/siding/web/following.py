@@ -128,7 +128,7 @@ class OutputFollower:
 
 def stamps_of(project: Project) -> Stamps:
     """Return when the files changed of which at least one changes with everything that happens."""
-    names = ("events.jsonl", "state.json", "worktrees.json", "decisions")
+    names = ("events.jsonl", "state.json", "worktrees.json", "decisions", "trust.json")
     return tuple(_stamp(project.layout.root / name) for name in names)
 
 

@@ -1,6 +1,7 @@
 """Run one dashboard: bind, announce, serve, end when nobody is there."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import Callable
 
@@ -15,6 +16,7 @@ from siding.web.access import Activity, Key
 from siding.web.application import build
 from siding.web.connection import Door, connections_of
 from siding.web.guard import MAX_HEAD_BYTES
+from siding.web.inert import inert
 from siding.web.site import Site
 
 ADDRESS = "127.0.0.1"
@@ -63,6 +65,7 @@ def serve(
         idle_s=idle_s,
         show=show,
     )
+    _complain_to(show)
     dashboard = Dashboard(pid=app.pid, port=port, key=key.text, started_at=app.now())
     announce(project, dashboard)
     server.when_ready = lambda: ready(dashboard)
@@ -100,6 +103,23 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(min(_LOOK_EVERY_S, self._idle_s))
         self._show("nobody has looked for a while: the dashboard ends")
         self.should_exit = True
+
+
+class _Terminal(logging.Handler):
+    """What went wrong in a request, where the person sees it, and harmless to look at."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__(logging.ERROR)
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._show(inert(self.format(record)))
+
+
+def _complain_to(show: Callable[[str], None]) -> None:
+    logger = logging.getLogger("uvicorn.error")
+    logger.handlers = [_Terminal(show)]
+    logger.propagate = False
 
 
 def _config(application: ASGIApp, door: Door) -> uvicorn.Config:

@@ -1,12 +1,13 @@
 """What every handler of one running dashboard shares."""
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
 from siding.app.dashboard import Tickets
-from siding.app.overview import Total, total_change
+from siding.app.overview import Total, Waiting, total_change
 from siding.app.project import Project, require_project
 from siding.app.wiring import App
 from siding.errors import NotFound
@@ -14,9 +15,11 @@ from siding.ids import TaskId
 from siding.web.following import Stamps, stamps_of
 from siding.web.live import Hub
 from siding.web.nonces import Nonces
+from siding.web.waiting import waiting_of
 
 _VIEWS_KEPT = 16
 _TOTALS_KEPT = 4096
+_WAITING_KEPT_S = 5
 
 
 class Site:
@@ -29,6 +32,7 @@ class Site:
         self._watched = self.project()
         self.hub = Hub(self.project)
         self.views = Views()
+        self._waiting: tuple[Any, list[Waiting]] | None = None
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
 
     def project(self) -> Project:
@@ -38,6 +42,15 @@ class Site:
     def stamps(self) -> Stamps:
         """Return what changes when anything of the project does."""
         return stamps_of(self._watched)
+
+    def waiting(self, project: Project) -> list[Waiting]:
+        """Return what waits in tasks of the project; looked for again when anything has happened,
+        and every few seconds.
+        """
+        signature = (self.stamps(), int(time.monotonic() / _WAITING_KEPT_S))
+        if self._waiting is None or self._waiting[0] != signature:
+            self._waiting = (signature, waiting_of(project))
+        return self._waiting[1]
 
     def task_id(self, project: Project, named: str) -> TaskId:
         """Return the id if a task has it: what an address says never becomes part of a path."""
@@ -71,10 +84,18 @@ class Views:
         lock = self._making.setdefault(key, asyncio.Lock())
         async with lock:
             kept = self._kept.get(key)
-            if kept is None or kept[0] != signature:
-                kept = (signature, await asyncio.to_thread(make))
-                self._kept[key] = kept
-                while len(self._kept) > _VIEWS_KEPT:
-                    gone, _ = self._kept.popitem(last=False)
-                    self._making.pop(gone, None)
-        return kept[1]
+            if kept is not None and kept[0] == signature:
+                return kept[1]
+            try:
+                html = await asyncio.to_thread(make)
+            except BaseException:
+                self._forget(key)
+                raise
+            self._kept[key] = (signature, html)
+            while len(self._kept) > _VIEWS_KEPT:
+                self._forget(next(iter(self._kept)))
+        return html
+
+    def _forget(self, key: Hashable) -> None:
+        self._kept.pop(key, None)
+        self._making.pop(key, None)

@@ -6,7 +6,6 @@ from siding.app.overview import Card, Group, chosen, overview
 from siding.app.start import default_base
 from siding.web.ask import Ask
 from siding.web.rendering import Page
-from siding.web.waiting import waiting_of
 
 SHOWN = 40  # tasks of a group before "show more"
 _TITLES = {
@@ -20,7 +19,7 @@ _TITLES = {
 
 def board(ask: Ask) -> Page:
     """All tasks of the project."""
-    found = overview(ask.project, waiting_of(ask.project))
+    found = overview(ask.project, ask.site.waiting(ask.project))
     groups = []
     for group, (title, about) in _TITLES.items():
         cards = found.group(group)

@@ -11,7 +11,6 @@ from siding.web.acts import plan as plan_act
 from siding.web.api.reads import newest
 from siding.web.ask import Ask
 from siding.web.rendering import Page
-from siding.web.waiting import waiting_of
 
 SHOWN = 50
 
@@ -34,7 +33,7 @@ def task(ask: Ask) -> Page:
         "next": limit + 200,
         "running": _running(found.in_progress) if found.in_progress else None,
         "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
-        "waiting": [each for each in waiting_of(ask.project) if each.task == task_id],
+        "waiting": [each for each in ask.site.waiting(ask.project) if each.task == task_id],
         "card": dict(found.task.start),
     }
     return Page("task.html", found.task.name, values, watch=task_id)

@@ -11,9 +11,15 @@ tabs.onmessage = ({ data }) => {
 
 export class Refusal extends Error {
   constructor(status, message, hint = "", code = "") {
-    super(message);
-    Object.assign(this, { status, hint, code });
+    super(inert(message));
+    Object.assign(this, { status, hint: inert(hint), code });
   }
+}
+
+/** Spell out what draws nothing and changes what is drawn. */
+export function inert(text) {
+  const spelled = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, spelled);
 }
 
 function keep(found) {

@@ -1,6 +1,6 @@
 // Pages: fetched as pieces of HTML, shown, kept up to date by the live stream.
 
-import { ask, haveKey, post, takeKey } from "./door.js";
+import { ask, haveKey, inert, post, takeKey } from "./door.js";
 import { decisions } from "./decisions.js";
 import { dialogs, openDialog } from "./dialogs.js";
 import { keyboard } from "./keyboard.js";
@@ -110,11 +110,11 @@ async function countTotals() {
 
 /** Say something at the foot of the page, for a while. */
 export function say(text, bad = false) {
-  const place = document.getElementById("said");
-  place.textContent = text;
-  place.className = bad ? "said shown bad" : "said shown";
+  const box = document.getElementById("said");
+  box.textContent = inert(text);
+  box.className = bad ? "said shown bad" : "said shown";
   clearTimeout(say.timer);
-  say.timer = setTimeout(() => (place.className = "said"), 6000);
+  say.timer = setTimeout(() => (box.className = "said"), 6000);
 }
 
 export function go(address) {
