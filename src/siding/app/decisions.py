@@ -7,26 +7,28 @@ key finds the same question, and its answer if there is one by then.
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.app.decision_asking import (
+    asked_by,
+    calling_task,
+    choices,
+    root_of,
+    with_relative_locations,
+)
 from siding.app.decision_source import Source, read_source
 from siding.app.decision_views import DecisionView, ItemView, view_of
 from siding.app.project import WAIT_FOR_PROJECT_S, Project
-from siding.app.selection import standing_in
 from siding.decisions.answers import check_answers
 from siding.decisions.checking import check_request
-from siding.decisions.record import Asked, Decision
-from siding.decisions.request import Request, document_of
+from siding.decisions.record import Decision
 from siding.decisions.states import (
     AlreadyClosed,
     DecisionMove,
     move_decision,
 )
-from siding.decisions.store import DecisionStore
+from siding.decisions.store import DecisionStore, order
 from siding.errors import NotFound, SidingError, UsageError
-from siding.ids import TaskId
-from siding.ledger.running import read_running
 from siding.storage.errors import UnreadableFile
 from siding.storage.files import make_dirs
 from siding.storage.locks import FileLock, Holder
@@ -53,6 +55,12 @@ class Cancelled(SidingError):
     code = "cancelled"
 
 
+class KeyTaken(SidingError):
+    """The key that was named stands for a question with other items or other options."""
+
+    code = "key_taken"
+
+
 class OwnQuestion(SidingError):
     """What asks may not answer: the command runs inside a task's step."""
 
@@ -74,13 +82,19 @@ def ask(project: Project, value: object, *, key: str | None = None) -> Asking:
     """Store a question durably and return it, or the one that has the same key.
 
     `value` is the parsed JSON. Without a `key` the question's own content in its task is the key.
-    Raises InvalidRequest, which names the place and the fix.
+    Raises InvalidRequest, which names the place and the fix, and KeyTaken: under one key the words
+    may differ, as an agent's do when it asks again, but not what can be answered.
     """
-    checked = check_request(_relative_locations(project, value))
+    checked = check_request(with_relative_locations(project, value))
     task_id = calling_task(project)
-    asked = _asked(project, task_id, key, checked.request)
+    asked = asked_by(project, task_id, key, checked.request)
     with _changing(project, "asking"):
         decision, found = _store(project).ask(checked.request, asked)
+    if found and choices(decision.request) != choices(checked.request):
+        raise KeyTaken(
+            f"the key {key!r} stands for another question, {decision.session_id}",
+            hint=f"take another --key; `siding decide show {decision.session_id}` shows that one",
+        )
     if not found:
         _emit(project, "decision.asked", decision)
     return Asking(decision=view_of(decision), found=found, ignored=checked.ignored)
@@ -124,8 +138,11 @@ def find(project: Project, named: str | None) -> DecisionView:
         return view_of(store.load(_resolve(store, named)))
     task_id = calling_task(project)
     if task_id:
-        for session_id in reversed([*store.closed_ids(), *store.open_ids()]):
-            decision = store.load(session_id)
+        for session_id in sorted([*store.closed_ids(), *store.open_ids()], key=order)[::-1]:
+            try:
+                decision = store.load(session_id)
+            except (NotFound, UnreadableFile):
+                continue
             if decision.asked.task_id == task_id:
                 return view_of(decision)
     newest = store.newest()
@@ -146,7 +163,7 @@ def source_of(project: Project, decision: DecisionView, item: ItemView) -> Sourc
     """Return the lines an item is about, read now from the task's workspace or the checkout."""
     if item.location is None:
         return None
-    root = _root(project, decision.task_id)
+    root = root_of(project, decision.task_id)
     where = item.location
     return read_source(root, where.file, where.start, where.end)
 
@@ -258,14 +275,6 @@ def clean(project: Project, *, keep: int, before: str | None = None) -> list[str
     return moved
 
 
-def calling_task(project: Project) -> str:
-    """Return the task whose step or workspace the caller is in, "" when it is in none."""
-    named = project.app.env.get("SIDING_TASK_ID", "")
-    if named and named in project.tasks.ids():
-        return named
-    return standing_in(project) or ""
-
-
 def _store(project: Project) -> DecisionStore:
     return DecisionStore(project.layout.decisions_dir)
 
@@ -281,73 +290,6 @@ def _changing(project: Project, what: str) -> FileLock:
     lock = FileLock(project.layout.lock("decisions"))
     holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
     return lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
-
-
-def _asked(project: Project, task_id: str, key: str | None, request: Request) -> Asked:
-    if key is not None and not key.strip():
-        raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
-    moment = project.app.clock.now().astimezone()
-    step_id, agent = _step(project, task_id)
-    return Asked(
-        session_id=moment.strftime("%Y-%m-%dT%H-%M-%S"),
-        created_at=moment.isoformat(timespec="seconds"),
-        key=key or _content_key(task_id, request),
-        key_named=key is not None,
-        task_id=task_id,
-        step_id=step_id,
-        agent=agent,
-    )
-
-
-def _content_key(task_id: str, request: Request) -> str:
-    import json
-    from hashlib import sha256
-
-    text = json.dumps([task_id, document_of(request)], sort_keys=True)
-    return f"content:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
-
-
-def _step(project: Project, task_id: str) -> tuple[str, str]:
-    """Return the step the caller runs in, and its agent; "" and "" outside one."""
-    step_id = project.app.env.get("SIDING_STEP_ID", "")
-    if not task_id or not step_id:
-        return "", ""
-    try:
-        running = read_running(project.task_layout(TaskId(task_id)).running_json)
-    except SidingError:
-        return step_id, ""
-    return step_id, str((running.record.get("agent") if running else None) or "")
-
-
-def _relative_locations(project: Project, value: object) -> object:
-    """Return the request with absolute paths inside the project made relative to it."""
-    items = value.get("items") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(items, list):
-        return value
-    return {**value, "items": [_relative_location(project, each) for each in items]}
-
-
-def _relative_location(project: Project, item: Any) -> Any:
-    where = item.get("location") if isinstance(item, dict) else None
-    if not isinstance(where, dict):
-        return item
-    file = where.get("file")
-    if not isinstance(file, str) or not file.startswith("/") or "\0" in file:
-        return item
-    roots = (_root(project, calling_task(project)), project.paths.root)
-    for root in roots:
-        if Path(file).is_relative_to(root):
-            inside = {**where, "file": str(Path(file).relative_to(root))}
-            return {**item, "location": inside}
-    return item
-
-
-def _root(project: Project, task_id: str) -> Path:
-    workspace = project.registry.of_task(TaskId(task_id)) if task_id else None
-    if workspace is not None and Path(workspace.path).is_dir():
-        return Path(workspace.path)
-    checkout = project.checkout
-    return project.paths.root if checkout is None else checkout.root
 
 
 def _resolve(store: DecisionStore, named: str) -> str:

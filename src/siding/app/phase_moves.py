@@ -14,9 +14,9 @@ from typing import NamedTuple
 from siding.app.apply import bench_for
 from siding.app.apply_content import LeftOut, Sources, state_at, with_commits
 from siding.app.locking import holding_task
-from siding.app.phase_gates import Leaving, pass_gates
-from siding.app.phase_plan import configured
-from siding.app.phase_recovery import REFLOG, phase_lock, settle_cut_off
+from siding.app.phase_gates import GateClosed, Leaving, as_step, pass_gates, within_step
+from siding.app.phase_plan import Configured, configured
+from siding.app.phase_recovery import REFLOG, finish_cut_off, phase_lock, settle_cut_off
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace, open_recorder
 from siding.app.recovery import recover_cut_off
@@ -30,7 +30,7 @@ from siding.git.paths import quote_path
 from siding.git.worktree_commits import advance, agree_index
 from siding.ids import Sha
 from siding.ledger.running import read_running
-from siding.phases.states import PhaseMove, move_phase
+from siding.phases.states import PhaseMove, Position, move_phase
 from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, moved, started
 from siding.phases.store import Intent, PhaseStore
 from siding.storage import faults
@@ -62,7 +62,7 @@ class PhaseRequest(NamedTuple):
 class Moved(NamedTuple):
     """What was done. `left_out` is what no snapshot holds, and so is not in the commit.
 
-    `index_agrees`: the workspace's own index says what the commit says; else a git was at work.
+    `index_agrees`: the workspace's own index says what the commit says; else something kept it.
     """
 
     task: Task
@@ -80,17 +80,18 @@ def move(project: Project, request: PhaseRequest) -> Moved:
     task = select(project, request.task)
     if task.status is TaskState.CLOSED:
         raise UsageError(f"task {task.name!r} is closed", hint="`siding task reopen` opens it")
+    checked = _gates_before(project, task, request)
     with _holding(project, task, f"phase {request.move.value}", wait=request.wait) as held:
         store = PhaseStore(project.task_layout(task.id).root)
         settle_cut_off(project, task, store)
-        there = store.load()
-        plan = configured(project)
-        at = None if there is None or request.again else there.position
-        position = move_phase(plan.plan.names, at, request.move, request.target)
+        there, plan, position = _planned(project, store, request)
         workspace = _workspace(project, task)
-        gates: tuple[PassedGate, ...] = ()
-        if there is not None and request.move is PhaseMove.NEXT_PART:
-            gates = pass_gates(Leaving(project, task, workspace, there), plan)
+        if checked is not None and checked.there != there:
+            raise GateClosed("the task was moved while its gates ran", hint="try again")
+        gates = () if checked is None else checked.gates
+        if there is not None and request.move is PhaseMove.NEXT_PART and held.task is None:
+            leaving = Leaving(project, task, workspace, there)
+            gates = pass_gates(leaving, plan, within_step(leaving))
         entry = Entry(
             timestamp=_now(project),
             action=request.move.value,
@@ -99,7 +100,7 @@ def move(project: Project, request: PhaseRequest) -> Moved:
             summary=summary,
             gates=gates,
         )
-        wanted = _Wanted(entry, there, plan.plan.names)
+        wanted = _Wanted(entry, there, plan.plan.names, checked.tree if checked else None)
         done = _commit(project, task, workspace, store, wanted, held.phases)
         _emit(project, done)
         if held.task is not None:  # inside a step, the step records it
@@ -107,10 +108,49 @@ def move(project: Project, request: PhaseRequest) -> Moved:
     return done
 
 
+class _Checked(NamedTuple):
+    """Gates that held, before any lock was taken: their commands are steps, and take the task's.
+
+    `tree` is the workspace as the last of them left it, None when none was a command.
+    """
+
+    there: FlowStatus
+    gates: tuple[PassedGate, ...]
+    tree: Sha | None
+
+
+def _gates_before(project: Project, task: Task, request: PhaseRequest) -> _Checked | None:
+    if request.move is not PhaseMove.NEXT_PART or _inside_its_step(project, task):
+        return None
+    finish_cut_off(project, task)
+    store = PhaseStore(project.task_layout(task.id).root)
+    there, plan, _position = _planned(project, store, request)
+    if there is None:
+        return None
+    leaving = Leaving(project, task, _workspace(project, task), there)
+    gates = pass_gates(leaving, plan, as_step(leaving))
+    last = project.ledger(task.id).last() if any(each.step_id for each in gates) else None
+    tree = None
+    if last is not None and last.snapshot:
+        tree = project.snapshots.read_commit(Sha(last.snapshot)).tree
+    return _Checked(there=there, gates=gates, tree=tree)
+
+
+def _planned(
+    project: Project, store: PhaseStore, request: PhaseRequest
+) -> tuple[FlowStatus | None, Configured, Position]:
+    """Return where the task is, the plan, and where the move leads; raises IllegalTransition."""
+    there = store.load()
+    plan = configured(project)
+    at = None if there is None or request.again else there.position
+    return there, plan, move_phase(plan.plan.names, at, request.move, request.target)
+
+
 class _Wanted(NamedTuple):
     entry: Entry
     there: FlowStatus | None
     phases: tuple[str, ...]
+    tree: Sha | None  # what the gates saw of the workspace
 
     def after(self, commit: Sha, pass_id: str, task: str) -> FlowStatus:
         entry = self.entry._replace(git_commit=commit)
@@ -135,7 +175,7 @@ def _commit(
     except BaseException:
         asked.drop()
         raise
-    commit, left_out = _made(project, task, workspace, wanted.entry, head, person)
+    commit, left_out = _made(project, task, workspace, wanted, head, person)
     step = Move(
         branch=task.branch,
         old=head,
@@ -155,9 +195,14 @@ def _commit(
     except SidingError:
         store.give_up()
         raise
-    agrees = agree_index(project.repository, project.user_settings, place, step,
-                         keep_fds=(lock.fd,))  # fmt: skip
-    store.finish(intent)
+    try:
+        agrees = agree_index(project.repository, project.user_settings, place, step,
+                             keep_fds=(lock.fd,))  # fmt: skip
+    except (SidingError, OSError):
+        agrees = False
+        store.record(intent)  # whoever comes next tries again
+    else:
+        store.finish(intent)
     return Moved(
         task=task,
         status=after,
@@ -168,7 +213,7 @@ def _commit(
 
 
 def _made(
-    project: Project, task: Task, workspace: Workspace, entry: Entry, head: Sha, person: Person
+    project: Project, task: Task, workspace: Workspace, wanted: _Wanted, head: Sha, person: Person
 ) -> tuple[Sha, tuple[LeftOut, ...]]:
     """Make the commit of the workspace as it is now; its objects are stored, nothing names it."""
     applies = project.snapshots.root / "applies" / project.app.random_bytes(8).hex()
@@ -176,12 +221,14 @@ def _made(
         TaskSnapshots(project, workspace).look() as seen,
         bench_for(project, seen.store, applies) as bench,
     ):
+        if wanted.tree not in (None, seen.tree):
+            raise GateClosed("the workspace changed after its gates ran", hint="try again")
         sources = Sources(
             project=project, task=task, workspace=workspace, bench=bench,
             user=project.user_settings, coverage=seen.coverage.as_record(),
         )  # fmt: skip
         side = with_commits(sources, state_at(sources, seen.tree), head)
-        new = NewCommit(tree=side.tree, parents=(head,), message=commit_message(entry))
+        new = NewCommit(tree=side.tree, parents=(head,), message=commit_message(wanted.entry))
         commit = write_commit(bench, new, person, sign=False)
         bench.keep(commit, without=(head,))
         return commit, side.left_out

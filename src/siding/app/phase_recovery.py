@@ -49,7 +49,10 @@ def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
         store.give_up()
         return
     if place.root.is_dir() and repository.branch(step.branch) == step.new:
-        agree_index(repository, user, place, step)
+        try:
+            agree_index(repository, user, place, step)
+        except (SidingError, OSError):  # the second time: it is for `git reset`, and said there
+            pass
     store.finish(intent)
 
 

@@ -56,7 +56,7 @@ def _say(context: Context, done: Moved) -> None:
         screen.warn(f"{counted(len(done.left_out), 'path')} not in the commit:")
         screen.quote("\n".join(done.left_out))
     if not done.index_agrees:
-        screen.warn("another git is at work in the workspace; `git reset` there when it is done")
+        screen.warn("the workspace's index could not follow; `git reset` there makes it agree")
 
 
 def _record(done: Moved) -> dict[str, object]:

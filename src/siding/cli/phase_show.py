@@ -31,6 +31,7 @@ def run(arguments: Namespace, context: Context) -> int:
         for line in inert(entry.summary, lines=True).splitlines():
             screen.print(f"       {line}")
         for gate in entry.gates:
-            how = f"exit {gate.exit_code}" if gate.exit_code is not None else gate.session_id
+            step = f", step {gate.step_id}" if gate.step_id else ""
+            how = f"exit {gate.exit_code}{step}" if gate.exit_code is not None else gate.session_id
             screen.print(f"       gate {inert(gate.text)!r} held ({inert(how)})")
     return 0

@@ -56,7 +56,7 @@ def agree_index(
     """Make the index of the workspace say what the new commit says; files stay as they are.
 
     Returns False when another git holds the index: the commit stands, and `git reset` in the
-    workspace does the same later.
+    workspace does the same later. Raises CommandFailed and OSError with the index as it was.
     """
     try:
         lock = take_lock(place, move.token)

@@ -16,7 +16,7 @@ _ENTRY = ("timestamp", "action", "phase", "step", "summary", "git_commit", "gate
 
 
 class PassedGate(NamedTuple):
-    """A gate that held. For a command its `exit_code`, for a decision its `session_id`."""
+    """A gate that held. For a command its `exit_code` and step, for a decision its session."""
 
     kind: str
     text: str
@@ -24,6 +24,7 @@ class PassedGate(NamedTuple):
     duration_ms: int = 0
     output: str = ""  # the end of what the command printed
     session_id: str = ""
+    step_id: str = ""  # of the ledger; "" when the command ran inside the step that moved
 
 
 class Entry(NamedTuple):
@@ -141,12 +142,9 @@ def _entry_document(entry: Entry) -> dict[str, Any]:
 def _gate_document(gate: PassedGate) -> dict[str, Any]:
     document: dict[str, Any] = {"kind": gate.kind, "text": gate.text}
     if gate.exit_code is not None:
-        document |= {
-            "exit_code": gate.exit_code,
-            "duration_ms": gate.duration_ms,
-            "output": gate.output,
-        }
-    return {**document, "session_id": gate.session_id} if gate.session_id else document
+        document |= {"exit_code": gate.exit_code, "duration_ms": gate.duration_ms}
+    texts = {"output": gate.output, "session_id": gate.session_id, "step_id": gate.step_id}
+    return document | {key: value for key, value in texts.items() if value}
 
 
 def _entry_from(value: Mapping[str, Any]) -> Entry:
@@ -172,4 +170,5 @@ def _gate_from(value: Mapping[str, Any]) -> PassedGate:
         duration_ms=int(value.get("duration_ms") or 0),
         output=str(value.get("output") or ""),
         session_id=str(value.get("session_id") or ""),
+        step_id=str(value.get("step_id") or ""),
     )

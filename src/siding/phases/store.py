@@ -91,11 +91,15 @@ class PhaseStore:
 
     def finish(self, intent: Intent) -> None:
         """Record a move whose commit was made, and forget the intent. Safe to repeat."""
+        self.record(intent)
+        remove_file(self._intent)
+
+    def record(self, intent: Intent) -> None:
+        """Record a move whose commit was made; the intent stays: something is left to be done."""
         if intent.ends is not None:
             name = f"{_PREFIX}{checked_name(intent.ends.task_id)}{_SUFFIX}"
             write_document(self._root / name, document_of(intent.ends))
         write_document(self._current, document_of(intent.after))
-        remove_file(self._intent)
 
     def give_up(self) -> None:
         """Forget a move that did not happen."""

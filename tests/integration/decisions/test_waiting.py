@@ -105,6 +105,29 @@ def test_two_callers_of_one_question_get_one_answer(sandbox: Sandbox) -> None:
     assert json.loads(answers[0])["decisions"][0]["chosen"] == "3"
 
 
+def test_one_key_stands_for_one_choice(sandbox: Sandbox) -> None:
+    """An agent that asks again finds other words for it; other options are another question."""
+    sandbox.siding("init")
+    first = sandbox.json("decide", question("Which?"), "--key", "k", "--no-wait", "--json")
+    again = sandbox.json("decide", question("Which one?"), "--key", "k", "--no-wait", "--json")
+    assert again == first
+    other = question("Which?").replace('"value": "9"', '"value": "ten"')
+    done = sandbox.siding("decide", other, "--key", "k", "--no-wait", status=1)
+    assert b"the key 'k' stands for another question" in done.stderr
+
+
+def test_inside_a_task_the_newest_is_the_tasks_newest(sandbox: Sandbox) -> None:
+    sandbox.siding("task", "start", "T")
+    inner = f"siding -q decide '{question('mine')}' --no-wait"
+    sandbox.siding("run", "--no-tty", "--", "sh", "-c", inner)
+    mine = sandbox.json("decide", "list", "--json")[0]["session_id"]
+    sandbox.siding("decide", question("other"), "--no-wait")
+    sandbox.siding("decide", "answer", mine, "--choose", "1=4")
+    done = sandbox.siding("run", "--no-tty", "--", "siding", "decide", "result")
+    assert json.loads(done.stdout)["decisions"][0]["chosen"] == "4"
+    sandbox.siding("decide", "result", status=1)  # outside, the newest of all is open
+
+
 def test_who_waits_is_told_of_a_cancelled_question(sandbox: Sandbox) -> None:
     sandbox.siding("init")
     caller = waiting(sandbox, "still?")

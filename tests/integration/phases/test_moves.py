@@ -162,7 +162,7 @@ def test_a_git_at_work_keeps_its_index_and_the_commit_stands(task: Sandbox) -> N
     git_dir = Path(task.git("rev-parse", "--absolute-git-dir", cwd=root))
     (git_dir / "index.lock").write_text("")
     done = task.siding("phase", "next-step", "work")
-    assert b"another git is at work in the workspace" in done.stderr
+    assert b"the workspace's index could not follow" in done.stderr
     (git_dir / "index.lock").unlink()
     assert task.git("show", "HEAD:new", cwd=root) == "new"
     task.git("reset", "-q", cwd=root)

@@ -1,0 +1,124 @@
+"""Gates: what must hold, recorded as a step, about exactly the files that are then committed."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+
+
+def gated(sandbox: Sandbox, *gates: object) -> Sandbox:
+    sandbox.siding("task", "start", "T")
+    phases = {"names": ["build", "finish"], "gates": {"build": list(gates)}}
+    (sandbox.project / "config.yaml").write_text(json.dumps({"version": 1, "phases": phases}))
+    sandbox.siding("phase", "start", "build", "begin")
+    return sandbox
+
+
+def last(sandbox: Sandbox) -> dict[str, Any]:
+    record = sandbox.json("phase", "status", "--json")["history"][-1]
+    assert isinstance(record, dict)
+    return record
+
+
+def test_a_gates_command_is_a_step_of_the_task(sandbox: Sandbox) -> None:
+    gated(sandbox, "echo checked; echo report >report.txt")
+    done = sandbox.siding("phase", "next-part", "finish", "on")
+    assert b"checked" in done.stderr
+    (gate,) = last(sandbox)["gates"]
+    step = next(each for each in sandbox.steps() if each["step_id"] == gate["step_id"])
+    assert step["cmd"] == ["/bin/sh", "-c", "echo checked; echo report >report.txt"]
+    assert (gate["exit_code"], step["exit_code"]) == (0, 0)
+    assert sandbox.git("show", "HEAD:report.txt", cwd=sandbox.workspace()) == "report"
+
+
+def test_a_gate_that_does_not_hold_is_a_failed_step_and_no_move(sandbox: Sandbox) -> None:
+    gated(sandbox, "echo no; exit 3", "touch second")
+    sandbox.siding("phase", "next-part", "finish", "on", status=1)
+    assert last(sandbox)["action"] == "start"
+    assert sandbox.steps()[-1]["exit_code"] == 3
+    assert not (sandbox.workspace() / "second").exists()
+    (found,) = sandbox.json("inbox", "--json")
+    assert found["kind"] == "failed"
+
+
+def test_the_policy_judges_gates_as_it_judges_runs(sandbox: Sandbox) -> None:
+    gated(sandbox, "sudo true")
+    (sandbox.repo / ".siding").mkdir()
+    (sandbox.repo / ".siding/policy.yaml").write_text("version: 1\n")
+    done = sandbox.siding("phase", "next-part", "finish", "on", status=1)
+    assert b"cannot be left" in done.stderr
+    assert sandbox.steps()[-1]["status"] == "blocked"
+
+
+def test_files_that_change_after_the_gates_are_not_committed_unseen(sandbox: Sandbox) -> None:
+    """A git of the tests' own writes into the workspace when it is asked who commits."""
+    gated(sandbox, "true")
+    real = shutil.which("git", path=sandbox.env["PATH"])
+    tools = sandbox.directory / "tools"
+    tools.mkdir()
+    late = sandbox.workspace() / "late"
+    (tools / "git").write_text(
+        f'#!/bin/sh\ncase "$*" in *" var "*) echo late >{late};; esac\nexec {real} "$@"\n'
+    )
+    (tools / "git").chmod(0o755)
+    env = {"PATH": f"{tools}:{sandbox.env['PATH']}"}
+    done = sandbox.siding("phase", "next-part", "finish", "on", status=1, env=env)
+    assert late.exists(), done
+    assert b"the workspace changed after its gates ran" in done.stderr
+    assert last(sandbox)["action"] == "start"
+    sandbox.siding("phase", "next-part", "finish", "on")
+    assert sandbox.git("show", "HEAD:late", cwd=sandbox.workspace()) == "late"
+
+
+def test_inside_a_step_a_gate_is_part_of_it(sandbox: Sandbox) -> None:
+    gated(sandbox, "test -e ready")
+    refused = sandbox.siding(
+        "run", "--no-tty", "--", "siding", "phase", "next-part", "finish", "on", status=1
+    )
+    assert b"ended with 1" in refused.stderr
+    script = "touch ready; siding phase next-part finish on"
+    sandbox.siding("run", "--no-tty", "--", "sh", "-c", script)
+    (gate,) = last(sandbox)["gates"]
+    assert gate["exit_code"] == 0
+    assert "step_id" not in gate
+    assert [each["cmd"][0] for each in sandbox.steps() if each["kind"] == "run"] == ["siding", "sh"]
+
+
+def test_a_question_at_the_gate_is_put_once_and_again_after_a_no(sandbox: Sandbox) -> None:
+    gated(sandbox, {"ask": "Good?"})
+    for _ in range(2):
+        sandbox.siding("phase", "next-part", "finish", "on", status=1)
+    (first,) = sandbox.json("decide", "list", "--json")
+    assert first["input"]["items"][0]["title"] == "Good?"
+    sandbox.siding("decide", "answer", "--choose", "1=no")
+    sandbox.siding("phase", "next-part", "finish", "on", status=1)
+    assert sandbox.json("decide", "list", "--json") == []
+    sandbox.siding("phase", "next-step", "better")
+    sandbox.siding("phase", "next-part", "finish", "on", status=1)
+    (second,) = sandbox.json("decide", "list", "--json")
+    assert second["session_id"] != first["session_id"]
+    sandbox.siding("decide", "answer", "--choose", "1=yes")
+    sandbox.siding("phase", "next-part", "finish", "on")
+    assert last(sandbox)["gates"][0]["session_id"] == second["session_id"]
+
+
+@pytest.mark.parametrize("chosen", ["now", "later"])
+def test_a_decision_with_a_key_must_be_answered_as_the_gate_wants(
+    sandbox: Sandbox, chosen: str
+) -> None:
+    gated(sandbox, {"decision": "ship-{task}", "chosen": "now"})
+    task = sandbox.json("phase", "status", "--json")["task"]
+    options = [{"value": "now", "label": "Now"}, {"value": "later", "label": "Later"}]
+    item = {"id": 1, "title": "When?", "options": options}
+    question = json.dumps({"task": "t", "source": "s", "items": [item]})
+    said = sandbox.siding("phase", "next-part", "finish", "on", status=1).stderr.decode()
+    assert f"siding decide --key ship-{task}" in said
+    sandbox.siding("decide", question, "--key", f"ship-{task}", "--no-wait")
+    sandbox.siding("decide", "answer", "--choose", f"1={chosen}")
+    status = 0 if chosen == "now" else 1
+    sandbox.siding("phase", "next-part", "finish", "on", status=status)
+    assert Path(sandbox.workspace()).is_dir()
