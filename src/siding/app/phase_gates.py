@@ -135,7 +135,7 @@ def within_step(leaving: Leaving) -> Runner:
             text=gate.text,
             exit_code=done.returncode,
             duration_ms=int((project.app.clock.monotonic() - began) * 1000),
-            output=printable(raw.decode("utf-8", "backslashreplace")),
+            output=project.redaction.text(raw.decode("utf-8", "backslashreplace")),
         )
 
     return run

@@ -88,6 +88,15 @@ def test_inside_a_step_a_gate_is_part_of_it(sandbox: Sandbox) -> None:
     assert [each["cmd"][0] for each in sandbox.steps() if each["kind"] == "run"] == ["siding", "sh"]
 
 
+def test_what_a_gate_printed_is_kept_without_secrets(sandbox: Sandbox) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    gated(sandbox, f"printf %s%s ghp_ {secret[4:]}")
+    sandbox.siding("run", "--no-tty", "--", "siding", "phase", "next-part", "finish", "on")
+    (gate,) = last(sandbox)["gates"]
+    assert gate["output"]
+    assert secret not in json.dumps(gate["output"])
+
+
 def test_a_question_at_the_gate_is_put_once_and_again_after_a_no(sandbox: Sandbox) -> None:
     gated(sandbox, {"ask": "Good?"})
     for _ in range(2):
