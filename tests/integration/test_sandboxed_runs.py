@@ -401,6 +401,13 @@ class TestLimits:
         task.siding("run", "--max-disk", "10MB", "--", "sh", "-c", script, status=125)
         assert self.ended(task, "grow")["diff_stat"]["files"] == 1
 
+    @bwrap
+    def test_disk_counts_what_is_written_past_the_workspace(self, task: Sandbox) -> None:
+        script = 'cd "$(git rev-parse --git-dir)"; head -c 30000000 /dev/urandom >big; sleep 60'
+        limited = ("--sandbox", "--max-disk", "10MB")
+        task.siding("run", *limited, "--", "sh", "-c", script, status=125)
+        self.ended(task, "grow")
+
     def test_several_at_once_and_in_json(self, task: Sandbox) -> None:
         settings(task, "limits: {time: 1s, output: 1GiB}\n")
         task.siding("run", "--", "sleep", "60", status=124)

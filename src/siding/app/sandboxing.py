@@ -6,6 +6,7 @@ holds it up while the command runs, and takes over what was committed inside aft
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.project import Project
@@ -152,7 +153,10 @@ def raised(recorder: "Recorder", plan: FencePlan) -> Iterator["Fence | None"]:
         return
     from siding.process.record import Fence
 
-    fence = Fence(limits=plan.limits, grows=recorder.root)
+    grows = [recorder.root]
+    if plan.prepared is not None:  # git writes there, and whoever may is not only git
+        grows += [plan.prepared.root, Path(recorder.workspace.git_dir)]
+    fence = Fence(limits=plan.limits, grows=tuple(grows))
     if plan.launch is None:
         yield fence
         return

@@ -55,16 +55,12 @@ _ALLOWED = {"output": "write ", "memory": "take ", "disk": "add "}
 
 
 class LimitWatch:
-    """Looks after one run's limits. ``workspace`` is measured when the disk is limited."""
+    """Looks after one run's limits. ``grows`` are measured when the disk is limited."""
 
-    def __init__(self, limits: Limits, tree: Tree, workspace: Path | None) -> None:
+    def __init__(self, limits: Limits, tree: Tree, grows: tuple[Path, ...]) -> None:
         self._limits = limits
         self._tree = tree
-        self._disk = (
-            _Growth(workspace, limits.disk)
-            if workspace is not None and limits.disk is not None
-            else None
-        )
+        self._disk = _Growth(grows, limits.disk) if grows and limits.disk is not None else None
         self._next = 0.0
 
     def pause(self, now: float) -> float | None:
@@ -113,11 +109,11 @@ class LimitWatch:
 
 
 class _Growth:
-    """How much a directory grew. It is walked only when the file system lost as much room as may
-    be used since the last walk, or after twenty times as long as the last walk took."""
+    """How much directories grew together. They are walked only when the file system lost as much
+    room as may be used since the last walk, or after twenty times as long as the last walk took."""
 
-    def __init__(self, root: Path, allowed: int) -> None:
-        self._root = root
+    def __init__(self, roots: tuple[Path, ...], allowed: int) -> None:
+        self._roots = roots
         self._allowed = allowed
         self._grown = 0
         self._at_first = self._walk()
@@ -132,14 +128,17 @@ class _Growth:
     def _walk(self) -> int:
         began = time.monotonic()
         self._used_then = self._used()
-        size = tree_size(self._root)
+        size = sum(map(tree_size, self._roots))
         ended = time.monotonic()
         self._walk_at = ended + max(1.0, _WALK_SHARE * (ended - began))
         return size
 
     def _used(self) -> int:
-        seen = os.statvfs(self._root)
-        return (seen.f_blocks - seen.f_bfree) * seen.f_frsize
+        total = 0
+        for root in self._roots:
+            seen = os.statvfs(root)
+            total += (seen.f_blocks - seen.f_bfree) * seen.f_frsize
+        return total  # one file system counts as often as it is named: then it is walked sooner
 
 
 def private_memory(pid: int) -> int:

@@ -51,11 +51,11 @@ _SETTLE_S = 0.05  # for what ends together with the command, before it counts as
 
 
 class Fence(NamedTuple):
-    """What a run may take and reach. ``grows`` is the directory whose growth the limit on the disk
-    means; whoever made the sandbox closes it."""
+    """What a run may take and reach. ``grows`` are the directories whose growth the limit on the
+    disk means; whoever made the sandbox closes it."""
 
     limits: Limits = Limits()
-    grows: Path | None = None
+    grows: tuple[Path, ...] = ()
     sandboxed: "Sandboxed | None" = None
 
 
