@@ -89,17 +89,27 @@ def _lay_out_rules(store: SnapshotStore, tree: Sha, directory: Path) -> None:
     listed = store.git.run(
         store.place(), ["ls-tree", "-r", "-z", tree], doing="looking for ignore rules"
     )
+    rules: list[tuple[bytes, bytes]] = []  # (path, id)
     for line in listed.split(b"\0")[:-1]:
         about, _, path = line.partition(b"\t")
         mode, _kind, sha = about.split(b" ")
-        if path.rpartition(b"/")[2] != b".gitignore" or not mode.startswith(b"100"):
-            continue
-        data = store.git.run(
-            store.place(), ["cat-file", "blob", sha.decode("ascii")], doing="reading ignore rules"
-        )
+        if path.rpartition(b"/")[2] == b".gitignore" and mode.startswith(b"100"):
+            rules.append((path, sha))
+    if not rules:
+        return
+    output = store.git.run(
+        store.place(),
+        ["cat-file", "--batch"],
+        doing="reading ignore rules",
+        stdin=b"".join(sha + b"\n" for _, sha in rules),
+    )
+    for path, _sha in rules:
+        header, _, output = output.partition(b"\n")
+        size = int(header.split(b" ")[2])
         target = directory / os.fsdecode(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+        target.write_bytes(output[:size])
+        output = output[size + 1 :]
 
 
 def _looking(store: SnapshotStore, task: TaskDirectory, work_tree: Path) -> Place:

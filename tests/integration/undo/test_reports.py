@@ -92,3 +92,17 @@ def test_what_a_shell_command_did_goes_back_like_any_edit(desk: Desk) -> None:
     assert desk.tree() == {
         b"hello.txt": ("file", b"hello\n"), b"src/a.py": ("file", b"a = 1\n")
     }  # fmt: skip
+
+
+def test_the_rules_of_every_directory_there_count(desk: Desk) -> None:
+    for place in ("", "src/", "deep/er/"):
+        desk.write(f"{place}.gitignore", f"{place.partition('/')[0]}.env\n")
+    for name in (".env", "src/src.env", "deep/er/deep.env"):
+        desk.write(name, "SECRET=1")
+    desk.checkpoint()
+    desk.shell("rm .gitignore src/.gitignore deep/er/.gitignore; echo more >more")
+    assert "src/src.env" in desk.steps()[-1].record["diff_stat"]["file_list"]
+    desk.rollback(1)
+    for name in (".env", "src/src.env", "deep/er/deep.env"):
+        assert desk.read(name) == b"SECRET=1"
+    assert not (desk.root / "more").exists()
