@@ -247,3 +247,19 @@ def test_no_secret_of_the_environment_gets_into_a_verdict(guarded: Sandbox) -> N
         assert secret.encode() not in said.stdout
     ledger = guarded.project / "tasks" / guarded.workspace().name / "ledger.jsonl"
     assert secret not in ledger.read_text()
+
+
+def test_paths_are_judged_by_where_they_lead_now(guarded: Sandbox) -> None:
+    """A link in the workspace to a place outside; in a temporary directory, too, a home is one."""
+    guarded.siding("task", "start", "one")
+    outside = guarded.directory / "home" / "precious"
+    outside.mkdir()
+    (outside / "file").write_text("x")
+    (guarded.workspace() / "build").symlink_to(outside)
+    for line in ("rm -rf build/", "rm -rf build/file", "cd build && rm -rf *",
+                 "rm -rf ~/precious", f"rm -rf {guarded.repo}/src"):  # fmt: skip
+        guarded.siding("run", "--", "sh", "-c", line, status=5)
+    assert (outside / "file").exists()
+    assert (guarded.repo / "src" / "a.py").exists()
+    guarded.siding("run", "--", "rm", "-rf", "build")
+    assert (outside / "file").exists(), "of a link, rm takes the link"

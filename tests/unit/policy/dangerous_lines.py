@@ -792,6 +792,9 @@ ASKED: dict[str, tuple[str, ...]] = {
         "x=1 frobnicate",
     ),
     "by another way": (
+        "git fetch --prune --prune-tags",
+        "git fetch -pP origin",
+        "openssl rsa -in server.pem -text",
         "make -f - <<< 'x:;rm -rf ~'",
         "cat x | make -f-",
         "make --file=/dev/stdin < x",

@@ -381,7 +381,8 @@ def _difftool(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 
 
 def _fetch(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-p", "--prune") and given.has("--prune-tags"):
+    # Remote-tracking branches are only a mirror of elsewhere; tags are not.
+    if any(name == "-P" or name.startswith("--prune-") for name, _ in given.options):
         _rewrites(examiner, call)
     if any(word.startswith("+") for word in given.operands[1:]):
         _rewrites(examiner, call)

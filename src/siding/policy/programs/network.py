@@ -264,7 +264,8 @@ def openssl(examiner: "Examiner", call: "Call") -> Output:
         examiner.writes(path, call.state)
     if given.operands[:1] in (("s_client",), ("s_server",)):
         examiner.found("send-data", shown_words(call.words))
-    for path in given.values("-in", "-key", "-inkey"):
+    public = given.operands[:1] in (("x509",), ("crl",), ("verify",), ("crl2pkcs7",))
+    for path in given.values("-key", "-inkey") if public else given.values("-in", "-key", "-inkey"):
         examiner.reads(path, call.state)
     return Output(remote=call.stdin.remote)
 
