@@ -263,3 +263,12 @@ def test_paths_are_judged_by_where_they_lead_now(guarded: Sandbox) -> None:
     assert (guarded.repo / "src" / "a.py").exists()
     guarded.siding("run", "--", "rm", "-rf", "build")
     assert (outside / "file").exists(), "of a link, rm takes the link"
+
+
+def test_the_doctor_names_a_policy_that_does_not_parse(guarded: Sandbox) -> None:
+    guarded.siding("run", "--", "true")
+    policy(guarded, "rules: [")
+    done = guarded.siding("doctor", "--check", status=None)
+    assert b"the policy does not parse" in done.stdout + done.stderr
+    policy(guarded, "version: 1\n")
+    assert b"everything agrees" in guarded.siding("doctor", "--check").stdout

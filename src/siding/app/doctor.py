@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.abandoned import find_abandoned, sweep_abandoned
+from siding.app.guarding import may_be_judged
 from siding.app.locking import TaskBusy, holding_git, holding_task
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace, open_recorder
@@ -52,6 +53,7 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _unknown_directories(project)
     yield from _git_disagrees(project)
     yield from _broken_pointer(project)
+    yield from _broken_policy(project)
     yield from _left_behind(project)
     yield from _no_sandbox(project)
     for what, advice, mend_it in problems(project):
@@ -284,3 +286,16 @@ def _live(workspace: Workspace) -> bool:
 
 
 __all__ = ["Finding", "Mended", "TaskBusy", "examine", "mend"]
+
+
+def _broken_policy(project: Project) -> Iterator[Finding]:
+    if not may_be_judged(project):
+        return
+    from siding.app.policy import ground_of, policy_in
+
+    broken = policy_in(ground_of(project)).policy.broken
+    if broken:
+        yield Finding(
+            what=f"the policy does not parse: {broken}",
+            advice="every run is blocked until it does; `policy.enabled: false` switches it off",
+        )
