@@ -175,13 +175,15 @@ def test_gc_leaves_open_and_kept_ones_and_keeps_to_its_budget(desk: Desk) -> Non
 
 
 def test_a_damaged_snapshot_keeps_the_trash(desk: Desk) -> None:
-    desk.write("f", "1")
+    """The damage is in the contents of a file, which nothing but the check before it reads."""
+    desk.write("f", os.urandom(50_000))
     desk.close()
-    for pack in (desk.project.snapshots.objects / "pack").glob("*.pack"):
-        pack.chmod(0o600)
-        data = bytearray(pack.read_bytes())
-        data[len(data) // 2] ^= 0xFF
-        pack.write_bytes(data)
+    packs = (desk.project.snapshots.objects / "pack").glob("*.pack")
+    pack = max(packs, key=lambda each: each.stat().st_size)
+    pack.chmod(0o600)
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    pack.write_bytes(data)
     trash = desk.trash()
     (done,) = desk.gc().done
     assert done.failed is not None
