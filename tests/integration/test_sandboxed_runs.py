@@ -289,6 +289,41 @@ class TestProfiles:
         done = task.siding("run", "--sandbox=nonsense", "--", "true", status=2)
         assert b"workspace" in done.stderr
 
+    @bwrap
+    def test_a_home_behind_a_link(self, tmp_path: Path) -> None:
+        (tmp_path / "data").mkdir()
+        (tmp_path / "home-is").symlink_to(tmp_path / "data")
+        sandbox = Sandbox(tmp_path / "data" / "all")
+        linked = tmp_path / "home-is" / "all"
+        sandbox.env |= {"HOME": str(linked / "home"), "SIDING_HOME": str(linked / "siding")}
+        script = "cd && touch x && cd - && git status && pwd && echo 2 >2"
+        sandbox.siding("run", "--sandbox", "--", "sh", "-c", script)
+        assert last(sandbox)["diff_stat"]["files"] == 1
+
+    @bwrap
+    def test_what_would_run_outside_later_is_guarded(self, task: Sandbox) -> None:
+        task.git("config", "core.hooksPath", ".hooks")
+        task.git("config", "extensions.worktreeConfig", "true")
+        workspace = task.workspace()
+        (workspace / ".hooks").mkdir()
+        (workspace / ".hooks" / "post-commit").write_text("#!/bin/sh\n")
+        (workspace / ".siding").mkdir()
+        script = """set -x
+        ! touch .hooks/post-commit 2>/dev/null && ! touch .hooks/new 2>/dev/null &&
+        ! touch .siding/policy.yaml 2>/dev/null && ! mv .hooks away 2>/dev/null &&
+        cd "$(git rev-parse --git-dir)" && ! touch config.worktree 2>/dev/null &&
+        ! rm -f commondir 2>/dev/null && ! mv gitdir away 2>/dev/null && touch ORIG_HEAD"""
+        task.siding("-q", "run", "--sandbox", "--", "sh", "-c", script)
+
+
+class TestFlags:
+    @bwrap
+    def test_a_network_means_a_sandbox(self, task: Sandbox) -> None:
+        source = "import socket; socket.socket()"
+        task.siding("run", "--network", "off", "--", sys.executable, "-c", source, status=1)
+        assert last(task)["sandbox"]["network"] == "off"
+        task.siding("run", "--no-sandbox", "--network", "off", "--", "true", status=2)
+
 
 class TestNoEngine:
     def test_asked_for_it_is_refused_and_recorded(self, task: Sandbox) -> None:
@@ -320,6 +355,7 @@ class TestSettings:
             ("sandbox: {write: [here]}", b"sandbox.write"),
             ("sandbox: {read: [/a/../b]}", b"sandbox.read"),
             ("sandbox: on", b"sandbox"),
+            ("sandbox: {network: off}", b"sandbox.mode"),
             ("limits: {memory: lots}", b"limits.memory"),
             ("limits: {processes: 0}", b"limits.processes"),
             ("limits: {time: soon}", b"limits.time"),

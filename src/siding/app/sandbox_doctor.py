@@ -122,7 +122,7 @@ def _run(found: Found, view: View, network: Network, argv: tuple[str, ...]) -> t
         bwrap=found.bwrap,
         userns=found.userns,
         nobody=os.geteuid() == 0,
-        scoped=found.version >= 6,
+        scoped=found.scoped,
     )
     command = Command(argv=argv, cwd=Path("/"), env={"PATH": os.defpath})
     return tried(launch, command, Program(argv[0]))

@@ -118,9 +118,12 @@ def engine_here(project: Project) -> Found:
     path = project.app.home.root / "cache" / f"sandbox-{os.geteuid()}.json"
     kept = read_document_or_none(path, what="what is known of sandboxes", version=KNOWN_VERSION)
     known = None
-    if kept is not None and isinstance(kept.get("key"), str):
+    if kept is not None and isinstance(kept.get("key"), str) and "scoped" in kept:
         known = Known(
-            key=kept["key"], bwrap=str(kept.get("bwrap")), userns=bool(kept.get("userns"))
+            key=kept["key"],
+            bwrap=str(kept.get("bwrap")),
+            userns=bool(kept.get("userns")),
+            scoped=bool(kept.get("scoped")),
         )
     found = find_engine(project.app.env, known)
     if found.known is not None and found.known != known:
@@ -136,7 +139,7 @@ def not_covered(found: Found, network: Network, *, filtered: bool) -> tuple[str,
     open_ways: list[str] = []
     if network is Network.ON:
         open_ways.append("servers of this machine and the network can be reached")
-        if found.version < 6:
+        if not found.scoped:
             open_ways.append("abstract sockets outside can be reached")
     if not filtered:
         open_ways.append("no system call filter for this machine: keyrings, setuid files")
@@ -160,7 +163,7 @@ def _launch(recorder: "Recorder", found: Found, view: View, network: Network) ->
         bwrap=found.bwrap,
         userns=found.userns,
         nobody=os.geteuid() == 0,
-        scoped=found.version >= 6,
+        scoped=found.scoped,
         env=tuple(env.items()),
     )
 
@@ -203,6 +206,7 @@ def _places(recorder: "Recorder", command: Command) -> Places:
             )
         ),
         program=os.path.normpath(program.path) if isinstance(program, Program) else "/bin/sh",
+        names=(homes[0], str(recorder.root), str(command.cwd), str(project.paths.common_dir)),
     )
 
 

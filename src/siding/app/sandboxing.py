@@ -98,6 +98,7 @@ def asked_of(project: Project, request: FenceRequest) -> tuple["Asked", tuple[st
         settings.asked_in(project.app.home.config_path),
         settings.asked_in(project.layout.config_yaml),
     )
+    _check_that_it_counts(own)
     notes: tuple[str, ...] = ()
     theirs = repository_asks(project)
     if theirs != settings.Asked():
@@ -134,6 +135,17 @@ def _anything_is_set(project: Project) -> bool:
         if raw != DEFAULT_TEXT.encode() and (b"sandbox" in raw or b"limits" in raw):
             return True
     return False
+
+
+def _check_that_it_counts(own: "Asked") -> None:
+    """What a person says of a sandbox must not be in vain because nobody asked for one."""
+    about = {name: getattr(own, name) for name in ("profile", "network", "git", "read", "write")}
+    said = [name for name, value in about.items() if value is not None]
+    if own.mode is None and said:
+        raise UsageError(
+            f"the settings have sandbox.{said[0]}, and no sandbox.mode: it would mean nothing",
+            hint="add `mode: on` or `mode: require`, or `mode: off` to have it for --sandbox only",
+        )
 
 
 def repository_asks(project: Project) -> "Asked":

@@ -24,7 +24,7 @@ def add_fence_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--network",
         choices=("on", "off", "loopback"),
-        help="of the sandbox: the machine's, none, or a 127.0.0.1 of its own",
+        help="in a sandbox with the machine's, none, or a 127.0.0.1 of its own",
     )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-output", metavar="SIZE", help="end it after so much output: 100MiB")
@@ -38,7 +38,7 @@ def add_fence_arguments(parser: ArgumentParser) -> None:
 def fence_request(arguments: Namespace) -> FenceRequest:
     """Return what the flags ask for. Raises UsageError."""
     sizes = {name: _size(name, getattr(arguments, f"max_{name}")) for name in _SIZES}
-    asked = None if arguments.sandbox is None else True
+    asked = None if arguments.sandbox is None and arguments.network is None else True
     if arguments.network is not None and arguments.no_sandbox:
         raise UsageError("--network is of the sandbox, and --no-sandbox asks for none")
     return FenceRequest(

@@ -75,5 +75,7 @@ def _mount(mount: Mount, copies: Mapping[str, int]) -> list[str]:
             if mount.path not in copies:
                 return []  # it went away since the plan was made
             return ["--perms", "0600", "--file", str(copies[mount.path]), mount.path]
+        case Kind.LINK:
+            return ["--symlink", mount.source, mount.path]
         case Kind.MASK:
             return ["--ro-bind-try", "/dev/null", mount.path]

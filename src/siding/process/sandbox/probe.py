@@ -29,6 +29,7 @@ class Known(NamedTuple):
     key: str
     bwrap: str
     userns: bool
+    scoped: bool
 
 
 class Found(NamedTuple):
@@ -41,6 +42,7 @@ class Found(NamedTuple):
     reason: str  # why it is not bwrap, "" when it is
     version: int  # of Landlock
     known: Known | None
+    scoped: bool = False  # bwrap starts in a domain that cuts off abstract sockets
 
 
 def find_engine(env: Mapping[str, str], known: Known | None = None) -> Found:
@@ -58,13 +60,15 @@ def find_engine(env: Mapping[str, str], known: Known | None = None) -> Found:
     else:
         key = circumstances(bwrap)
         if known is not None and known.key == key and known.bwrap == bwrap:
-            return found._replace(engine=Engine.BWRAP, userns=known.userns, known=known)
+            return _with_bwrap(found, known)
         reason = ""
         for userns in (True, False) if os.geteuid() == 0 else (True,):
-            reason = try_bwrap(bwrap, setsid, userns=userns)
+            reason = _try_bwrap(bwrap, setsid, userns=userns, network=Network.OFF)
             if not reason:
-                kept = Known(key=key, bwrap=bwrap, userns=userns)
-                return found._replace(engine=Engine.BWRAP, userns=userns, known=kept)
+                # A bwrap that is setuid root has no rights in a domain: it must do without.
+                scoped = version >= 6 and not _try_bwrap(bwrap, setsid, userns=userns)
+                kept = Known(key=key, bwrap=bwrap, userns=userns, scoped=scoped)
+                return _with_bwrap(found, kept)
         reason = f"bwrap does not work here: {reason}"
     if setsid is not None and version > 0 and _landlock_works(setsid):
         return found._replace(engine=Engine.LANDLOCK, reason=reason)
@@ -82,8 +86,17 @@ def circumstances(bwrap: str) -> str:
     return f"{boot}:{kernel}:{os.geteuid()}:{bwrap}:{seen.st_size}:{seen.st_mtime_ns}"
 
 
-def try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Network.OFF) -> str:
-    """Return "" when a whole sandbox can be set up with it, else what it said."""
+def _with_bwrap(found: Found, known: Known) -> Found:
+    return found._replace(
+        engine=Engine.BWRAP, userns=known.userns, scoped=known.scoped, known=known
+    )
+
+
+def _try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Network.ON) -> str:
+    """Return "" when a whole sandbox can be set up with it, else what it said.
+
+    With the machine's network it starts in a domain of its own.
+    """
     launch = Launch(
         engine=Engine.BWRAP,
         view=View(mounts=(Mount(kind=Kind.EMPTY, path="/tmp"),)),
@@ -93,6 +106,7 @@ def try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Netwo
         bwrap=bwrap,
         userns=userns,
         nobody=os.geteuid() == 0,
+        scoped=True,
     )
     return _tried(launch)
 

@@ -35,6 +35,7 @@ class Kind(StrEnum):
     WRITE = "write"  # what is there, writable
     COPY = "copy"  # a private copy of a file, gone afterwards
     MASK = "mask"  # a socket or file that is made unreachable
+    LINK = "link"  # a symbolic link to ``source``
 
 
 class Mount(NamedTuple):
@@ -68,7 +69,8 @@ class Places(NamedTuple):
 
     ``homes``: the person's home first. ``state`` is Siding's own home. ``checkout`` is the main
     worktree, None for a bare repository. ``programs`` are directories of the search path, and
-    ``program`` the command's own file, links not resolved.
+    ``program`` the command's own file, links not resolved. ``names`` are paths that the run knows
+    places by, links not resolved either.
     """
 
     workspace: str
@@ -79,6 +81,7 @@ class Places(NamedTuple):
     homes: tuple[str, ...]
     programs: tuple[str, ...]
     program: str
+    names: tuple[str, ...] = ()
 
 
 class Demand(NamedTuple):

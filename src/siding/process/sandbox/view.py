@@ -90,6 +90,8 @@ def plan_view(
         _open_git(plan, places, quarantine)
     plan.put(Kind.WRITE, places.workspace)
     _protect(plan, places.workspace, hooks)
+    for name in places.names:
+        _link(plan, name)
     view = _without_needless_copies(plan.view())
     return _without_sockets(view, sockets)
 
@@ -194,6 +196,21 @@ def _protect(plan: _Plan, workspace: str, hooks: str | None) -> None:
     for path in (f"{workspace}/.git", f"{workspace}/.siding", hooks):
         if path and plan.look.exists(path) and plan.look.real(path) == path:
             plan.put(Kind.SHOW, path)
+
+
+def _link(plan: _Plan, name: str) -> None:
+    """Make the links again that a name leads over, where they lie in something hidden."""
+    at, left = "/", [part for part in name.split("/") if part]
+    for _ in range(40):  # as many as the kernel follows
+        while left and not plan.look.is_link(os.path.join(at, left[0])):
+            at = os.path.join(at, left.pop(0))
+        if not left:
+            return
+        path = os.path.join(at, left.pop(0))
+        target = plan.look.real(path)
+        if _hidden(plan, path):
+            plan.put(Kind.LINK, path, target)
+        at = target
 
 
 def _without_needless_copies(view: View) -> View:

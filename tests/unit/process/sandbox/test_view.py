@@ -150,6 +150,15 @@ def test_a_link_in_the_workspace_is_not_followed() -> None:
     assert "/home/ada/.ssh" not in {m.origin for m in found.mounts}
 
 
+def test_a_home_behind_a_link_keeps_its_name() -> None:
+    places = PLACES._replace(homes=("/data/ada",), names=("/home/ada", "/home/ada/x"))
+    look = disk("/data/ada", links={"/home/ada": "/data/ada"})
+    found = plan_view(places, Demand(), profile="workspace", look=look)
+    (link,) = [mount for mount in found.mounts if mount.kind is Kind.LINK]
+    assert (link.path, link.source) == ("/home/ada", "/data/ada")
+    assert found.kind_of("/data/ada/.ssh") is Kind.EMPTY
+
+
 def test_sockets_that_can_be_seen_are_masked() -> None:
     sockets = ["/var/lib/db.sock", "/run/docker.sock", f"{PLACES.workspace}/own.sock"]
     found = view(sockets=sockets)
