@@ -157,6 +157,13 @@ os.symlink("/etc", f"{common}/objects/info")
         assert borrower.git("log", "-1", "--format=%s", branch_tip(borrower)) == "two"
         borrower.git("fsck", "--strict")
 
+    def test_who_commits_may_stand_in_an_included_file(self, task: Sandbox) -> None:
+        home = Path(task.env["HOME"])
+        (home / ".gitconfig").write_text("[include]\n\tpath = ~/.gitconfig-work\n")
+        (home / ".gitconfig-work").write_text("[user]\n\tname = Works\n")
+        done = task.siding("-q", "run", "--sandbox", "--", "git", "config", "user.name")
+        assert done.stdout == b"Works\n"
+
     def test_commits_that_should_be_signed_are_made_unsigned(self, task: Sandbox) -> None:
         task.git("config", "commit.gpgSign", "true")
         task.siding("-q", "run", "--sandbox", "--", "git", "commit", "--allow-empty", "-qm", "x")

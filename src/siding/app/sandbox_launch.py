@@ -1,12 +1,14 @@
 """Turn what is asked for into a sandbox that can be started: places, engine, view."""
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.project import Project
 from siding.app.sandbox_settings import expanded
 from siding.git.discovery import read_settings
+from siding.git.durable import read_small
 from siding.git.quarantine import borrowed_from
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from siding.git.quarantine import Prepared
 
 KNOWN_VERSION = 1
+_INCLUDED = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
 # Keys and their agents are outside: a commit that must be signed would fail.
 _UNSIGNED = (
     ("GIT_CONFIG_COUNT", "2"),
@@ -84,6 +87,7 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
         git=git,
         read=(
             *borrowed_from(project.paths.objects),
+            *_named_by_git(home),
             *(expanded(path, home) for path in asked.read or ()),
         ),
         write=tuple(expanded(path, home) for path in asked.write or ()),
@@ -226,6 +230,16 @@ def _hooks_inside(recorder: "Recorder", home: Path) -> str | None:
         if named and not named.startswith(("/", "~")):
             return os.path.normpath(os.path.join(os.path.realpath(recorder.root), named))
     return None
+
+
+def _named_by_git(home: Path) -> list[str]:
+    """Return files that the person's git settings include or name: who commits may stand there."""
+    data = read_small(home / ".gitconfig") or b""
+    values = read_settings(home / ".gitconfig")
+    named = [values[key] for key in ("core.excludesfile", "core.attributesfile") if key in values]
+    named += [os.fsdecode(found).strip('"') for found in _INCLUDED.findall(data)]
+    files = (os.path.join(home, each.replace("~", str(home), 1)) for each in named)
+    return [os.path.normpath(file) for file in files if os.path.isfile(file)]
 
 
 __all__ = ["Launched", "engine_here", "not_covered", "plan_launch"]

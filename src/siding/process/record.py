@@ -116,6 +116,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         except OSError as error:
             return _not_started(lookup.explain_exec_error(command.argv[0], error), recorder)
         tree.watch(child.pid)
+        if sandboxed is not None:
+            sandboxed.started()
         guarded = sandboxed if sandboxed is not None and sandboxed.guarded else None
         if guarded is not None:
             tree.warden = guarded.warden = child.pid
