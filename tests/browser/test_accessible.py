@@ -35,9 +35,10 @@ QUESTION = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def lived_in(sandbox: Sandbox) -> Sandbox:
-    """A project with something on every page."""
+@pytest.fixture(scope="module")
+def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """A dashboard with something on every page."""
+    sandbox = Sandbox(tmp_path_factory.mktemp("lived-in"))
     sandbox.siding("task", "start", "the first task", "-m", "at some length")
     colours = (
         "printf '\\033[31mred\\033[32mgreen\\033[1;34mblue\\033[0m\\n\\033[41mon red\\033[0m\\n'"
@@ -50,7 +51,8 @@ def lived_in(sandbox: Sandbox) -> Sandbox:
     sandbox.siding("task", "close", "done already")
     sandbox.siding("decide", "--no-wait", json.dumps(QUESTION))
     sandbox.siding("session", "import", str(TRANSCRIPT))
-    return sandbox
+    with Dashboard(sandbox) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +88,8 @@ def violations(page: Page) -> list[str]:
 @pytest.mark.parametrize(
     ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 2560)]
 )
-def test_no_page_has_a_violation(
-    lived_in: Sandbox, dashboard: Dashboard, visit: Open, scheme: str, width: int
-) -> None:
+def test_no_page_has_a_violation(lived_in: Dashboard, visit: Open, scheme: str, width: int) -> None:
+    dashboard = lived_in
     first = next(
         each["id"]
         for each in dashboard.json("/api/v1/tasks")["tasks"]
@@ -98,6 +99,7 @@ def test_no_page_has_a_violation(
     (session,) = dashboard.json("/api/v1/sessions")["sessions"]
     pages = [
         "/", "/?closed=20", f"/tasks/{first}", f"/tasks/{first}/steps/1", f"/tasks/{first}/steps/2",
+        f"/tasks/{first}/changes",
         "/decisions", f"/decisions/{decision['session_id']}", "/inbox", "/phases", "/sessions",
         f"/sessions/{session['id']}", "/events", "/disk", "/tasks/nothere1",
     ]  # fmt: skip

@@ -69,3 +69,19 @@ def test_both_ways_to_show_a_patch(sandbox: Sandbox, dashboard: Dashboard, visit
     with page.expect_download() as download:
         page.locator("#patch").get_by_role("link", name="Save").click()
     assert download.value.suggested_filename == "0001.patch"
+
+
+def test_all_that_a_task_changed_is_one_patch(
+    sandbox: Sandbox, dashboard: Dashboard, visit: Open
+) -> None:
+    sandbox.siding("task", "start", "small")
+    sandbox.siding("run", "--", "sh", "-c", "echo one > one.txt; echo b = 1 > src/a.py")
+    sandbox.siding("run", "--", "sh", "-c", "echo two > two.txt; rm one.txt")
+    (task,) = [each["id"] for each in dashboard.json("/api/v1/tasks")["tasks"]]
+    page = visit(dashboard, f"/tasks/{task}")
+    page.get_by_role("link", name="2 files").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("All it changed")
+    expect(page.locator(".file > summary .file-name")).to_have_text(["src/a.py", "two.txt"])
+    expect(page.locator("#file-0")).to_contain_text("b = 1")
+    _, raw = dashboard.get(f"/api/v1/tasks/{task}/changes.raw")
+    assert raw == sandbox.siding("diff", "--to", "last").stdout

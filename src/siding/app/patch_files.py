@@ -4,16 +4,23 @@ The index is made in one pass in bounded memory; it keeps a mark every few hundr
 a window is read without looking at what is before it.
 """
 
+import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
+from siding.app.snapshots import TaskSnapshots
 from siding.ledger.step import Step
 from siding.process.output_files import Span
+from siding.storage.files import make_dirs
 from siding.tasks.task import Task
 
 MARK_EVERY = 400  # rows
 LONGEST_ROW = 2000  # bytes shown of one row
+WHOLE_PATCHES_KEPT = 16
 _BLOCK = 1 << 18
 
 
@@ -61,6 +68,35 @@ def patch_span(project: Project, task: Task, found: Step) -> Span | None:
     except FileNotFoundError:
         return None
     return Span(path=path, offset=0, size=size) if size else None
+
+
+def whole_patch(project: Project, task: Task) -> Span | None:
+    """Return the patch of all that a task changed, up to its last step; None when it has none.
+
+    Both ends never change, so it is made once and kept in the project's cache.
+    """
+    workspace = workspace_of(project, task)
+    last = project.ledger(task.id).last()
+    if workspace is None or last is None or not workspace.base_snapshot or not last.snapshot:
+        return None
+    before, after = workspace.base_snapshot, last.snapshot
+    directory = project.layout.root / "cache" / "patches"
+    path = directory / f"{before}-{after}.patch"
+    if not path.exists():
+        make_dirs(directory)
+        snapshots = TaskSnapshots(project, workspace)
+        with NamedTemporaryFile(dir=directory, delete=False) as patch:
+            snapshots.write_patch(before, after, patch.fileno())
+        os.replace(patch.name, path)
+        _keep_newest(directory)
+    size = path.lstat().st_size
+    return Span(path=path, offset=0, size=size) if size else None
+
+
+def _keep_newest(directory: Path) -> None:
+    found = sorted(directory.iterdir(), key=lambda each: each.lstat().st_mtime_ns)
+    for path in found[:-WHOLE_PATCHES_KEPT]:
+        path.unlink(missing_ok=True)
 
 
 def parts_of(span: Span) -> list[FilePart]:

@@ -4,10 +4,11 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from siding.app.outputs import Span
-from siding.app.patch_files import FilePart, Row, parts_of, patch_span
+from siding.app.patch_files import FilePart, Row, parts_of, patch_span, whole_patch
 from siding.app.steps import Step
 from siding.app.tasks import show
 from siding.web.ask import Ask
+from siding.web.stepping import one_step
 from siding.web.syntax import coloured
 
 _KEPT = 8
@@ -39,8 +40,19 @@ class Pair(NamedTuple):
 
 
 def parts_of_step(ask: Ask, step: Step) -> Patch | None:
-    """Return the patch of a step; its index is made once for a file that stays the same."""
-    span = patch_span(ask.project, show(ask.project, ask.task_id)[0], step)
+    """Return the patch of a step."""
+    return _indexed(patch_span(ask.project, show(ask.project, ask.task_id)[0], step))
+
+
+def patch_of(ask: Ask) -> Patch | None:
+    """Return the patch that the address means: of a step, or of all that the task changed."""
+    if "step" in ask.words:
+        return parts_of_step(ask, one_step(ask))
+    return _indexed(whole_patch(ask.project, show(ask.project, ask.task_id)[0]))
+
+
+def _indexed(span: Span | None) -> Patch | None:
+    """Return a patch with its files; the index is made once for a file that stays the same."""
     if span is None:
         return None
     found = span.path.lstat()

@@ -7,12 +7,11 @@ from siding.app.outputs import output as output_of
 from siding.app.overview import overview
 from siding.app.sessions import as_row
 from siding.app.sessions import rows as session_rows
-from siding.app.steps import Step, log, running_step
-from siding.app.steps import step as find_step
 from siding.app.tasks import show
 from siding.errors import NotFound
 from siding.web.ask import Ask
 from siding.web.patches import parts_of_step
+from siding.web.stepping import newest, one_step
 
 MOST_STEPS = 500
 MOST_BYTES = 256 * 1024
@@ -54,29 +53,9 @@ def steps(ask: Ask) -> dict[str, Any]:
     return {"steps": [dict(each.record) for each in newest(ask, before=before, limit=limit)]}
 
 
-def newest(ask: Ask, *, before: int, limit: int) -> list[Step]:
-    """Return the newest steps before a number (0: of all), newest first."""
-    _task, last = log(ask.project, ask.task_id, limit=1)
-    if not last:
-        return []
-    skip = max(0, last[0].number - before + 1) if before else 0
-    _task, found = log(ask.project, ask.task_id, limit=skip + limit)
-    kept = [each for each in found if not before or each.number < before]
-    return kept[-limit:][::-1] if limit else []
-
-
 def step(ask: Ask) -> dict[str, Any]:
     """One step."""
     return dict(one_step(ask).record)
-
-
-def one_step(ask: Ask) -> Step:
-    """Return the step of the path, recorded or in progress."""
-    number = ask.words["step"]
-    if not number.isdigit() or len(number) > 9:
-        raise NotFound(f"there is no step {number!r}")
-    running = running_step(ask.project, ask.task_id, number)
-    return running[1] if running else find_step(ask.project, ask.task_id, number)[1]
 
 
 def output(ask: Ask) -> dict[str, Any]:

@@ -11,15 +11,15 @@ from starlette.routing import Route
 
 from siding.app.outputs import Span
 from siding.app.outputs import output as output_of
-from siding.app.patch_files import patch_span
+from siding.app.patch_files import patch_span, whole_patch
 from siding.app.tasks import show
 from siding.errors import NotFound
 from siding.web.api.openapi import document
 from siding.web.api.reading import Fields, read_object
-from siding.web.api.reads import one_step
 from siding.web.api.table import OPERATIONS, Operation
 from siding.web.ask import Ask
 from siding.web.site import Site
+from siding.web.stepping import one_step
 
 PREFIX = "/api/v1"
 _CHUNK = 256 * 1024
@@ -42,6 +42,9 @@ def api_routes(site: Site) -> list[Route]:
         Route(base + f"{name}.raw", _download(site, name), methods=["GET"])
         for name in ("stdout", "stderr", "patch")
     ]
+    routes.append(
+        Route(PREFIX + "/tasks/{task}/changes.raw", _download(site, "changes"), methods=["GET"])
+    )
     return [*routes, Route(PREFIX + "/openapi.json", describe, methods=["GET"])]
 
 
@@ -78,7 +81,10 @@ def _download(site: Site, name: str) -> Endpoint:
 
         def find() -> Span | None:
             ask = Ask(site, site.project(), words, {})
-            task, step = show(ask.project, ask.task_id)[0], one_step(ask)
+            task = show(ask.project, ask.task_id)[0]
+            if name == "changes":
+                return whole_patch(ask.project, task)
+            step = one_step(ask)
             if name == "patch":
                 return patch_span(ask.project, task, step)
             found = output_of(ask.project, task, step)
@@ -87,10 +93,10 @@ def _download(site: Site, name: str) -> Endpoint:
         span = await asyncio.to_thread(find)
         if span is None:
             raise NotFound("the step left none")
-        number = int(words["step"])
+        file = f"{int(words['step']):04d}.{name}" if "step" in words else f"{words['task']}.patch"
         headers = {
             "content-length": str(span.size),
-            "content-disposition": f'attachment; filename="{number:04d}.{name}"',
+            "content-disposition": f'attachment; filename="{file}"',
         }
         media = "application/octet-stream"
         return StreamingResponse(_exactly(span), media_type=media, headers=headers)

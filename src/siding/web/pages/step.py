@@ -9,11 +9,11 @@ from siding.app.steps import running_step
 from siding.app.tasks import show
 from siding.errors import NotFound
 from siding.web.ansi import Converter
-from siding.web.api.reads import one_step
 from siding.web.ask import Ask
 from siding.web.pages.task import policy_of, tone_of
-from siding.web.patches import parts_of_step, shown, side_by_side
+from siding.web.patches import parts_of_step, patch_of, shown, side_by_side
 from siding.web.rendering import Page
+from siding.web.stepping import one_step
 
 WINDOW = 64 * 1024  # bytes of output in one window
 FILES = 200  # files listed at once
@@ -45,14 +45,21 @@ def step(ask: Ask) -> Page:
     return Page("step.html", title, values, watch=task.id if is_running else "")
 
 
+def changes(ask: Ask) -> Page:
+    """All that a task changed since its base, as one patch."""
+    task = show(ask.project, ask.task_id)[0]
+    values = {"task": task, "patch": patch_of(ask), "base": _base(ask)}
+    return Page("changes.html", f"Changes of {task.name}", values, watch="")
+
+
 def output(ask: Ask) -> Page:
-    """A window of the output, cut at lines; `at` is its first byte, `end` 1 asks for the last."""
+    """A window of the output, cut at lines: from `at` to `until` at most; by `end`, the last."""
     span = _span(ask)
     if ask.number("end", 0, most=1):
         start, stop = max(0, span.size - WINDOW), span.size
     else:
         start = min(ask.number("at", 0), span.size)
-        stop = min(span.size, start + WINDOW)
+        stop = min(span.size, start + WINDOW, ask.number("until", span.size))
     start = _line_start(span, start)
     data = span.read(start, stop - start)
     if stop < span.size:
@@ -73,7 +80,7 @@ def output(ask: Ask) -> Page:
 
 def files(ask: Ask) -> Page:
     """Some of the files of a patch."""
-    patch = parts_of_step(ask, one_step(ask))
+    patch = patch_of(ask)
     first = ask.number("from", 0)
     parts = list(enumerate(patch.parts if patch else []))
     values = {
@@ -81,7 +88,7 @@ def files(ask: Ask) -> Page:
         "opened": OPENED if first == 0 else 0,
         "more": max(0, len(parts) - first - FILES),
         "next": first + FILES,
-        "base": f"/tasks/{ask.task_id}/steps/{one_step(ask).number}",
+        "base": _base(ask),
         "is_first": first == 0,
         "mode": ask.choice("mode", "unified", "split"),
     }
@@ -90,7 +97,7 @@ def files(ask: Ask) -> Page:
 
 def rows(ask: Ask) -> Page:
     """Some rows of one file of a patch."""
-    patch = parts_of_step(ask, one_step(ask))
+    patch = patch_of(ask)
     number = ask.number("file", 0)
     if patch is None or number >= len(patch.parts):
         raise NotFound("the patch has no such file")
@@ -104,9 +111,16 @@ def rows(ask: Ask) -> Page:
         "left": max(0, part.rows - first - MARK_EVERY),
         "file": number,
         "mode": mode,
-        "base": f"/tasks/{ask.task_id}/steps/{one_step(ask).number}",
+        "base": _base(ask),
     }
     return Page("rows.html", "", values)
+
+
+def _base(ask: Ask) -> str:
+    """Return the address below which the pieces of a patch are."""
+    if "step" in ask.words:
+        return f"/tasks/{ask.task_id}/steps/{one_step(ask).number}"
+    return f"/tasks/{ask.task_id}/changes"
 
 
 def _streams(found: Output | None) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ Handler = Callable[[Ask], Page | str]
 PAGES: dict[str, Handler] = {
     "/": board.board,
     "/tasks/{task}": task.task,
+    "/tasks/{task}/changes": step.changes,
     "/tasks/{task}/steps/{step}": step.step,
     "/decisions": decisions.listed,
     "/decisions/{decision}": decisions.one,
@@ -25,6 +26,8 @@ PIECES: dict[str, Handler] = {
     "/totals": board.totals,
     "/new-task": board.new_task,
     "/tasks/{task}/plan": task.plan,
+    "/tasks/{task}/changes/files": step.files,
+    "/tasks/{task}/changes/rows": step.rows,
     "/tasks/{task}/steps/{step}/output": step.output,
     "/tasks/{task}/steps/{step}/files": step.files,
     "/tasks/{task}/steps/{step}/rows": step.rows,

@@ -8,9 +8,9 @@ from siding.app.steps import Step
 from siding.errors import UsageError
 from siding.web.acts import ACTS, Wish
 from siding.web.acts import plan as plan_act
-from siding.web.api.reads import newest
 from siding.web.ask import Ask
 from siding.web.rendering import Page
+from siding.web.stepping import newest
 
 SHOWN = 50
 

@@ -4,6 +4,9 @@ import { ask } from "./door.js";
 import { piece } from "./pieces.js";
 
 const MOST_ROWS = 3000;
+const WINDOW = 65536; // bytes, as the server serves them
+const NEAR = 200; // pixels from an edge: time to fetch what is beyond it
+const FAR = NEAR + 1;
 
 /** Take care of the output boxes of a page that was just shown. */
 export function outputs(root) {
@@ -53,57 +56,60 @@ function windows(box) {
   const size = Number(box.dataset.size);
   let [start, end] = [size, size];
   let busy = false;
+  let turn = 0; // of the last jump: what an earlier one, or scrolling before it, still brings is late
 
   const fetchWindow = async (where) => {
     const answer = await ask(`/view${box.dataset.window}&${where}`);
-    return piece(await answer.text()).firstElementChild;
+    const found = piece(await answer.text()).firstElementChild;
+    return { rows: [...found.childNodes], first: Number(found.dataset.start), last: Number(found.dataset.end) };
+  };
+  const replace = ({ rows, first, last }) => {
+    box.replaceChildren(...rows);
+    [start, end] = [first, last];
   };
   const jump = async (where) => {
-    busy = true;
+    const mine = ++turn;
     const found = await fetchWindow(where);
-    box.replaceChildren(...found.childNodes);
-    [start, end] = [Number(found.dataset.start), Number(found.dataset.end)];
-    place();
-    busy = false;
+    if (mine !== turn) return;
+    replace(found);
+    scrolled(start === 0 ? 0 : end >= size ? box.scrollHeight : FAR);
+    bar?.place(start, end);
   };
+  const scrolled = (top) => (box.scrollTop = top);
   const more = async (before) => {
     if (busy || (before ? start === 0 : end >= size)) return;
     busy = true;
-    const found = await fetchWindow(before ? `at=${Math.max(0, start - 65536)}` : `at=${end}`);
-    const rows = [...found.childNodes];
-    if (before) {
-      const height = box.scrollHeight;
-      box.prepend(...until(rows, found, start));
-      start = Number(found.dataset.start);
-      box.scrollTop += box.scrollHeight - height;
-      if (box.childElementCount > MOST_ROWS) await jump(`at=${start}`);
-    } else {
-      box.append(...rows);
-      const grown = Number(found.dataset.end);
-      if (box.childElementCount > MOST_ROWS) await jump(`at=${end}`);
-      else end = grown;
+    const mine = turn;
+    try {
+      const found = await fetchWindow(before ? `at=${Math.max(0, start - WINDOW)}&until=${start}` : `at=${end}`);
+      if (mine !== turn) return;
+      if (box.childElementCount + found.rows.length > MOST_ROWS) {
+        replace(found); // seen from where it joins what was there, far enough from the edge not to load again
+        scrolled(before ? box.scrollHeight - box.clientHeight - FAR : FAR);
+      } else if (before) prepend(found);
+      else append(found);
+      bar?.place(start, end);
+    } finally {
+      busy = false;
     }
-    place();
-    busy = false;
   };
-  // The window before may reach into the one that is shown: then it is shown alone.
-  const until = (rows, found, shown) => {
-    if (Number(found.dataset.end) !== shown) {
-      box.replaceChildren();
-      end = Number(found.dataset.end);
-    }
-    return rows;
+  const prepend = ({ rows, first }) => {
+    const height = box.scrollHeight;
+    box.prepend(...rows);
+    box.scrollTop += box.scrollHeight - height; // what was read stays where it was
+    start = first;
   };
-  const bar = size > 65536 ? scroller(size, jump) : null;
-  const place = () => bar?.place(start, end);
+  const append = ({ rows, last }) => {
+    box.append(...rows);
+    end = last;
+  };
+  const bar = size > WINDOW ? scroller(size, jump) : null;
   if (bar) box.before(bar.element);
   box.addEventListener("scroll", () => {
-    if (box.scrollTop < 200) more(true);
-    if (box.scrollHeight - box.scrollTop - box.clientHeight < 200) more(false);
+    if (box.scrollTop < NEAR) more(true);
+    if (box.scrollHeight - box.scrollTop - box.clientHeight < NEAR) more(false);
   });
-  jump(size > 65536 ? "end=1" : "at=0").then(() => {
-    if (size > 65536) box.scrollTop = box.scrollHeight;
-  });
+  jump(size > WINDOW ? "end=1" : "at=0");
 }
 
 function scroller(size, jump) {
@@ -121,7 +127,7 @@ function scroller(size, jump) {
   return {
     element,
     place(start, end) {
-      range.value = Math.round((1000 * start) / Math.max(1, size - 65536));
+      range.value = Math.round((1000 * start) / Math.max(1, size - WINDOW));
       told.textContent = `bytes ${start.toLocaleString("en")} to ${end.toLocaleString("en")} of ${size.toLocaleString("en")}`;
     },
   };

@@ -38,8 +38,10 @@ function watch(root) {
 }
 
 async function load(place) {
+  const asked = mode;
   const path = place.dataset.later ?? `${place.dataset.rows}&mode=${mode}`;
   const answer = await ask(`/view${path}`);
+  if (asked !== mode) return; // shown the other way by now, and asked for again
   const block = piece(await answer.text()).firstElementChild;
   if (place.dataset.later) {
     place.closest(".rows").append(block);

@@ -218,4 +218,4 @@ addEventListener("popstate", () => {
 });
 addEventListener("siding:answered", () => show());
 if (await haveKey()) show({ focus: false });
-else askForKey("It is in the address that `siding ui` prints. Tabs that are open share it.");
+else askForKey("It is in the address that siding ui prints. Tabs that are open share it.");

@@ -1,0 +1,26 @@
+"""The steps that an address means."""
+
+from siding.app.steps import Step, log, running_step
+from siding.app.steps import step as find_step
+from siding.errors import NotFound
+from siding.web.ask import Ask
+
+
+def newest(ask: Ask, *, before: int, limit: int) -> list[Step]:
+    """Return the newest steps before a number (0: of all), newest first."""
+    _task, last = log(ask.project, ask.task_id, limit=1)
+    if not last:
+        return []
+    skip = max(0, last[0].number - before + 1) if before else 0
+    _task, found = log(ask.project, ask.task_id, limit=skip + limit)
+    kept = [each for each in found if not before or each.number < before]
+    return kept[-limit:][::-1] if limit else []
+
+
+def one_step(ask: Ask) -> Step:
+    """Return the step of the path, recorded or in progress."""
+    number = ask.words["step"]
+    if not number.isdigit() or len(number) > 9:
+        raise NotFound(f"there is no step {number!r}")
+    running = running_step(ask.project, ask.task_id, number)
+    return running[1] if running else find_step(ask.project, ask.task_id, number)[1]
