@@ -104,8 +104,16 @@ def move(project: Project, request: PhaseRequest) -> Moved:
         done = _commit(project, task, workspace, store, wanted, held.phases)
         _emit(project, done)
         if held.task is not None:  # inside a step, the step records it
-            open_recorder(project, task, held.task).settle(commit_message(entry).partition("\n")[0])
+            _record(project, task, held.task, entry)
     return done
+
+
+def _record(project: Project, task: Task, lock: FileLock, entry: Entry) -> None:
+    """Record what the commit has as a step; what cannot be recorded now, the next command does."""
+    try:
+        open_recorder(project, task, lock).settle(commit_message(entry).partition("\n")[0])
+    except (SidingError, OSError):
+        return
 
 
 class _Checked(NamedTuple):
