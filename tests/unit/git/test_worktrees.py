@@ -199,6 +199,22 @@ def test_h9_many_at_once_beside_a_user_who_does_the_same(world: World) -> None:
         assert on_disk(world.directory / f"w{number}") == on_disk(world.root)
 
 
+def test_h9_another_git_in_the_way_is_waited_for(world: World) -> None:
+    """Another `worktree add` has made half of its record, which stops every git that looks."""
+    half = world.root / ".git/worktrees/theirs"
+    write(half / "HEAD", "ref: refs/heads/theirs\n")
+    write(half / "commondir", "")
+    write(half / "gitdir", str(world.directory / "theirs/.git"))
+    world.user("worktree", "add", "-q", "-b", "other", str(world.directory / "o"), check=False)
+    assert not (world.directory / "o/.git").exists(), "it is in nobody's way"
+    leaving = threading.Timer(0.2, shutil.rmtree, [half])
+    leaving.start()
+    try:
+        assert on_disk(world.add().path) == on_disk(world.root)
+    finally:
+        leaving.join()
+
+
 def test_detached_and_attached_again_nothing_is_lost(task: World) -> None:
     """P12: ignored, staged-only, nested and committed work is all there after the way back."""
     tree, base = task.worktree, task.head()
