@@ -340,5 +340,7 @@ def _text(data: bytes | None) -> str | None:
 
 def _short(value: object) -> str:
     text = str(value) if value else "none"
+    if text.startswith("?"):
+        return "?"  # one of very many, whose value was not read
     hexadecimal = len(text) in (40, 64) and all(each in "0123456789abcdef" for each in text)
     return text[:10] if hexadecimal else text

@@ -17,7 +17,7 @@ from siding.git.durable import read_small
 # What of a git directory decides what git does next, apart from refs and configuration.
 _STEERING = ("info/attributes", "info/exclude", "info/sparse-checkout", "info/grafts", "shallow",
              "objects/info/alternates", "config.worktree")  # fmt: skip
-MOST_REFS = 5_000  # loose ones whose values are read; of further ones only the status
+MOST_REFS = 200  # loose ones whose values are read; of further ones the status, as ``?…``
 LARGEST_INDEX = 64 << 20  # bytes; a larger one is not compared
 LARGEST_PACKED = 32 << 20
 
@@ -136,7 +136,7 @@ def changed_marks(
     return found
 
 
-def _opened(path: Path) -> int | None:
+def _opened(path: Path | str) -> int | None:
     try:
         return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -173,12 +173,13 @@ def _value(loose: bytes | None, packed: str | None) -> str | None:
 
 def _loose(git_dir: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the refs that are files, with what these hold."""
+    top = f"{git_dir}/"
     left = MOST_REFS
     waiting = ["refs"]
     while waiting:
         directory = waiting.pop()
         try:
-            entries = list(os.scandir(git_dir / directory))
+            entries = list(os.scandir(top + directory))
         except OSError:
             continue
         for entry in entries:
@@ -187,8 +188,28 @@ def _loose(git_dir: Path) -> Iterator[tuple[str, bytes]]:
                 waiting.append(name)
             elif not name.endswith(".lock"):
                 left -= 1
-                value = read_small(git_dir / name, 4096) if left > 0 else None
-                yield name, repr(mark_of(entry.path)).encode() if value is None else value
+                yield name, (_read_ref(entry.path) if left >= 0 else None) or _unread(entry)
+
+
+def _read_ref(path: str) -> bytes | None:
+    """Return a ref's bytes; never waits on a pipe and never follows a link."""
+    descriptor = _opened(path)
+    if descriptor is None:
+        return None
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _unread(entry: "os.DirEntry[str]") -> bytes:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:
+        return b"?"
+    return b"?%d.%d.%d" % (found.st_ino, found.st_size, found.st_ctime_ns)
 
 
 def _packed(data: bytes | None) -> dict[str, str]:

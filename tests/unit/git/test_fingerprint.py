@@ -114,3 +114,19 @@ def test_an_empty_directory_has_a_fingerprint(tmp_path: Path) -> None:
     assert changed_refs(empty, empty) == []
     assert changed_index(empty, empty, SHA1) == []
     assert changed_marks(empty.steering, empty.steering) == []
+
+
+def test_of_very_many_refs_it_is_still_seen_which_one_moved(sandbox: Sandbox) -> None:
+    git_dir = sandbox.repo / ".git"
+    head = sandbox.git("rev-parse", "HEAD")
+    heads = git_dir / "refs" / "heads"
+    for number in range(700):
+        (heads / f"b{number}").write_text(head + "\n")
+    before = take(git_dir)
+    assert changed_refs(before, take(git_dir)) == []
+    sandbox.git("commit", "-q", "--allow-empty", "-m", "x")
+    for name in ("b3", "b333", "b699"):
+        sandbox.git("update-ref", f"refs/heads/{name}", "HEAD")
+    sandbox.git("update-ref", "-d", "refs/heads/b500")
+    found = {change.name for change in changed_refs(before, take(git_dir))}
+    assert found == {f"refs/heads/{name}" for name in ("main", "b3", "b333", "b699", "b500")}
