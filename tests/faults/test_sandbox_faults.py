@@ -1,19 +1,17 @@
 """A sandboxed run that commits, killed at any call: nothing dangles, what was promised is there."""
 
-import shutil
 from pathlib import Path
 
 import pytest
+
+from walls import needs_bwrap
 
 from .arena import Command, GateFailed
 from .commands import GATE, ROOT, act, filled, promising, repository_is_sound, works, workspace_of
 from .harness import KILLS, sweep
 from .product import must
 
-pytestmark = [
-    *GATE,
-    pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed"),
-]
+pytestmark = [*GATE, needs_bwrap]
 
 INSIDE = ("run", "--sandbox", "--", "sh", "-c", "echo new >new && git add -A && git commit -qm in")
 

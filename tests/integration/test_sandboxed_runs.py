@@ -11,8 +11,9 @@ import pytest
 
 from sandbox import SIDING, Sandbox
 from terminal import Terminal
+from walls import needs_bwrap
 
-bwrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+bwrap = needs_bwrap
 
 
 @pytest.fixture
