@@ -15,6 +15,7 @@ from siding.app.dashboard import (
     new_ticket,
     only_dashboard,
     page_url,
+    refuse_in_a_step,
     running_dashboard,
 )
 from siding.app.project import Project, ensure_project
@@ -57,6 +58,7 @@ def run(arguments: Namespace, context: Context) -> int:
         raise UsageError("--idle is a number of minutes above 0")
     if arguments.port is not None and not 1 <= arguments.port <= 65535:
         raise UsageError("--port is a number from 1 to 65535")
+    refuse_in_a_step(context.app)
     project, _made = ensure_project(context.app)
     screen = context.screen
     try:

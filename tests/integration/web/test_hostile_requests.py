@@ -10,7 +10,9 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from threading import Thread
+from types import SimpleNamespace
+from typing import NamedTuple, Protocol
 
 import pytest
 
@@ -47,7 +49,14 @@ def write(dashboard: Dashboard) -> str:
     return f"{READ}/{task['id']}/switch"
 
 
-def send(dashboard: Dashboard, raw: bytes, *, seconds: float = 8) -> Answer:
+class Listening(Protocol):
+    """Whatever answers on a port."""
+
+    @property
+    def port(self) -> int: ...
+
+
+def send(dashboard: Listening, raw: bytes, *, seconds: float = 8) -> Answer:
     """Send bytes; return the one answer."""
     out = b""
     with socket.create_connection(("127.0.0.1", dashboard.port), seconds) as connection:
@@ -393,6 +402,36 @@ def test_what_every_answer_carries(dashboard: Dashboard, asking: Asking) -> None
         assert headers["cache-control"] == "no-store"
         assert headers["server"] == "siding"
         assert "set-cookie" not in headers
+
+
+def test_a_server_that_lets_everything_in_would_be_noticed(asking: Asking, write: str) -> None:
+    """What is asserted here can fail: a server that answers anything with yes fails all of it."""
+    yes = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        open_door = SimpleNamespace(port=listening.getsockname()[1])
+
+        def answer_all() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(yes)
+
+        Thread(target=answer_all, daemon=True).start()
+        for raw in (
+            asking.get(host="evil.example"),
+            asking.get("Origin: http://evil.example"),
+            asking.get(key="none"),
+            asking.get(path="/../../etc/passwd"),
+            asking.post(write, kind="text/plain"),
+            asking.post(write, "Transfer-Encoding: chunked"),
+        ):
+            with pytest.raises(AssertionError):
+                assert_refused(send(open_door, raw), 400, 401, 403, 415, 421)
+        listening.shutdown(socket.SHUT_RDWR)
 
 
 def test_only_the_loopback_is_bound(dashboard: Dashboard) -> None:

@@ -74,6 +74,28 @@ def test_ctrl_c_ends_it_while_pages_are_open(sandbox: Sandbox) -> None:
         terminal.kill()
 
 
+def test_a_browser_is_given_a_ticket_and_never_the_key(sandbox: Sandbox) -> None:
+    told = sandbox.directory / "told"
+    browser = sandbox.directory / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > "{told}"\n', encoding="utf-8")
+    browser.chmod(0o755)
+    sandbox.env["BROWSER"] = str(browser)
+    with Dashboard(sandbox, "--open") as dashboard:
+        while not told.exists() or not told.read_text(encoding="utf-8"):
+            time.sleep(0.02)
+        address = told.read_text(encoding="utf-8")
+        assert re.fullmatch(rf"http://127\.0\.0\.1:{dashboard.port}/#ticket=[\w.]+", address)
+        assert dashboard.key not in address
+
+
+def test_a_step_cannot_start_one(sandbox: Sandbox) -> None:
+    """It would read the codes that a person is asked for."""
+    sandbox.siding("task", "start", "one")
+    done = sandbox.siding("run", "--", *SIDING, "ui", "--idle", "0.02", status=None)
+    assert done.returncode != 0
+    assert b"#key=" not in done.stdout
+
+
 def test_a_port_that_is_taken_is_said(sandbox: Sandbox) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -34,7 +34,7 @@ def step(ask: Ask) -> Page:
         "record": record,
         "tone": tone_of(found.status),
         "is_running": is_running,
-        "streams": _streams(output_of(ask.project, task, found)),
+        "streams": _streams(output_of(ask.project, task, found), is_running=is_running),
         "policy": policy_of(found),
         "coverage": coverage if isinstance(coverage, dict) else {},
         "patch": None if is_running else parts_of_step(ask, found),
@@ -123,8 +123,10 @@ def _base(ask: Ask) -> str:
     return f"/tasks/{ask.task_id}/changes"
 
 
-def _streams(found: Output | None) -> list[dict[str, Any]]:
+def _streams(found: Output | None, *, is_running: bool) -> list[dict[str, Any]]:
     """Return the streams there are; of a terminal run it is one."""
+    if found is None and is_running:  # it is about to print its first byte
+        return [{"name": "stdout", "title": "output", "size": 0}]
     if found is None:
         return []
     is_terminal = found.streams.value == "pty"

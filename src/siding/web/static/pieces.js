@@ -30,7 +30,10 @@ export function piece(html) {
 
 /** Make `old` like `fresh`, touching only what differs: focus, scrolling and what is open stay. */
 export function morph(old, fresh) {
-  if (old.dataset?.keep !== undefined && old.id === fresh.id) return;
+  if (old.dataset?.keep !== undefined && old.id === fresh.id) {
+    if (old.dataset.output !== fresh.dataset.output) old.replaceWith(fresh); // it was live, and has ended
+    return;
+  }
   for (const { name, value } of fresh.attributes) {
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
