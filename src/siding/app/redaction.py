@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from siding.redaction.redactor import Redactor
     from siding.redaction.stream import Stream
 
+_OURS = frozenset({"sha256", "snapshot", "parent", "commit"})  # what git and we computed
+
 
 class Redaction:
     """What a project redacts. Cheap to make; the rules are loaded when first needed."""
@@ -85,7 +87,7 @@ class Redaction:
         if isinstance(value, str):
             return self.redactor.mask_text(value)
         if isinstance(value, Mapping):
-            return {key: self.record(value[key]) for key in value}
+            return {key: value[key] if key in _OURS else self.record(value[key]) for key in value}
         if isinstance(value, list | tuple):
             return [self.record(each) for each in value]
         return value

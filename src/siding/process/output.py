@@ -16,7 +16,8 @@ Rules:
   ledger line carries the counts.
 - A stream whose writing failed (full disk) is recorded no further: no holes.
 - With a filter, what reaches the disk is what the filter gives, never what it got; counts and the
-  SHA-256 are of that. What the filter holds back is lost with a `kill -9`, and nothing else is.
+  SHA-256 are of that. What the filter holds back is lost with a `kill -9`; of a stream of more
+  than 8 MB also the few pieces (of 256 kB) that wait for the disk.
 - The SHA-256 is that of the joined form, also while joining is still to be done.
 
 What finds a cut-off run's output again, and readers, are in `output_files`.
@@ -25,9 +26,11 @@ What finds a cut-off run's output again, and readers, are in `output_files`.
 import errno
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from siding.process.behind import Behind
 from siding.process.command import StreamPlan
 from siding.process.digest import BUFFER_SIZE, StreamDigest
 from siding.process.output_files import (
@@ -41,7 +44,9 @@ from siding.process.output_files import (
     stderr_path,
 )
 
-_PIECE = 1 << 16  # of what is filtered: memory of this size is used again, not asked for anew
+_PIECE = 1 << 18  # of what is filtered at once
+_PRIMED = 8 << 20
+_MUCH = 8 << 20  # bytes of a stream
 
 
 class Recorded(NamedTuple):
@@ -94,9 +99,13 @@ class OutputFiles:
         self._stderr: _Appender | None = None
         self._uncounted = [0, 0]
         self._filters: tuple[Filter, Filter] | None = None
+        self._behind: Behind | None = None
         if filtered is not None and path is not None:
             self._filters = (filtered(), filtered())
             self._buffer = bytearray(BUFFER_SIZE)
+            # glibc gives memory of this size back at once, and asks for it anew for every piece,
+            # until it has seen a larger one come and go. It is never touched.
+            bytes(_PRIMED)
 
     def open(self) -> None:
         """Create the files. Raises OSError: a run that cannot be recorded must not start."""
@@ -184,6 +193,15 @@ class OutputFiles:
         )
 
     def _keep_filtered(self, file: "_Appender", data: bytes) -> None:
+        """Keep what the filter gave; of much output, beside the filter's work on what follows."""
+        if self._behind is not None:
+            self._behind.put(data)
+            return
+        self._keep_and_digest(file, data)
+        if file.size >= _MUCH:
+            self._behind = Behind(partial(self._keep_and_digest, file))
+
+    def _keep_and_digest(self, file: "_Appender", data: bytes) -> None:
         kept = self._keep(file, memoryview(data)) if data else 0
         if kept:
             self._digest.feed(data if kept == len(data) else data[:kept])
@@ -191,7 +209,10 @@ class OutputFiles:
     def _close_filters(self) -> None:
         if self._filters is None or self._stdout is None:
             return
-        self._keep_filtered(self._stdout, self._filters[0].close())
+        if self._behind is not None:
+            self._behind.end()
+            self._behind = None
+        self._keep_and_digest(self._stdout, self._filters[0].close())
         if self._stderr is not None:
             self._keep(self._stderr, memoryview(self._filters[1].close()))
         self._filters = None

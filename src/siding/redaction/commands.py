@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from siding.redaction.names import Tier, meaning
 from siding.redaction.redactor import Redactor
 from siding.redaction.span import mark
-from siding.redaction.values import stands_for_one
 
 _SECRET_WORDS = (
     "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "PRIVATE",
@@ -51,6 +49,8 @@ def sounds_secret(name: str) -> bool:
 
 def _variable(redactor: Redactor | None, name: str, value: str) -> str:
     if sounds_secret(name):
+        from siding.redaction.names import meaning
+
         told = meaning(name.encode("utf-8", "replace"))
         return mark(b"env" if told is None else told.kind).decode()
     return value if redactor is None else redactor.mask_text(value)
@@ -71,6 +71,8 @@ def _by_option(program: str, before: str, word: str) -> str:
         name, _, password = word.partition(":")
         return word if _harmless(password) else f"{name}:{mark(b'password').decode()}"
     if before.startswith("-") and "=" not in before and not word.startswith("-"):
+        from siding.redaction.names import Tier, meaning  # most words follow no option
+
         told = meaning(before.lstrip("-").encode("utf-8", "replace"))
         if told is not None and told.tier is not Tier.KEY and not _harmless(word):
             return mark(told.kind).decode()
@@ -78,5 +80,7 @@ def _by_option(program: str, before: str, word: str) -> str:
 
 
 def _harmless(value: str) -> bool:
+    from siding.redaction.values import stands_for_one
+
     data = value.encode("utf-8", "surrogateescape")
     return len(data) < 4 or stands_for_one(data)

@@ -26,8 +26,7 @@ _OPEN = re.compile(rb"(?:[bBrRuUfF]{0,2}(?=[\"']))?(" + _QUOTE + rb")")
 _BODY = {quote: re.compile(rb"(?:[^%s\\\n\r]|\\[^\n\r])*+" % quote) for quote in (b'"', b"'", b"`")}
 _LINE_START = re.compile(
     rb"\n[ \t]*(?:[-+>#|$%][ \t]?)?"
-    rb"(?:(?:export|set|setx|ENV|ARG|declare -x|local|readonly|env)[ \t]+)?"
-    rb"[\"']?\Z"
+    rb"(?:(?:export|set|setx|ENV|ARG|declare -x|local|readonly|env)[ \t]+)?\Z"
 )
 _TO_BLANK = re.compile(rb"[^\s\x1b]++")
 _NEXT_PAIR = re.compile(rb"[;&](?=[A-Za-z_][\w .-]{0,40}=)")
@@ -120,7 +119,8 @@ def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[b
     tight = (after["sep"] or b"") == b"="
     name = data[left : left + 1]
     plain = after["q"] is None and after["sep"] is not None
-    if plain and _LINE_START.search(data, max(0, left - 64), left):
+    quoted = data[left - 1 : left] in (b'"', b"'")
+    if plain and not quoted and _LINE_START.search(data, max(0, left - 64), left):
         return _TO_BLANK, tight and name.isupper()
     if tight and plain and name.isupper():
         return _IN_LINE, True
@@ -209,7 +209,7 @@ def _behind_a_gap(
 
 
 def _after_password(data: bytes, left: int, start: int, limit: int, known: Meaning) -> Span | None:
-    if data[start : start + 1] == b"'":
+    if data[start : start + 1] == b"'" and data[left : left + 8].lower() == b"password":
         end, closed = _end_of_quoted(data, start + 1, limit, b"'")
         return _judged(data, start + 1, end, known, quoted=True) if closed else None
     if data[left : left + 9] not in (b"password ", b"password\t"):
@@ -218,6 +218,6 @@ def _after_password(data: bytes, left: int, start: int, limit: int, known: Meani
     if not _NETRC.search(data, before, left) or b"." not in data[before:left]:
         return None
     found = _IN_LINE.match(data, start, limit)
-    if found is None or not any(each in b"0123456789" for each in found[0]):
+    if found is None or found[0].islower() or found[0].isupper() or found[0].istitle():
         return None
     return _judged(data, start, found.end(), known, quoted=False)

@@ -4,12 +4,14 @@ password; and tokens, wherever they stand."""
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from siding.redaction.formats import STARTS, joined, suffixed, token_at
 from siding.redaction.span import LEFT, RIGHT, Span
 from siding.redaction.values import stands_for_one
 
+_PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_SHORTEST = 16  # of what is left of a run, to hold a token
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
 _TOKEN68 = re.compile(rb"[A-Za-z0-9._~+/=%-]+")
@@ -25,7 +27,7 @@ _HOOK = re.compile(
     rb"|discord(?:app)?\.com/api/(?:v\d+/)?webhooks/"
     rb"|\.webhook\.office\.com/webhookb2/|outlook\.office(?:365)?\.com/webhook/"
     rb"|hooks\.zapier\.com/hooks/catch/|hook\.[a-z0-9.]{0,12}make\.com/"
-    rb"|open-apis/bot/v2/hook/|maker\.ifttt\.com/trigger/\w{1,64}/with/key/"
+    rb"|\.com?/open-apis/bot/v2/hook/|maker\.ifttt\.com/trigger/\w{1,64}/with/key/"
     rb"|hooks\.airtable\.com/workflows/v1/genericWebhook/|chat\.googleapis\.com/v1/spaces/)"
     rb"([A-Za-z0-9_/@.-]+)"
 )
@@ -50,16 +52,33 @@ _CURL = re.compile(
 )
 
 
-def tokens_in(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
-    """Yield the secrets that a long run of letters and digits is, belongs to or holds."""
-    span = _whole(data, start, limit)
-    if span is not None:
-        yield span
-        start = span.end
+def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator[Span]:
+    """Yield the secrets that long runs of letters and digits are, belong to or hold."""
+    for start, end in runs:
+        look = _BEFORE.get(data[start - 1 : start])
+        span = None
+        if data[start : start + 3] in STARTS:
+            found = token_at(data, start, limit)
+            if found is not None:
+                span = _span(start, found[1], found[0], limit)
+        if span is None and look is not None:
+            span = look(data, start, limit)
+        if span is not None:
+            yield span
+            if span.end < end:
+                yield from _inside(data, span.end, end, limit)
+        elif not _PLAIN.match(data, start, end):
+            yield from _inside(data, start, end, limit)
+
+
+def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
+    """Look at the words of a run that has several."""
     run = data[start:end]
     if b"-" in run or b"_" in run:
         for gap in _INNER.finditer(data, start, end):
             at = gap.end()
+            if end - at < _SHORTEST:
+                break
             if at >= start and data[at : at + 3] in STARTS:
                 found = token_at(data, at, limit)
                 if found is not None:
@@ -69,15 +88,6 @@ def tokens_in(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
         for kind, pattern in suffixed():
             for whole in pattern.finditer(data, max(0, start - 8), min(limit, end + 64)):
                 yield _span(whole.start(), whole.end(), kind, limit)
-
-
-def _whole(data: bytes, start: int, limit: int) -> Span | None:
-    if data[start : start + 3] in STARTS:
-        found = token_at(data, start, limit)
-        if found is not None:
-            return _span(start, found[1], found[0], limit)
-    look = _BEFORE.get(data[start - 1 : start])
-    return None if look is None else look(data, start, limit)
 
 
 def _behind_escape(data: bytes, start: int, limit: int) -> Span | None:
@@ -100,6 +110,8 @@ def _behind_escape(data: bytes, start: int, limit: int) -> Span | None:
 
 
 def _behind_blank(data: bytes, start: int, limit: int) -> Span | None:
+    if data[start - 2] not in b"rRcC":  # of bearer and basic
+        return None
     word = data[max(0, start - 8) : start - 1].lower()
     if word.endswith(b"bearer"):
         found = _TOKEN68.match(data, start, limit)
@@ -114,6 +126,8 @@ def _behind_blank(data: bytes, start: int, limit: int) -> Span | None:
 
 def _behind_joint(data: bytes, start: int, limit: int) -> Span | None:
     """Look at a token of several words: the run is not its first."""
+    if not data[start - 2 : start - 1].isalnum():
+        return None
     window = data[max(0, start - 80) : start]
     first = start - len(window) + len(window.rstrip(_JOINABLE))
     first += data[first - 1 : first] == b"\\"  # the letter of an escape
@@ -146,11 +160,7 @@ def _first_token(data: bytes, first: int, start: int, limit: int) -> Span | None
 
 def _behind_slash(data: bytes, start: int, limit: int) -> Span | None:
     left = max(0, start - 200)
-    if (
-        b"hook" in data[left:start]
-        or b"with/key" in data[left:start]
-        or b"chat.g" in data[left:start]
-    ):
+    if data.rfind(b".co", left, start) >= 0:
         for hook in _HOOK.finditer(data, left, min(limit, start + RIGHT)):
             if hook.start(1) <= start < hook.end(1):
                 return _span(hook.start(1), hook.end(1), b"webhook", limit)

@@ -26,7 +26,8 @@ def _folded() -> bytes:
 
 
 _FOLD = _folded()
-_WORDS = (b"ken", b"cred", b"audh=", b"audh ", b"=ass=", b"=ass ", b"==d=", b"==d ")
+_WORDS = (b"cred", b"audh=", b"audh ", b"=ass=", b"=ass ", b"==d=", b"==d ")
+_NOTHING = (b"s", b"i")
 _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
 
 
@@ -48,8 +49,23 @@ def words(data: bytes) -> Iterator[int]:
             yield from positions(data, b"password ")  # a netrc file: it names a host
         return
     folded = data.translate(_FOLD)
+    yield from _keys(data, folded)
     for word in _WORDS:
         yield from positions(folded, word)
+
+
+def _keys(data: bytes, folded: bytes) -> Iterator[int]:
+    """Yield where ``key`` or ``token`` is, unless what is beside it shows that it tells nothing.
+
+    ``tokens``, ``keyId`` and the bare words in a sentence are in every second line of some output.
+    """
+    at = folded.find(b"ken")
+    while at >= 0:
+        behind = folded[at + 3 : at + 4]
+        bare = behind == b" " and b" " in (folded[at - 1 : at], folded[at - 3 : at - 2])
+        if behind not in _NOTHING and not (bare and data[at + 4 : at + 5].isalnum()):
+            yield at
+        at = folded.find(b"ken", at + 3)
 
 
 def positions(data: bytes, wanted: bytes) -> Iterator[int]:

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from siding.redaction.names import Tier, meaning
 from siding.redaction.rules import Known, Pattern, Rules
 from siding.redaction.stream import Stream
-from siding.redaction.values import stands_for_one
 
 SHORTEST = 8  # bytes of a known value: shorter ones would be found everywhere
 MOST_KNOWN = 200
@@ -49,9 +47,16 @@ def known_values(env: Mapping[str, str]) -> list[Known]:
     wherever it stands. Of a value of several lines (a key) each line counts.
     """
     found: dict[bytes, Known] = {}
-    for name, value in env.items():
-        if not any(hint in name.upper() for hint in _HINTS):
-            continue
+    likely = [
+        (name, value)
+        for name, value in env.items()
+        if len(value) >= SHORTEST and any(hint in name.upper() for hint in _HINTS)
+    ]
+    if not likely:
+        return []
+    from siding.redaction.names import Tier, meaning  # rules are loaded when they are needed
+
+    for name, value in likely:
         told = meaning(name.encode("utf-8", "surrogateescape"))
         if told is None or (told.tier is Tier.KEY and len(value) < 16):
             continue
@@ -65,6 +70,8 @@ def known_values(env: Mapping[str, str]) -> list[Known]:
 
 
 def _is_worth_hiding(value: bytes) -> bool:
+    from siding.redaction.values import stands_for_one
+
     if not SHORTEST <= len(value) <= _LONGEST or stands_for_one(value):
         return False
     if value.startswith((b"/", b"./", b"~/", b"-----")) or (value.isdigit() and len(value) < 12):

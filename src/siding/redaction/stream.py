@@ -9,7 +9,6 @@ looks back further.
 
 import re
 
-from siding.redaction.keys import beginning_of_marker, block_from
 from siding.redaction.rules import Rules
 from siding.redaction.span import LEFT, RIGHT, Span, mark
 
@@ -82,6 +81,8 @@ class Stream:
             self._until = None
             done = behind.start()
         if self._in_key:
+            from siding.redaction.keys import block_from  # its rules are rarely needed
+
             block = block_from(data, done, len(data), final=final, found=True)
             done = block.end
             if block.open:
@@ -100,7 +101,10 @@ class Stream:
         size = len(data)
         first = max(done, size - RIGHT)
         hold = max(first, max(data.rfind(blank, first) for blank in _BLANKS) + 1)
-        hold = min(hold, max(done, beginning_of_marker(data)))
+        if data.find(b"-----BEGIN", max(done, size - 120)) >= 0:
+            from siding.redaction.keys import beginning_of_marker
+
+            hold = min(hold, max(done, beginning_of_marker(data)))
         for span in spans:
             if span.pending and span.start < hold:
                 hold = span.start

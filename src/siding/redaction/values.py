@@ -46,8 +46,10 @@ _WORDS = frozenset(
 _NAME_WORDS = re.compile(rb"(?i)passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
 _DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
+_BETWEEN = re.compile(rb"[,;)\]}] ?[A-Za-z_(]|[,;)\]}]+$| ?\+ ")  # of two quoted texts: code
+_TEMPLATE = re.compile(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
 _CALL = re.compile(rb"[A-Za-z_][\w.:]*[(\[{]")
-_WORDY = re.compile(rb"[A-Za-z]+(?:[-_/.:|,+ ][A-Za-z]*)*$")
+_WORDY = re.compile(rb"_*[A-Za-z]+(?:[-_/.:|,+ ][A-Za-z]*)*$")
 _HARMLESS = re.compile(
     rb"""(?ix)
     v?\d+(?:\.\d+)*(?:[-+.]?(?:rc|beta|alpha|dev|post)\d*)?$ | \d{4}-\d\d-\d\d
@@ -57,12 +59,15 @@ _HARMLESS = re.compile(
     | (?:\d{1,3}\.){3}\d{1,3}
     """
 )
+_BRACKETS = (b"(", b"[", b"{", b"|")
 
 
 def stands_for_one(value: bytes) -> bool:
     """Whether the value is a placeholder, or names the place of the secret, and is none itself."""
     if value.startswith(b"$") and _crypted(value):
         return False
+    if _TEMPLATE.search(value) or _BETWEEN.match(value):
+        return True
     if _REFERENCE.match(value) or b"${" in value or b"$(" in value or b"{{" in value:
         return True
     if _PATH.match(value) or len(set(value)) <= 2 or value.lower() in _WORDS:
@@ -92,6 +97,8 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
         return False
     if quoted or assigned:
         return not (b" " in value and _is_prose(value))
+    if value[:1] in _BRACKETS or value.startswith(b"!$"):
+        return False
     if len(value) < 6 or is_code(value) or _NAME_WORDS.search(value):
         return False
     return not _WORDY.match(value)
@@ -100,6 +107,8 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
 def is_token(value: bytes, *, quoted: bool) -> bool:
     """Whether a value under a token's name is one: made by a machine, or long."""
     if len(value) < 8 or stands_for_one(value) or _HARMLESS.match(value):
+        return False
+    if not quoted and value[:1] in _BRACKETS:
         return False
     if b" " in value or (not quoted and (_CALL.match(value) or _DOTTED.match(value))):
         return False

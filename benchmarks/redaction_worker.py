@@ -1,0 +1,21 @@
+"""Redacts a file as a run's output is, piece by piece; prints what it came to."""
+
+import sys
+from pathlib import Path
+
+from siding.redaction.redactor import Redactor
+
+PIECE = 1 << 16
+
+
+def main(path: str) -> None:
+    stream = Redactor().stream()
+    kept = 0
+    with Path(path).open("rb", buffering=0) as file:
+        while piece := file.read(PIECE):
+            kept += len(stream.feed(piece))
+    print(kept + len(stream.close()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
