@@ -244,7 +244,8 @@ def inherited_descriptors():
 
 
 def mount_something():
-    return done(LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, None))
+    os.makedirs(HERE + "/mounted", exist_ok=True)  # nobody else's place, if it gets through
+    return done(LIBC.mount(b"none", (HERE + "/mounted").encode(), b"tmpfs", 0, None))
 
 
 def make_root_writable():
@@ -317,7 +318,8 @@ def change_sys():
 
 
 def change_the_hostname():
-    return done(LIBC.sethostname(b"escaped", 7))
+    name = os.uname().nodename.encode()  # the one it has, if it gets through
+    return done(LIBC.sethostname(name, len(name)))
 
 
 def open_by_handle():
