@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from siding.redaction.span import RIGHT
+
+BEHIND_TOKEN = re.compile(rb"[^A-Za-z0-9._~+/=%-]")
 _WORD = r"[A-Za-z0-9_-]"
 _HEX = r"[a-f0-9]"
 _ALNUM = r"[A-Za-z0-9]"
 _END = r"(?![A-Za-z0-9])"
-_WITH_DIGIT = r"(?=[A-Za-z_-]*[0-9])"
-_MIXED = r"(?=[a-z_.-]*[A-Z0-9])"
+_WITH_DIGIT = r"(?=[A-Za-z_-]{0,64}[0-9])"
+_CASES = r"(?=[A-Z0-9]{0,31}[a-z])(?=[a-z0-9]{0,31}[A-Z])"
+_MIXED = r"(?=[a-z_.-]{0,64}[A-Z0-9])"
 
 # kind: prefixes (separated by blanks), and what follows them
 _TABLE: tuple[tuple[str, str, str], ...] = (
@@ -43,7 +47,7 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("jina-key", "jina_", _MIXED + _WORD + "{40,}+"),
     ("aws-key", "AKIA ASIA ABIA ACCA", r"(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}" + _END),
     ("aws-token", "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz", r"[A-Za-z0-9+/=]{40,}+"),
-    ("aws-key", "ABSK", r"(?=[A-Za-z]*[0-9])[A-Za-z0-9+/]{60,}+=*"),
+    ("aws-key", "ABSK", r"(?=[A-Za-z]{0,64}[0-9])[A-Za-z0-9+/]{60,}+=*"),
     ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", _HEX + "{40,}+"),
     ("heroku-key", "HRKU-", _WORD + "{30,}+"),
     ("fly-token", "fm1_ fm2_ fm1a_ fm2a_ fm1r_ fo1_", r"[A-Za-z0-9+/=,_-]{20,}+"),
@@ -76,7 +80,7 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("npm-token", "npm_", _MIXED + _ALNUM + "{30,}+"),
     ("pypi-token", "pypi-AgE pypi-AgEI", _WORD + "{20,}+"),
     ("gem-key", "rubygems_", _HEX + "{40,}+"),
-    ("crates-token", "cio", r"(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])" + _ALNUM + "{32}" + _END),
+    ("crates-token", "cio", _CASES + _ALNUM + "{32}" + _END),
     ("nuget-key", "oy2", r"[a-z0-9]{43}" + _END),
     ("docker-token", "dckr_pat_ dckr_oat_", _WORD + "{20,}+"),
     ("jfrog-key", "AKCp", _ALNUM + "{20,}+"),
@@ -92,7 +96,7 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("sendgrid-key", "SG.", _WORD + r"{16,}+\." + _WORD + "{20,}+"),
     ("mailgun-key", "key-", _HEX + "{32}" + _END),
     ("brevo-key", "xkeysib- xsmtpsib-", _HEX + r"{40,}+(?:-" + _ALNUM + "+)?"),
-    ("resend-key", "re_", _ALNUM + r"{6,10}_(?=[A-Za-z]*[0-9])" + _ALNUM + "{20,}+"),
+    ("resend-key", "re_", _ALNUM + r"{6,10}_(?=[A-Za-z]{0,64}[0-9])" + _ALNUM + "{20,}+"),
     ("square-token", "EAAA", _WITH_DIGIT + _WORD + "{40,}+"),
     ("square-token", "sq0atp- sq0csp- sq0idp-", _WORD + "{20,}+"),
     ("facebook-token", "EAA", _WITH_DIGIT + _ALNUM + "{60,}+"),
@@ -124,7 +128,11 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("buildkite-token", "bkua_ bkat_ bkpt_", _ALNUM + "{30,}+"),
     ("mapbox-token", "sk.eyJ tk.eyJ", r"[A-Za-z0-9_-]{20,}+\.[A-Za-z0-9_-]{10,}+"),
     ("age-key", "AGE-SECRET-KEY-1 AGE-PLUGIN-", r"[0-9A-Z-]{40,}+"),
-    ("jwt", "eyJ", _WORD + r"{8,}+(?:\." + _WORD + r"*+){2,4}"),
+    (
+        "jwt",
+        "eyJ",
+        _WORD + r"{8,}+(?:(?:\." + _WORD + r"*+){2,4}|\." + _WORD + "{200,}+)",
+    ),
     ("1password-token", "ops_eyJ", r"[A-Za-z0-9_=.-]{40,}+"),
     ("wallet-key", "xprv yprv zprv tprv", r"[1-9A-HJ-NP-Za-km-z]{90,}+"),
     ("prefect-key", "pnu_ pnb_", _ALNUM + "{36}" + _END),
@@ -137,14 +145,14 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("easypost-key", "EZAK EZTK", _ALNUM + "{50,}+"),
     ("duffel-token", "duffel_live_ duffel_test_", _WORD + "{30,}+"),
     ("infracost-key", "ico-", _ALNUM + "{32}" + _END),
-    ("scaleway-key", "SCW", r"(?=[A-Z]*[0-9])[A-Z0-9]{17}" + _END),
+    ("scaleway-key", "SCW", r"(?=[A-Z]{0,64}[0-9])[A-Z0-9]{17}" + _END),
     ("voiceflow-key", "VF.DM. VF.WS.", r"[A-Za-z0-9.]{30,}+"),
     # Base64 of a text that begins with one of the most widespread prefixes.
     (
         "encoded-token",
         "Z2hwX Z2hvX Z2hzX Z2h1X Z2hyX Z2l0aHViX3BhdF Z2xwYXQt c2stYW50L c2stcHJvai c2tfbGl2ZV "
         "cmtfbGl2ZV eG94Yi eG94cC QUtJQ bnBtX cHlwaS1BZ0",
-        r"(?=[A-Za-z]*[0-9])[A-Za-z0-9+/_-]{18,}+=*",
+        r"(?=[A-Za-z]{0,64}[0-9])[A-Za-z0-9+/_-]{18,}+=*",
     ),
     (
         "private-key",
@@ -160,7 +168,11 @@ _JOINED: tuple[tuple[str, str, str], ...] = (
     (".", "terraform-token", _ALNUM + r"{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}+"),
     (".", "discord-token", r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}+"),
     (".", "discord-token", r"mfa\.[A-Za-z0-9_-]{60,}+"),
-    (".", "vault-token", r"s\.(?=[a-z]*[A-Z0-9])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{24}" + _END),
+    (
+        ".",
+        "vault-token",
+        r"s\.(?=[a-z]{0,64}[A-Z0-9])(?=[A-Za-z]{0,64}[0-9])[A-Za-z0-9]{24}" + _END,
+    ),
     (":", "telegram-token", r"\d{8,11}:AA[A-Za-z0-9_-]{30,}+"),
     (":", "asana-token", r"[012]/\d{10,}(?:/\d{10,})?:[a-f0-9]{32}" + _END),
     (":", "firebase-key", r"AAAA[A-Za-z0-9_-]{7}:[A-Za-z0-9_-]{100,}+"),
@@ -229,9 +241,13 @@ def token_at(data: bytes, at: int, limit: int) -> tuple[bytes, int] | None:
     for kind, prefix, rest in _by_start().get(data[at : at + 3], ()):
         if data.startswith(prefix, at):
             form = _compiled(kind, prefix, rest)
-            found = form.pattern.match(data, at, limit)
+            found = form.pattern.match(data, at, min(limit, at + RIGHT))
             if found is not None:
-                return form.kind, found.end()
+                end = found.end()
+                if end == at + RIGHT:  # longer than what it takes to tell
+                    behind = BEHIND_TOKEN.search(data, end, limit)
+                    end = limit if behind is None else behind.start()
+                return form.kind, end
     return None
 
 

@@ -6,7 +6,7 @@ import binascii
 import re
 from collections.abc import Iterable, Iterator
 
-from siding.redaction.formats import STARTS, joined, suffixed, token_at
+from siding.redaction.formats import BEHIND_TOKEN, STARTS, joined, suffixed, token_at
 from siding.redaction.span import LEFT, RIGHT, Span
 from siding.redaction.values import stands_for_one
 
@@ -15,7 +15,6 @@ _SHORTEST = 16  # of what is left of a run, to hold a token
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
 _TOKEN68 = re.compile(rb"[A-Za-z0-9._~+/=%-]+")
-_BEHIND_TOKEN = re.compile(rb"[^A-Za-z0-9._~+/=%-]")
 _JOINABLE = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~:/-$"
 _GAPS = re.compile(rb"[./:~]|bot(?=\d)")
 _SIGNATURE = re.compile(
@@ -260,7 +259,7 @@ def curl_password(data: bytes, at: int, limit: int) -> Span | None:
 
 
 def _span(start: int, end: int, kind: bytes, limit: int) -> Span:
-    return Span(start, end, kind, until=_BEHIND_TOKEN if end == limit else None)
+    return Span(start, end, kind, until=BEHIND_TOKEN if end == limit else None)
 
 
 def _has_digit(value: bytes) -> bool:

@@ -26,13 +26,14 @@ _PLACEHOLDER = re.compile(
     |sample|placeholder
        |todo|fixme|example|redacted|none|not|no|invalid|missing|unset|todo|any|test|secret
        |super)[-_ ]
-    | .*(?:example|placeholder|change[-_]?me|change[-_]?it|replace[-_]?me|redacted|dummy|xxxx
-    |\*\*\*\*|\.\.\.
-       |\xe2\x80\xa6|\xe2\x80\xa2\xe2\x80\xa2|your[-_])
     | foo(?:bar)?(?:baz)?$ | abc(?:d(?:ef?)?)?(?:123)?$ | todo$ | fixme$ | tbd$ | x+$ | \?+$
     | -+$ | _+$ | \#+$
     """
 )
+_INSIDE = (b"example", b"placeholder", b"changeme", b"change-me", b"change_me", b"changeit",
+           b"change-it", b"change_it", b"replaceme", b"replace-me", b"replace_me", b"redacted",
+           b"dummy", b"xxxx", b"****", b"...", b"\xe2\x80\xa6", b"\xe2\x80\xa2\xe2\x80\xa2",
+           b"your-", b"your_")  # fmt: skip
 _WORDS = frozenset(
     b"password passwd secret token none null nil true false undefined yes no on off string str "
     b"text required optional default test testing tests admin root user guest postgres mysql "
@@ -72,7 +73,8 @@ def stands_for_one(value: bytes) -> bool:
         return True
     if _PATH.match(value) or len(set(value)) <= 2 or value.lower() in _WORDS:
         return True
-    return _PLACEHOLDER.match(value) is not None
+    lower = value.lower()
+    return any(each in lower for each in _INSIDE) or _PLACEHOLDER.match(value) is not None
 
 
 def _crypted(value: bytes) -> bool:
