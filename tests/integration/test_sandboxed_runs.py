@@ -91,6 +91,22 @@ class TestGitInside:
         assert task.git("log", "-1", "--format=%s", "side") == "side"
         task.git("fsck", "--strict")
 
+    def test_a_branch_of_its_own_goes_on(self, task: Sandbox) -> None:
+        task.siding("-q", "run", "--sandbox", "--", "git", "checkout", "-q", "-b", "mine")
+        script = "echo 2 >2 && git add 2 && git commit -qm two"
+        done = task.siding("run", "--sandbox", "--", "sh", "-c", script)
+        assert b"not moved" not in done.stderr
+        assert task.git("log", "-1", "--format=%s", "mine") == "two"
+
+    def test_a_branch_is_not_its_own_because_it_was_checked_out(self, task: Sandbox) -> None:
+        before = task.git("rev-parse", "main")
+        pointed = ("git", "symbolic-ref", "HEAD", "refs/heads/main")
+        task.siding("-q", "run", "--sandbox", "--", *pointed)
+        script = "git commit -q --allow-empty -m hijacked"
+        done = task.siding("run", "--sandbox", "--", "sh", "-c", script)
+        assert b"'main' was not moved" in done.stderr
+        assert task.git("rev-parse", "main") == before
+
     def test_other_branches_stay_where_they_are(self, task: Sandbox) -> None:
         task.git("branch", "other")
         task.git("branch", "doomed")

@@ -31,6 +31,7 @@ _LOOSE = re.compile(r"[0-9a-f]{38}(?:[0-9a-f]{24})?")
 _PACK = re.compile(r"pack-[0-9a-f]{40,64}\.pack")
 _MOST_BRANCHES = 10_000
 _STATE = "quarantine.json"
+_MADE = "branches"
 _LIVE_S = 0.1  # longer than any git holds the lock of a ref
 _LOG = "siding: taken over from the sandbox"
 
@@ -42,8 +43,7 @@ class Prepared(NamedTuple):
     objects: Path
     heads: Path
     before: dict[str, str]  # loose branches, by name below refs/heads
-    branch: str  # the task's
-    tip: str  # where it was, "" when it was not there
+    own: dict[str, str]  # the task's branch, and those its runs made: where they were, or ""
 
 
 class Taken(NamedTuple):
@@ -73,15 +73,16 @@ def prepare(
         (heads / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         (heads / name).write_text(sha + "\n", encoding="ascii")
     settings = read_settings(paths.common_dir / "config")
-    own = git_dir / "config.worktree"
-    if settings.get("extensions.worktreeconfig") == "true" and not own.exists():
-        own.touch()  # so that it can be made read-only
-    tip = refs.read_ref(paths.common_dir, f"refs/heads/{branch}") or ""
-    told = {"before": before, "branch": branch, "tip": tip}
+    setting = git_dir / "config.worktree"
+    if settings.get("extensions.worktreeconfig") == "true" and not setting.exists():
+        setting.touch()  # so that it can be made read-only
+    names = {branch, *_made(root)}  # not what HEAD says: the run may write that
+    own = {name: str(refs.read_ref(paths.common_dir, f"refs/heads/{name}") or "") for name in names}
+    told = {"before": before, "own": own}
     # Not flushed: it is for a run that was killed. After a power cut git has lost as much.
     (root / (_STATE + ".new")).write_bytes(json.dumps(told).encode())
     os.replace(root / (_STATE + ".new"), root / _STATE)
-    return Prepared(root=root, objects=objects, heads=heads, before=before, branch=branch, tip=tip)
+    return Prepared(root=root, objects=objects, heads=heads, before=before, own=own)
 
 
 def leftover(root: Path) -> Prepared | None:
@@ -100,7 +101,6 @@ def leftover(root: Path) -> Prepared | None:
 def take_over(repository: Repository, prepared: Prepared) -> Taken:
     """Give the repository what the run committed. Raises GitError: then everything is kept."""
     give_objects(repository, prepared.root)
-    branch = prepared.branch
     moved: list[str] = []
     refused: list[str] = []
     after = read_branches(prepared.heads)
@@ -110,14 +110,16 @@ def take_over(repository: Repository, prepared: Prepared) -> Taken:
         current = refs.read_ref(repository.paths.common_dir, f"refs/heads/{name}")
         if current == sha:
             continue
-        if name != branch and current is not None:
+        if name not in prepared.own and current is not None:
             refused.append(f"branch {name!r} was not moved: it is not this task's")
-        elif name == branch and current != (prepared.tip or None):
+        elif current != (prepared.own.get(name) or None):
             refused.append(f"branch {name!r} was not moved: somebody else did, meanwhile")
         elif not _whole(repository, sha):
             refused.append(f"branch {name!r} was not moved: its commits are not complete")
         elif _update(repository, name, sha, current):
             moved.append(name)
+            if name not in prepared.own:
+                _remember(prepared.root, name)
         else:
             refused.append(f"branch {name!r} was not moved: somebody else did, meanwhile")
     gone = sorted(set(prepared.before) - set(after))
@@ -167,6 +169,16 @@ def read_branches(root: Path) -> dict[str, str]:
             except GitError:
                 continue
     return found
+
+
+def _made(root: Path) -> list[str]:
+    """Return the branches that runs of this task made."""
+    return os.fsdecode(durable.read_small(root / _MADE) or b"").splitlines()
+
+
+def _remember(root: Path, name: str) -> None:
+    names = "".join(f"{each}\n" for each in sorted({*_made(root), name}))
+    durable.replace_file(root / _MADE, os.fsencode(names))
 
 
 def _move_objects(objects: Path, clean: Path) -> int:
