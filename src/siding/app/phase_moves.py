@@ -70,6 +70,7 @@ class Moved(NamedTuple):
     entry: Entry
     left_out: tuple[str, ...]
     index_agrees: bool
+    complete: bool = True  # else an error kept its step or the index: the next command mends it
 
 
 def move(project: Project, request: PhaseRequest) -> Moved:
@@ -104,16 +105,18 @@ def move(project: Project, request: PhaseRequest) -> Moved:
         done = _commit(project, task, workspace, store, wanted, held.phases)
         _emit(project, done)
         if held.task is not None:  # inside a step, the step records it
-            _record(project, task, held.task, entry)
+            complete = _record(project, task, held.task, entry) and done.complete
+            return done._replace(complete=complete)
     return done
 
 
-def _record(project: Project, task: Task, lock: FileLock, entry: Entry) -> None:
+def _record(project: Project, task: Task, lock: FileLock, entry: Entry) -> bool:
     """Record what the commit has as a step; what cannot be recorded now, the next command does."""
     try:
         open_recorder(project, task, lock).settle(commit_message(entry).partition("\n")[0])
     except (SidingError, OSError):
-        return
+        return False
+    return True
 
 
 class _Checked(NamedTuple):
@@ -198,16 +201,17 @@ def _commit(
     if faults.is_enabled("phase-state-first"):
         store.finish(intent)
     try:
-        advance(project.repository, step, reason=f"{REFLOG}: {wanted.entry.action}",
-                keep_fds=(lock.fd,))  # fmt: skip
+        advance(project.repository, project.user_settings, step,
+                reason=f"{REFLOG}: {wanted.entry.action}", keep_fds=(lock.fd,))  # fmt: skip
     except SidingError:
         store.give_up()
         raise
+    complete = True
     try:
         agrees = agree_index(project.repository, project.user_settings, place, step,
                              keep_fds=(lock.fd,))  # fmt: skip
     except (SidingError, OSError):
-        agrees = False
+        agrees, complete = False, False
         store.record(intent)  # whoever comes next tries again
     else:
         store.finish(intent)
@@ -217,6 +221,7 @@ def _commit(
         entry=after.history[-1],
         left_out=tuple(f"{quote_path(each.path)}: {each.why}" for each in left_out),
         index_agrees=agrees,
+        complete=complete,
     )
 
 

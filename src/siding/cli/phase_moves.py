@@ -40,7 +40,7 @@ def run_move(arguments: Namespace, context: Context, wanted: PhaseMove) -> int:
     _say(context, done)
     if arguments.json:
         print_json(context.screen, _record(done))
-    return 0
+    return 0 if done.complete else 1
 
 
 def _say(context: Context, done: Moved) -> None:
@@ -55,6 +55,8 @@ def _say(context: Context, done: Moved) -> None:
     if done.left_out:
         screen.warn(f"{counted(len(done.left_out), 'path')} not in the commit:")
         screen.quote("\n".join(done.left_out))
+    if not done.complete:
+        screen.warn("the commit is made, and an error kept the rest; the next command mends it")
     if not done.index_agrees:
         screen.warn("the workspace's index could not follow; `git reset` there makes it agree")
 

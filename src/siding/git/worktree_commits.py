@@ -24,10 +24,19 @@ from siding.git.settings import UserSettings
 
 
 def advance(
-    repository: Repository, move: Move, *, reason: str, keep_fds: Sequence[int] = ()
+    repository: Repository,
+    user: UserSettings,
+    move: Move,
+    *,
+    reason: str,
+    keep_fds: Sequence[int] = (),
 ) -> None:
-    """Move the branch, durably; raises TargetMoved or CheckoutBusy with nothing changed."""
+    """Move the branch, durably; raises TargetMoved or CheckoutBusy with nothing changed.
+
+    A lock that git could not take away again is swept: it would stand in everybody's way.
+    """
     swap(repository, move, reason=reason, keep_fds=keep_fds)
+    has_happened(repository, user, move, reason=reason)
 
 
 def has_happened(repository: Repository, user: UserSettings, move: Move, *, reason: str) -> bool:
