@@ -126,7 +126,7 @@ class _Sweep:
         self.arena, self.plan = arena, plan
         self.failures: list[str] = []
         self.cases = self.missed = 0
-        self.control_promises = 0
+        self.control_promises: list[str] = []
 
     def share(self, number: int, count: int) -> Report:
         self.arena.prepare(self.plan.setup)
@@ -150,7 +150,7 @@ class _Sweep:
         self.arena.fresh()
         trial = self._trial().run(self.plan.victim)
         promises = self.arena.promises()
-        self.control_promises = len(promises)
+        self.control_promises = promises
         if trial.ending.timed_out or trial.ending.status != 0:
             raise GateBroken(f"undisturbed: {trial.ending}: {self.arena.complaints()[-800:]}")
         wrong = self.arena.verdict(self.plan.check, promises)
@@ -198,8 +198,9 @@ class _Sweep:
             wrong = f"a short write was not continued: {trial.ending}: {complaints[-800:]}"
         elif kind == "err" and well and flush:
             wrong = "success after a failed flush"
-        elif kind != "stop" and well and len(promises) < self.control_promises:
-            wrong = f"exit 0 with {len(promises)} of {self.control_promises} promises: {promises}"
+        elif kind != "stop" and well and _fewer(promises, self.control_promises):
+            wanted = len(self.control_promises)
+            wrong = f"exit 0 with {len(promises)} of {wanted} promises: {promises}"
         return wrong
 
     def _nested(self, fault: Fault) -> None:
@@ -241,6 +242,14 @@ class _Sweep:
         place = hit.text if hit else "a call that was not made this time"
         self.failures.append(f"  {name} at {place}\n    " + wrong.replace("\n", "\n    "))
         self.arena.keep(name)
+
+
+def _fewer(promises: list[str], control: list[str]) -> bool:
+    """Whether a promise of the undisturbed run is missing. A record that is printed as JSON has
+    fewer lines where the recorded command itself met the fault and did less: its end counts."""
+    if control[:1] == ["{"]:
+        return promises[-1:] != control[-1:]
+    return len(promises) < len(control)
 
 
 def _applies(mode: str, point: Point) -> bool:
