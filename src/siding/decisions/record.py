@@ -17,6 +17,7 @@ from siding.decisions.request import document_of as input_of
 from siding.decisions.states import DecisionState
 
 RECORD_VERSION = 1
+LONGEST_SESSION = 100  # bytes
 
 
 class Asked(NamedTuple):
@@ -52,6 +53,12 @@ class Decision(NamedTuple):
         return self.asked.session_id
 
 
+def is_session(text: str) -> bool:
+    """Return whether a text may name a decision, and so a file."""
+    fits = 0 < len(text.encode("utf-8", "replace")) <= LONGEST_SESSION
+    return fits and text.isprintable() and "/" not in text and not text.startswith(".")
+
+
 def open_document(decision: Decision) -> dict[str, Any]:
     """Return the document of an open decision."""
     return {
@@ -80,8 +87,8 @@ def record_document(decision: Decision) -> dict[str, Any]:
 def decision_from_open(document: Mapping[str, Any]) -> Decision:
     """Return the open decision in a document; raises ValueError with a reason."""
     asked = _asked(document.get("_meta"))
-    if not asked.session_id:
-        raise ValueError("`_meta.session_id` is missing")
+    if not is_session(asked.session_id):
+        raise ValueError("`_meta.session_id` is missing, or no name of a file")
     return Decision(asked=asked, request=_request(dict(document)), state=DecisionState.OPEN)
 
 
@@ -111,7 +118,7 @@ def _meta(asked: Asked) -> dict[str, Any]:
 def _asked(value: object) -> Asked:
     meta = value if isinstance(value, dict) else {}
     texts = {
-        name: str(meta.get(name) or "")
+        name: value if isinstance(value := meta.get(name), str) else ""
         for name in ("session_id", "created_at", "key", "task_id", "step_id", "agent")
     }
     return Asked(key_named=meta.get("key_named") is True, **texts)

@@ -24,6 +24,7 @@ from siding.decisions.record import (
     Decision,
     decision_from_open,
     decision_from_record,
+    is_session,
     open_document,
     record_document,
 )
@@ -86,6 +87,8 @@ class DecisionStore:
 
     def load(self, session_id: str) -> Decision:
         """Return a decision; raises NotFound, DamagedFile, NewerVersion."""
+        if not is_session(session_id):
+            raise NotFound(f"{session_id[:100]!r} cannot be a decision")
         for _ in range(2):  # it may be closed between the two looks: its record is there by then
             decision = self._closed(session_id) or self._still_open(session_id)
             if decision is not None:
@@ -225,7 +228,7 @@ class DecisionStore:
             return None  # who wants it by name is told; the others are not lost with it
         meta = document.get("_meta")
         session_id = meta.get("session_id") if isinstance(meta, dict) else None
-        return session_id if isinstance(session_id, str) and _usable(session_id) else None
+        return session_id if isinstance(session_id, str) and is_session(session_id) else None
 
     def _sweep(self) -> None:
         """Take away the questions whose record exists: whoever answered them was cut off."""
@@ -271,10 +274,6 @@ def _stems(directory: Path) -> Iterator[str]:
     for name in names:
         if name.endswith(_SUFFIX) and not name.startswith("."):
             yield name[: -len(_SUFFIX)]
-
-
-def _usable(session_id: str) -> bool:
-    return "/" not in session_id and "\0" not in session_id and session_id not in {"", ".", ".."}
 
 
 __all__ = ["AlreadyClosed", "DecisionStore", "order"]

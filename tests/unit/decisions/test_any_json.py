@@ -74,7 +74,7 @@ def test_an_answer_is_understood_or_named_as_wrong(value: Any) -> None:
         named(error.message, error.hint)
 
 
-@settings(max_examples=150)
+@settings(max_examples=250)
 @given(st.sampled_from(["open", "record", "pending"]), st.data())
 def test_a_file_is_read_or_named_as_damaged(where: str, data: st.DataObject) -> None:
     decision = _decision(check_request(simple()).request)
