@@ -1,11 +1,11 @@
 """Differences between two snapshots: as a list, as figures, as a patch that `git apply` takes."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from siding.git.command import Place, output_of
-from siding.git.paths import c_quote
+from siding.git.paths import c_quote, parents
 from siding.git.store import SnapshotStore
 from siding.ids import Sha
 
@@ -79,12 +79,15 @@ def write_patch(
     Goes straight from git into the file, whatever its size. ``paths`` limits it to these paths
     and what is below them.
     """
-    arguments = [*_PATCH, old, new, *_only(paths)]
-    misread = [c.path for c in diff_trees(store, old, new) if b" /" in c.path]
+    changes = diff_trees(store, old, new)
+    gone = {change.path for change in changes if change.status == "D"}
+    made = [change.path for change in changes if change.status == "A"]
+    whole = [*_PATCH, *_renames(gone, made), old, new, *_only(paths)]
+    misread = [change.path for change in changes if b" /" in change.path]
     if not misread:
-        _write_whole(store, arguments, fd)
+        _write_whole(store, whole, fd)
         return
-    with_headers_quoted(store, arguments, misread, fd)
+    with_headers_quoted(store, whole, misread, fd)
 
 
 def write_patch_counted(store: SnapshotStore, old: Sha, new: Sha, fd: int) -> DiffStat:
@@ -97,11 +100,23 @@ def write_patch_counted(store: SnapshotStore, old: Sha, new: Sha, fd: int) -> Di
         raise
     stat = parse_stat(output_of(counting.finish(), doing="counting changed lines"))
     misread = [each.path for each in stat.per_file if b" /" in each.path]
-    if misread:
+    gone = {each.old_path or each.path for each in stat.per_file if each.status in ("D", "R")}
+    renames = _renames(gone, [each.path for each in stat.per_file if each.status in ("A", "R")])
+    if misread or renames:
         os.ftruncate(fd, 0)
         os.lseek(fd, 0, os.SEEK_SET)
-        with_headers_quoted(store, [*_PATCH, old, new], misread, fd)
+        with_headers_quoted(store, [*_PATCH, *renames, old, new], misread, fd)
     return stat
+
+
+def _renames(gone: set[bytes], made: Iterable[bytes]) -> tuple[str, ...]:
+    """Return the option for a patch in which a directory takes the place of a file.
+
+    A rename to below the old name is told as a deletion and a new file: `git apply` takes a link
+    that is renamed away for still being there.
+    """
+    replaced = any(parent in gone for path in made for parent in parents(path))
+    return ("--no-renames",) if replaced else ()
 
 
 def _write_whole(store: SnapshotStore, arguments: Sequence[str], fd: int) -> None:
