@@ -20,8 +20,8 @@ Modes of `sweep`, each at the n-th call, over the whole process tree, that chang
 
 The other gates: `powercut.powercut`, `hammer.hammer`, `damage.survives_damage`.
 
-SIDING_FAULTS=full runs every case instead of `budget` samples; SIDING_FAULTS_SEED moves the
-samples; SIDING_FAULTS_KEEP=<dir> keeps the directory of each failure.
+SIDING_FAULTS=full runs every case instead of `budget` samples, which end with the first failure;
+SIDING_FAULTS_SEED moves the samples; SIDING_FAULTS_KEEP=<dir> keeps the directory of each failure.
 """
 
 import errno
@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .arena import (
+    FULL,
     SEED,
     Arena,
     Check,
@@ -136,7 +137,9 @@ class _Sweep:
             budget = max(1, self.plan.budget // len(self.plan.modes))
             if mode == "nested":
                 budget = max(1, budget // (1 + _RECOVERY_KILLS))
-            for fault in sample(faults, budget, self.plan.seed + index)[number::count]:
+            for fault in sample(faults, budget, self.plan.seed + index)[::-1][number::count]:
+                if self.failures and not FULL:
+                    break  # it has failed: more cases would only take time
                 if mode == "nested":
                     self._nested(fault)
                 else:

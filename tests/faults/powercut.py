@@ -124,7 +124,7 @@ def _try_out(
         if wrong:
             failures.append(_describe(recorder, loss, wrong))
             arena.keep(f"cut-{loss.cut}-{len(seen)}")
-        if len(seen) >= limit:
+        if len(seen) >= limit or (failures and not FULL):
             break
     return Report(cases=len(seen), calls=len(recorder.steps), failures=tuple(failures))
 

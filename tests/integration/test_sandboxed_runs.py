@@ -298,6 +298,18 @@ class TestProfiles:
         assert last(task)["sandbox"]["profile"] == "claude"
 
     @bwrap
+    def test_the_first_conversation_outlives_the_run(self, task: Sandbox) -> None:
+        """Of an agent that has kept nothing in this home yet."""
+        home = Path(task.env["HOME"])
+        agent = home / ".local" / "bin" / "codex"
+        agent.parent.mkdir(parents=True)
+        agent.write_text("#!/bin/sh\nset -e\necho said >~/.codex/sessions/talk\n")
+        agent.chmod(0o755)
+        path = {"PATH": f"{agent.parent}:{task.env['PATH']}"}
+        task.siding("-q", "run", "--sandbox", "--", "codex", env=path)
+        assert (home / ".codex" / "sessions" / "talk").read_text() == "said\n"
+
+    @bwrap
     def test_what_is_listed_is_there(self, task: Sandbox) -> None:
         home = Path(task.env["HOME"])
         (home / "data").mkdir()

@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,7 @@ from siding.git.quarantine import borrowed_from
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
-from siding.process.sandbox.agents import AUTO, profile_of
+from siding.process.sandbox.agents import AGENTS, AUTO, profile_of
 from siding.process.sandbox.probe import Found, Known, find_engine, listening_sockets
 from siding.process.sandbox.seccomp import compiled
 from siding.process.sandbox.values import (
@@ -81,6 +82,7 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
     prepared, said = _prepare(recorder) if git is GitAccess.COMMIT else (None, ())
     notes += said
     home = Path(project.app.env.get("HOME") or "/nonexistent")
+    _make_room_for_sessions(home, profile)
     demand = Demand(
         profile=profile,
         network=network,
@@ -115,6 +117,17 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
     if found.reason:
         fields["reason"] = found.reason
     return Launched(launch=launch, fields=fields, prepared=prepared, notes=tuple(notes))
+
+
+def _make_room_for_sessions(home: Path, profile: str) -> None:
+    """Make the directories in which an agent keeps its conversations, so that they outlive it."""
+    agent = AGENTS.get(profile)
+    if agent is None or not home.is_dir():
+        return
+    for name in agent.sessions:
+        if not os.path.lexists(home / name):
+            with suppress(OSError):  # a home that cannot be written: it is the agent's loss alone
+                (home / name).mkdir(mode=0o700, parents=True)
 
 
 def engine_here(project: Project) -> Found:

@@ -3,7 +3,9 @@
 Only what is listed exists for the run; whatever else it writes into its home is gone afterwards.
 Settings, hooks, plugins and instructions are never writable: they would make the agent's next run,
 outside, do something. ``copied`` are files that an agent rewrites as a whole and that name programs
-to start: it gets a copy of its own. Paths are relative to the home.
+to start: it gets a copy of its own. ``sessions`` are directories of conversations, writable, and
+made where they are missing: what is said in an agent's first run must not go with its private home.
+Paths are relative to the home.
 """
 
 from typing import NamedTuple
@@ -13,6 +15,7 @@ class AgentPlaces(NamedTuple):
     """Lists of paths below a home."""
 
     programs: tuple[str, ...]  # names the agent's program has
+    sessions: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
@@ -25,8 +28,9 @@ def _below(directory: str, *names: str) -> tuple[str, ...]:
 AGENTS: dict[str, AgentPlaces] = {
     "claude": AgentPlaces(
         programs=("claude",),
+        sessions=(".claude/projects",),
         writable=_below(
-            ".claude", "projects", "todos", "tasks", "plans", "sessions", "file-history",
+            ".claude", "todos", "tasks", "plans", "sessions", "file-history",
             "shell-snapshots", "session-env", "paste-cache", "statsig", "debug",
             ".credentials.json", "history.jsonl",
         ),
@@ -38,9 +42,8 @@ AGENTS: dict[str, AgentPlaces] = {
     ),
     "codex": AgentPlaces(
         programs=("codex",),
-        writable=_below(
-            ".codex", "sessions", "archived_sessions", "log", "auth.json", "history.jsonl"
-        ),
+        sessions=(".codex/sessions",),
+        writable=_below(".codex", "archived_sessions", "log", "auth.json", "history.jsonl"),
         readable=_below(
             ".codex", "config.toml", "AGENTS.md", "prompts", "skills", "rules", "plugins",
             "packages",
@@ -49,7 +52,8 @@ AGENTS: dict[str, AgentPlaces] = {
     ),
     "gemini": AgentPlaces(
         programs=("gemini",),
-        writable=_below(".gemini", "tmp", "history", "oauth_creds.json", "google_accounts.json"),
+        sessions=(".gemini/tmp",),
+        writable=_below(".gemini", "history", "oauth_creds.json", "google_accounts.json"),
         readable=_below(
             ".gemini", "settings.json", "GEMINI.md", "commands", "extensions", "skills", "policies",
             ".env",
@@ -60,7 +64,8 @@ AGENTS: dict[str, AgentPlaces] = {
     ),
     "qwen": AgentPlaces(
         programs=("qwen",),
-        writable=_below(".qwen", "tmp", "projects", "todos", "oauth_creds.json"),
+        sessions=_below(".qwen", "tmp", "projects"),
+        writable=_below(".qwen", "todos", "oauth_creds.json"),
         readable=_below(".qwen", "settings.json", "QWEN.md", "commands", "extensions", "skills",
                         ".env"),
         copied=_below(".qwen", "installation_id", "trustedFolders.json"),
@@ -73,22 +78,25 @@ AGENTS: dict[str, AgentPlaces] = {
     ),
     "opencode": AgentPlaces(
         programs=("opencode",),
-        writable=(".local/share/opencode", ".local/state/opencode"),
+        sessions=(".local/share/opencode",),
+        writable=(".local/state/opencode",),
         readable=(".config/opencode", ".opencode"),
     ),
     "crush": AgentPlaces(
         programs=("crush",),
-        writable=(".local/share/crush",),
+        sessions=(".local/share/crush",),
         readable=(".config/crush",),
     ),
     "goose": AgentPlaces(
         programs=("goose",),
-        writable=(".local/share/goose", ".local/state/goose"),
+        sessions=(".local/share/goose",),
+        writable=(".local/state/goose",),
         readable=(".config/goose",),
     ),
     "copilot": AgentPlaces(
         programs=("copilot",),
-        writable=_below(".copilot", "session-state", "history-session-state", "logs"),
+        sessions=(".copilot/session-state",),
+        writable=_below(".copilot", "history-session-state", "logs"),
         readable=_below(".copilot", "mcp-config.json", "agents", "skills", "pkg"),
         copied=(".copilot/config.json",),
     ),

@@ -165,7 +165,7 @@ def _show_home(plan: _Plan, home: str, profile: str) -> None:
         return
     for name in agent.readable:
         plan.take(Kind.SHOW, f"{home}/{name}")
-    for name in agent.writable:
+    for name in (*agent.sessions, *agent.writable):
         plan.take(Kind.WRITE, f"{home}/{name}")
     for name in agent.copied:
         plan.take(Kind.COPY, f"{home}/{name}")
