@@ -16,7 +16,6 @@ from siding.git.coverage import Skipped
 from siding.git.index_file import read_gitlinks
 from siding.git.paths import is_under, join, quote_path
 from siding.git.scan import unreadable
-from siding.git.seeding import include_present, leave_out_sparse, read_tree
 from siding.git.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.ids import Sha
 
@@ -81,6 +80,8 @@ class PrivateIndex:
 
     def start_over(self, tree: Sha, git_dir: Path | None) -> None:
         """Make the index again from a tree, with nothing known of the disk."""
+        from siding.git.seeding import leave_out_sparse, read_tree  # hardly ever needed
+
         self.discard()
         read_tree(self.store, self.task, tree, keep_fds=self.keep_fds)
         if self.sparse and git_dir is not None:
@@ -91,6 +92,8 @@ class PrivateIndex:
         if not self.task.index_file.exists():
             self.start_over(tree, git_dir)
         if self.sparse and self.git.version() < (2, 36):
+            from siding.git.seeding import include_present
+
             include_present(self.store, self.task, self.root, keep_fds=self.keep_fds)
 
     def gitlinks(self) -> dict[bytes, str]:
