@@ -13,6 +13,7 @@ from pathlib import Path
 from siding.git import durable, refs
 from siding.git.command import Place
 from siding.git.errors import GitError
+from siding.git.packs import give_pack
 from siding.git.patches import parse_raw
 from siding.git.repository import Repository
 from siding.ids import Sha
@@ -54,22 +55,7 @@ def give_back(repository: Repository, git_dir: Path, base: Sha, pack: Path) -> b
     """Give the repository the objects of the pack if it lacks one; returns whether it did."""
     if not pack.is_file() or not _missing(repository, _needed(repository, git_dir, base)):
         return False
-    target = repository.paths.objects / "pack" / f"pack-{os.urandom(20).hex()}.pack"
-    durable.make_directories(target.parent)
-    fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
-    try:
-        with pack.open("rb") as source:
-            while block := source.read(1 << 20):
-                durable.write_all(fd, block)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-    repository.git.run(
-        Place(git_dir=repository.paths.common_dir),
-        ["index-pack", str(target)],
-        doing="giving the repository its objects back",
-    )
-    durable.sync_directory(target.parent)
+    give_pack(repository, pack, doing="giving the repository its objects back")
     return True
 
 

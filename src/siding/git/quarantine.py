@@ -24,6 +24,7 @@ from siding.git import durable, refs
 from siding.git.command import Place
 from siding.git.discovery import read_settings
 from siding.git.errors import GitError
+from siding.git.packs import give_pack
 from siding.git.repository import Repository
 
 _FAN = re.compile(r"[0-9a-f]{2}")
@@ -34,6 +35,7 @@ _STATE = "quarantine.json"
 _MADE = "branches"
 _LIVE_S = 0.1  # longer than any git holds the lock of a ref
 _LOG = "siding: taken over from the sandbox"
+_DOING = "reading objects of the sandbox"
 
 
 class Prepared(NamedTuple):
@@ -140,7 +142,7 @@ def give_objects(repository: Repository, root: Path) -> int:
     if count == 0 and not clean.exists():
         return 0
     for pack in sorted((clean / "pack").glob("*.pack")) if (clean / "pack").is_dir() else []:
-        _give_pack(repository, pack)
+        give_pack(repository, pack, doing=_DOING)
     names = [
         fan.name + each.name
         for fan in (clean.iterdir() if clean.is_dir() else ())
@@ -212,49 +214,13 @@ def _repack(repository: Repository, clean: Path, names: list[str]) -> None:
         repository.git.run_to_fd(
             Place(git_dir=paths.common_dir, objects=clean, alternates=(paths.objects,)),
             ["pack-objects", "-q", "--stdout"],
-            doing="reading objects of the sandbox",
+            doing=_DOING,
             stdout=fd,
             stdin="".join(f"{name}\n" for name in names).encode("ascii"),
         )
     finally:
         os.close(fd)
-    _give_pack(repository, packed)
-
-
-def _give_pack(repository: Repository, pack: Path) -> None:
-    """Copy a pack into the repository; git names each object by what it holds.
-
-    The index is made aside: git writes it under its final name bit by bit, and half of one makes
-    every git command complain. A pack without its index is nothing yet.
-    """
-    index = pack.with_suffix(".idx.new")
-    repository.git.run(
-        Place(git_dir=repository.paths.common_dir),
-        ["index-pack", "-o", str(index), str(pack)],
-        doing="reading objects of the sandbox",
-    )
-    target = repository.paths.objects / "pack"
-    name = f"pack-{os.urandom(20).hex()}"
-    for source, suffix in ((pack, ".pack"), (index, ".idx")):
-        partial = target / f"tmp_{name}{suffix}"  # git prunes files of this name
-        try:
-            _copy(source, partial)
-            partial.rename(target / f"{name}{suffix}")
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-    durable.sync_directory(target)
-
-
-def _copy(source: Path, target: Path) -> None:
-    fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
-    try:
-        with source.open("rb") as file:
-            while block := file.read(1 << 20):
-                durable.write_all(fd, block)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    give_pack(repository, packed, doing=_DOING)
 
 
 def _whole(repository: Repository, sha: str) -> bool:

@@ -1,0 +1,48 @@
+"""Giving a repository objects that it lacks."""
+
+import os
+from pathlib import Path
+
+from siding.git import durable
+from siding.git.command import Place
+from siding.git.repository import Repository
+
+
+def give_pack(repository: Repository, pack: Path, *, doing: str) -> None:
+    """Copy a pack into the repository; git names each object by what it holds.
+
+    The index is made beside `pack`, which lies in a directory of ours: git writes it under its
+    final name bit by bit, and half of one makes every git command complain. A pack without its
+    index is nothing yet. May be called again after it was cut off anywhere.
+    """
+    index = pack.with_suffix(".idx.new")
+    index.unlink(missing_ok=True)
+    repository.git.run(
+        Place(git_dir=repository.paths.common_dir),
+        ["index-pack", "-o", str(index), str(pack)],
+        doing=doing,
+    )
+    target = repository.paths.objects / "pack"
+    durable.make_directories(target)
+    name = f"pack-{os.urandom(20).hex()}"
+    for source, suffix in ((pack, ".pack"), (index, ".idx")):
+        partial = target / f"tmp_{name}{suffix}"  # git prunes files of this name
+        try:
+            _copy(source, partial)
+            partial.rename(target / f"{name}{suffix}")
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    index.unlink()
+    durable.sync_directory(target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    try:
+        with source.open("rb") as file:
+            while block := file.read(1 << 20):
+                durable.write_all(fd, block)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
