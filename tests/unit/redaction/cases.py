@@ -290,7 +290,7 @@ BENIGN: list[str] = [
     '"token":"[redacted:token]"',
     "foo@bar.com:password reset",
     "http://localhost:8080/a@b",
-    "npm_config_registry=https://registry.npmjs.org",
+    "npm_config_registry=https://registry.example.org",
     "npm_package_dependencies_something_long",
     "sk-folding-cube-large-container-thing",
     "the token expired at 2026-11-21T10:00:00Z",
