@@ -6,7 +6,7 @@ own uncommitted work; then the step is recorded and the task closed. Whatever is
 is finished, or taken back, by the next command (`apply_recovery.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from siding.app.apply_steps import Settled, new_token, record_move
 from siding.app.apply_undo import redo_apply, undo_apply
 from siding.app.close import Closed, Fate, close_task
 from siding.app.locking import holding_task
+from siding.app.named_paths import named_paths, refuse_unknown
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace
 from siding.app.recovery import recover_if_cut_off
@@ -37,9 +38,25 @@ from siding.ledger.step import Step
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
-__all__ = ["Applied", "ApplyPlan", "ApplyRequest", "Conflict", "Conflicting", "DiffStat", "LeftOut",
-           "Mode", "apply", "bench_for", "planned", "preview", "redo_apply", "target_for",
-           "undo_apply", "write_patch"]  # fmt: skip
+__all__ = [
+    "Applied",
+    "ApplyPlan",
+    "ApplyRequest",
+    "Conflict",
+    "Conflicting",
+    "DiffStat",
+    "LeftOut",
+    "Mode",
+    "apply",
+    "bench_for",
+    "named_in",
+    "planned",
+    "preview",
+    "redo_apply",
+    "target_for",
+    "undo_apply",
+    "write_patch",
+]
 
 
 class Conflicting(SidingError):
@@ -159,6 +176,13 @@ def _carry_out(recorder: Settled, bench: Bench, plan: ApplyPlan, request: ApplyR
     return record_move(recorder, move, plan.changes, record, hooks=hooks)
 
 
+def named_in(project: Project, task: str | None, names: Sequence[str]) -> tuple[bytes, ...]:
+    """Return the PATHs of a command line as `ApplyRequest` takes them; see `named_paths`."""
+    if not names:
+        return ()
+    return named_paths(project, _workspace(project, select(project, task)), names)
+
+
 def write_patch(bench: Bench, plan: ApplyPlan, fd: int) -> None:
     """Write what the apply would change in its target, as a patch for `git apply`."""
     bench.git.run_to_fd(
@@ -229,6 +253,8 @@ def _wanted(sources: Sources, request: ApplyRequest, now: Sha) -> Wanted:
     numbers = [1, last.number] if last is not None else []
     if request.steps is not None:
         start, snapshot, numbers = _range(sources, request.steps)
+    before = start or sources.workspace.base_snapshot
+    refuse_unknown(sources.bench.store, (Sha(before), snapshot), request.paths)
     return Wanted(
         mode=request.mode,
         start=start,

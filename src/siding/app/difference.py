@@ -1,9 +1,10 @@
 """Compare two moments of a task: steps, the base, or the workspace as it is now."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from siding.app.named_paths import named_paths, refuse_unknown
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import select
@@ -12,6 +13,7 @@ from siding.app.steps import step
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.patches import DiffStat
 from siding.git.paths import quote_path
+from siding.ids import Sha
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
@@ -52,6 +54,14 @@ class Difference(NamedTuple):
     after: str
     title: str
     snapshots: TaskSnapshots
+    project: Project
+    workspace: Workspace
+
+    def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
+        """Return the PATHs of a command line; raises NotFound for one that neither side has."""
+        found = named_paths(self.project, self.workspace, names)
+        refuse_unknown(self.snapshots.store, (Sha(self.before), Sha(self.after)), found)
+        return found
 
     def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
         """Return what differs, file by file."""
@@ -89,21 +99,33 @@ def difference(
             hint="`siding checkpoint` records it as it stands",
         )
     snapshots = TaskSnapshots(project, workspace)
+
+    def of(before: str, after: str, title: str, view: TaskSnapshots) -> Difference:
+        return Difference(
+            task=task,
+            before=before,
+            after=after,
+            title=title,
+            snapshots=view,
+            project=project,
+            workspace=workspace,
+        )
+
     if at is not None:
         if start or end:
             raise UsageError("--step names one step; --from and --to name a range")
         _task, one = step(project, task.id, at)
         if one.parent is None or one.snapshot is None:
             raise NotFound(f"step {one.id} has no snapshots to compare")
-        yield Difference(task, one.parent, one.snapshot, f"step {one.id}", snapshots)
+        yield of(one.parent, one.snapshot, f"step {one.id}", snapshots)
         return
     title = f"{start or 'base'}..{end or 'now'}"
     before = _recorded(project, task, workspace, start or "base")
     if end in (None, "now"):
         with snapshots.peek() as (tree, view):
-            yield Difference(task, before, tree, title, view)
+            yield of(before, tree, title, view)
         return
-    yield Difference(task, before, _recorded(project, task, workspace, end), title, snapshots)
+    yield of(before, _recorded(project, task, workspace, end), title, snapshots)
 
 
 def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:

@@ -1,6 +1,7 @@
 """The environment of what runs in a workspace: the caller's, plus where it is."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from siding.app.project import Project
 from siding.tasks.registry import Workspace
@@ -17,18 +18,28 @@ _TIED_TO_A_REPOSITORY = frozenset(
 )  # fmt: skip
 
 
+# The caller's directories. Programs trust PWD more than the kernel: opencode 1.18 takes it for the
+# root of the project, and so edited the person's checkout.
+_DIRECTORIES = frozenset({"PWD", "OLDPWD"})
+
+
 def environment_in(
-    project: Project, task: Task, workspace: Workspace, wanted: Mapping[str, str]
+    project: Project, task: Task, workspace: Workspace, wanted: Mapping[str, str], *, cwd: Path
 ) -> dict[str, str]:
-    """Return the whole environment of a command in a workspace; `wanted` has the last word."""
+    """Return the whole environment of a command that runs in the directory `cwd` of a workspace.
+
+    `wanted` has the last word.
+    """
     inherited = {
         name: value
         for name, value in project.app.env.items()
         if name not in _TIED_TO_A_REPOSITORY
+        and name not in _DIRECTORIES
         and not name.startswith(("SIDING_TASK_", "SIDING_STEP_"))
     }
     return {
         **inherited,
+        "PWD": str(cwd),
         "SIDING_ACTIVE": "true",
         "SIDING_TASK_ID": task.id,
         "SIDING_TASK_NAME": task.name,

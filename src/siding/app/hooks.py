@@ -72,7 +72,10 @@ def run_hook(
 ) -> HookResult:
     """Run one hook to its end; never raises for what the hook does."""
     done = run_captured(
-        ["/bin/sh", "-c", hook.command + "\n"], env=env, cwd=cwd, timeout_s=timeout_s
+        ["/bin/sh", "-c", hook.command + "\n"],
+        env={**env, "PWD": str(cwd)},
+        cwd=cwd,
+        timeout_s=timeout_s,
     )
     output = (done.stdout + done.stderr)[-KEPT_OUTPUT:].decode("utf-8", "backslashreplace")
     return HookResult(

@@ -19,10 +19,12 @@ class TaskBusy(SidingError):
 
 @contextmanager
 def holding_task(
-    project: Project, task_id: TaskId, what: str, *, wait: bool = False
+    project: Project, task_id: TaskId, what: str, *, wait: bool | None = None
 ) -> Iterator[FileLock]:
     """Hold the task's lock; raise TaskBusy, saying who holds it since when, or wait for it.
 
+    `wait` None means that the caller's command has no ``--wait`` to offer. A command that the
+    holder itself started is refused at once, also with `wait`: it would wait for itself for ever.
     The kernel frees the lock when its holder dies; nobody ever steals it.
     """
     path = project.task_layout(task_id).lock
@@ -30,16 +32,42 @@ def holding_task(
     lock = FileLock(path)
     holder = Holder(pid=project.app.pid, since=project.app.now(), what=project.redaction.text(what))
     try:
-        lock.acquire(timeout_s=None if wait else 0, holder=holder)
+        lock.acquire(timeout_s=0, holder=holder)
     except LockBusy as busy:
-        raise TaskBusy(
-            f"task {task_id} is busy: {describe(busy.holder)}",
-            hint="wait for it with --wait, or work on another task",
-        ) from None
+        if _waits_for_us(project, busy.holder):
+            raise _busy_with_us(project, task_id) from None
+        if not wait:
+            raise _busy(task_id, busy.holder, can_wait=wait is not None) from None
+        lock.acquire(timeout_s=None, holder=holder)
     try:
         yield lock
     finally:
         lock.release()
+
+
+def _busy(task_id: TaskId, holder: Holder | None, *, can_wait: bool) -> TaskBusy:
+    wait = "--wait waits until it has ended" if can_wait else "try again when it has ended"
+    return TaskBusy(
+        f"task {task_id} is busy: {describe(holder)}", hint=f"{wait}; other tasks are free"
+    )
+
+
+def _busy_with_us(project: Project, task_id: TaskId) -> TaskBusy:
+    env = project.app.env
+    ours = env.get("SIDING_TASK_ID") == task_id and env.get("SIDING_STEP_ID")
+    where = f"step {ours}" if ours else "a step"
+    return TaskBusy(
+        f"this command runs inside {where} of task {task_id}, which holds the task until it ends",
+        hint="run it when the step has ended, from another terminal; what the step changes is "
+        "recorded at its end",
+    )
+
+
+def _waits_for_us(project: Project, holder: Holder | None) -> bool:
+    """Tell whether the holder of a task's lock started this command, and waits for it to end."""
+    from siding.process.ancestry import descends_from  # only where a task is busy
+
+    return holder is not None and descends_from(project.app.pid, holder.pid)
 
 
 @contextmanager

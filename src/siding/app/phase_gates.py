@@ -122,11 +122,12 @@ def within_step(leaving: Leaving) -> Runner:
 
     def run(gate: Gate) -> PassedGate:
         project, workspace = leaving.project, leaving.workspace
+        root = Path(workspace.path)
         began = project.app.clock.monotonic()
         done = run_captured(
             ["/bin/sh", "-c", gate.text + "\n"],
-            env=environment_in(project, leaving.task, workspace, {}),
-            cwd=Path(workspace.path),
+            env=environment_in(project, leaving.task, workspace, {}, cwd=root),
+            cwd=root,
             timeout_s=GATE_TIMEOUT_S,
         )
         raw = (done.stdout + done.stderr)[-KEPT_OUTPUT:]

@@ -4,13 +4,13 @@ A rollback is a step. The state before it is recorded first, so it can be undone
 snapshot holds is deleted. The task's branch, HEAD and index are not moved: they are the agent's.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.app.locking import holding_task
+from siding.app.named_paths import named_paths, refuse_unknown
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
@@ -27,7 +27,7 @@ from siding.app.restoring import (
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.app.steps import step as find_step
-from siding.errors import NotFound, SidingError, UsageError
+from siding.errors import NotFound, SidingError
 from siding.git.paths import quote_path
 from siding.git.refs import read_head
 from siding.ids import Sha
@@ -36,7 +36,7 @@ from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
 __all__ = [
-    "NeedsConsent", "Request", "Restored", "RolledBack", "Survey", "below_workspace",
+    "NeedsConsent", "Request", "Restored", "RolledBack", "Survey",
     "destination_of", "moved_branch", "preview", "quote_path", "rollback", "rollback_record",
 ]  # fmt: skip
 
@@ -76,6 +76,8 @@ def rollback(project: Project, request: Request) -> RolledBack:
         workspace = restorer.recorder.workspace
         destination = destination_of(workspace, target)
         wish = _wish(project, workspace, request)
+        states = (destination.snapshot, restorer.seen.tree)
+        refuse_unknown(project.snapshots, states, wish.paths)
         found = restorer.survey(destination, wish)
         restored = None
         if not found.nothing_to_do:
@@ -100,6 +102,7 @@ def preview(project: Project, request: Request) -> Iterator[Survey]:
     wish = _wish(project, workspace, request)
     snapshots = TaskSnapshots(project, workspace)
     with snapshots.look() as found:
+        refuse_unknown(found.store, (destination.snapshot, found.tree), wish.paths)
         here = Here(found.store, snapshots.root, found.tree, found.coverage)
         yield survey(project, task.id, here, destination, wish)
 
@@ -148,25 +151,6 @@ def require_place(project: Project, task: Task) -> Workspace:
     return workspace
 
 
-def below_workspace(project: Project, workspace: Workspace, named: str) -> bytes:
-    """Return a path as the snapshots have it: relative to the workspace's root.
-
-    A relative name starts where the caller stands when that is in the workspace, else at its root.
-    """
-    root = os.path.realpath(workspace.path)
-    here = os.path.realpath(project.app.cwd)
-    start = here if here == root or here.startswith(root + os.sep) else root
-    path = os.path.normpath(os.path.join(start, named))
-    if path == root:
-        return b""
-    if not path.startswith(root + os.sep):
-        raise UsageError(
-            f"{named!r} is not in the workspace {workspace.path!r}",
-            hint="name paths as they are below the workspace's root",
-        )
-    return os.fsencode(os.path.relpath(path, root))
-
-
 def moved_branch(project: Project, workspace: Workspace, destination: Destination) -> str | None:
     """Return a sentence when HEAD is not where it was in that state, else None."""
     import re
@@ -192,7 +176,5 @@ def _target(project: Project, task: Task, request: Request) -> tuple[Step | None
 
 
 def _wish(project: Project, workspace: Workspace, request: Request) -> Wish:
-    paths = tuple(below_workspace(project, workspace, each) for each in request.paths)
-    if b"" in paths:
-        paths = ()
+    paths = named_paths(project, workspace, request.paths)
     return Wish(paths=paths, hard=request.hard, force=request.force)

@@ -116,7 +116,7 @@ def run(
         command = Command(
             argv=request.argv,
             cwd=cwd,
-            env=environment_in(project, task, recorder.workspace, request.env),
+            env=environment_in(project, task, recorder.workspace, request.env, cwd=cwd),
         )
         settled = recorder.settle() if request.record else []
         ruling = rule_on(

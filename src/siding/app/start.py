@@ -94,12 +94,8 @@ def furnish(
             "uncommitted changes carried over", origin="carry", only_if_changed=True
         )
     hooks, untrusted = hooks_for(project, "post_create")
-    results = tuple(
-        run_judged_hook(
-            project, hook, root=recorder.root, env=environment_in(project, task, workspace, {})
-        )
-        for hook in hooks
-    )
+    env = environment_in(project, task, workspace, {}, cwd=recorder.root)
+    results = tuple(run_judged_hook(project, hook, root=recorder.root, env=env) for hook in hooks)
     if results:
         recorder.settle("made by post_create hooks")
     card = draw_card(project, base=base, base_ref=base_ref, carried=carry, included=included)

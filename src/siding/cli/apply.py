@@ -11,7 +11,6 @@ happens and the paths are listed. A conflict leaves both sides as they were.
   siding apply --continue           apply what was resolved; --abort puts the workspace back
 """
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 
@@ -22,15 +21,17 @@ from siding.app.apply import (
     Conflicting,
     Mode,
     apply,
+    named_in,
     preview,
     write_patch,
 )
 from siding.app.project import Project, require_project
+from siding.app.selection import select
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.pick import pick_paths
 from siding.cli.screen import Screen, inert
-from siding.cli.words import changes, counted
+from siding.cli.words import changes, counted, task_step
 from siding.errors import UsageError
 
 _NAMED = 20
@@ -75,13 +76,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    request = _request(arguments)
+    request = _request(project, arguments)
     screen = context.screen
     if arguments.abort:
         from siding.app.apply_resolve import abort  # what restores a workspace: only when asked for
 
-        step = abort(project, arguments.task)
-        screen.note(f"step {step.id} · the workspace is as it was before the merge")
+        task = select(project, arguments.task)
+        step = abort(project, task.id)
+        screen.note(f"{task_step(task.name, step.id)} · the workspace is as before the merge")
         return 0
     if arguments.output is not None:
         return _write_patch(project, screen, request, arguments.output)
@@ -98,7 +100,7 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
-def _request(arguments: Namespace) -> ApplyRequest:
+def _request(project: Project, arguments: Namespace) -> ApplyRequest:
     mode = Mode(arguments.mode)
     if arguments.output is not None and mode is not Mode.PATCH:
         raise UsageError("--output writes a patch", hint="add --mode patch")
@@ -110,7 +112,7 @@ def _request(arguments: Namespace) -> ApplyRequest:
         message=arguments.message,
         onto=arguments.onto,
         steps=arguments.steps,
-        paths=tuple(os.fsencode(path.rstrip("/")) for path in arguments.paths),
+        paths=named_in(project, arguments.task, arguments.paths),
         close=not arguments.no_close,
         sign=arguments.sign,
         hooks=arguments.hooks,
@@ -162,10 +164,11 @@ def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[by
 def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
     from siding.app.apply_resolve import resolve
 
-    resolution = resolve(project, request)
+    task = select(project, request.task)
+    resolution = resolve(project, request._replace(task=task.id))
     screen.note(
-        f"step {resolution.step.id} · {resolution.branch} merged into the workspace, "
-        f"{counted(len(resolution.conflicts), 'path')} in conflict"
+        f"{task_step(task.name, resolution.step.id)} · {resolution.branch} merged into the "
+        f"workspace, {counted(len(resolution.conflicts), 'path')} in conflict"
     )
     for conflict in resolution.conflicts:
         screen.print(f"conflict  {inert(conflict.name)}  ({conflict.kind})")
@@ -175,8 +178,9 @@ def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
 
 
 def _nothing(plan: ApplyPlan) -> str:
+    where = " below these paths" if plan.wanted.paths else ""
     since = " since it was applied" if plan.again else ""
-    return f"nothing to apply: the task changed nothing{since}"
+    return f"nothing to apply: the task changed nothing{where}{since}"
 
 
 def _show_plan(screen: Screen, plan: ApplyPlan) -> None:
@@ -215,21 +219,16 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
     where = _where(plan)
     if step is None:
         screen.note(_nothing(plan) if plan.unchanged else f"{where} has all of it already")
-    elif plan.target.branch:
-        made = counted(len(plan.commits), "commit")
-        screen.note(
-            f"step {step.id} · {made} on {where} · "
-            f"{changes(plan.stat.files, plan.stat.additions, plan.stat.deletions)}",
-            "green",
-        )
-        sha = str(step.record.get("commit_sha", ""))
-        screen.note(f"  {sha[:12]} {inert(plan.message.partition(chr(10))[0])}")
     else:
+        made = f"{counted(len(plan.commits), 'commit')} on {where}"
         screen.note(
-            f"step {step.id} · written into {where}, uncommitted · "
+            f"{task_step(applied.task.name, step.id)} · "
+            f"{made if plan.target.branch else f'written into {where}, uncommitted'} · "
             f"{changes(plan.stat.files, plan.stat.additions, plan.stat.deletions)}",
             "green",
         )
+        for commit in plan.commits[-_NAMED:] if plan.target.branch else ():
+            screen.note(f"  {commit.sha[:12]} {inert(commit.subject)}")
     for left in plan.left_out:
         screen.warn(f"left out: {_name(left.path)} ({left.why})")
     for note in plan.notes:

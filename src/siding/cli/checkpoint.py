@@ -4,9 +4,10 @@ from argparse import ArgumentParser, Namespace
 
 from siding.app.checkpoint import checkpoint
 from siding.app.project import require_project
+from siding.app.selection import select
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
-from siding.cli.words import changes
+from siding.cli.words import changes, task_step
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,9 +19,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    step = checkpoint(project, arguments.task, arguments.message, wait=arguments.wait)
+    task = select(project, arguments.task)
+    step = checkpoint(project, task.id, arguments.message, wait=arguments.wait)
     change = changes(step.files, step.additions, step.deletions)
-    context.screen.note(f"step {step.id} · {step.message} · {change}", "green")
+    context.screen.note(f"{task_step(task.name, step.id)} · {step.message} · {change}", "green")
     if arguments.json:
         print_json(context.screen, step.record)
     return 0

@@ -1,9 +1,9 @@
 """Show what changed: the whole task by default, one step with --step, a range with --from/--to.
 
-Points are step numbers, `base`, `last` or `now`. The patch is byte-exact: `git apply` takes it.
+Points are step numbers, `base`, `last` or `now`. PATHs are relative to where you stand.
+The patch is byte-exact: `git apply` takes it.
 """
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 
@@ -34,10 +34,10 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
-    paths = tuple(os.fsencode(path) for path in arguments.paths)
     with difference(
         project, arguments.task, at=arguments.step, start=arguments.start, end=arguments.end
     ) as found:
+        paths = found.paths(arguments.paths)
         if arguments.format == "json":
             stat = found.stat_record(paths)
             record = {**stat, "from": found.before, "to": found.after}

@@ -9,7 +9,7 @@ from siding.app.phases import PhaseMove
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert
-from siding.cli.words import counted, duration
+from siding.cli.words import counted, duration, task_name
 
 
 def add_move(parser: ArgumentParser, summary: str, *, to_phase: str | None = None) -> None:
@@ -50,7 +50,9 @@ def _say(context: Context, done: Moved) -> None:
         screen.note(f"gate {inert(gate.text)!r} held · {how}", "green")
     word = "recorded in" if entry.action in (PhaseMove.ISSUE, PhaseMove.ERROR) else "phase"
     screen.note(
-        f"{word} {inert(entry.phase)}, step {entry.step} · commit {entry.git_commit[:7]}", "green"
+        f"{task_name(done.task.name)} · {word} {inert(entry.phase)}, step {entry.step} · "
+        f"commit {entry.git_commit[:7]}",
+        "green",
     )
     if done.left_out:
         screen.warn(f"{counted(len(done.left_out), 'path')} not in the commit:")

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from siding.app.rollback import NeedsConsent, Restored, Survey, quote_path
 from siding.cli.screen import Screen
-from siding.cli.words import changes, counted
+from siding.cli.words import changes, counted, task_step
 
 Result = TypeVar("Result")
 
@@ -45,11 +45,11 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.note(f"the workspace is as in {survey.destination.name} already")
 
 
-def tell_restored(screen: Screen, done: Restored, what: str) -> None:
+def tell_restored(screen: Screen, task_name: str, done: Restored, what: str) -> None:
     """Say what a restoration did."""
     step = done.step
     change = changes(step.files, step.additions, step.deletions)
-    screen.note(f"step {step.id} · {what} · {change}", "green")
+    screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
     if done.trash is not None:
         taken = len(done.survey.aside) + len(done.survey.blocked)
         screen.note(f"  {counted(taken, 'path')} that no snapshot holds moved to {done.trash}")

@@ -1,7 +1,7 @@
 """Go back: make the workspace the tree of a step, or of the base, again, byte for byte.
 
 The state now is recorded first, so `siding undo` takes a rollback back. Ignored files stay; --hard
-moves them into the trash. PATHs limit it to these files and directories. --dry-run prints exactly
+moves them into the trash. PATHs, relative to where you stand, limit it. --dry-run prints exactly
 what would be written and deleted. The branch and the index of the workspace are not touched.
 """
 
@@ -12,6 +12,7 @@ from siding.app.rollback import Request, preview, rollback
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.restored import print_survey, survey_record, tell_restored, with_consent
+from siding.cli.words import task_name, task_step
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -51,14 +52,14 @@ def run(arguments: Namespace, context: Context) -> int:
         screen, lambda force: rollback(project, request._replace(force=force)), force=request.force
     )
     for step in done.settled:
-        screen.note(f"step {step.id} · {step.title} (recorded first)")
+        screen.note(f"{task_step(done.task.name, step.id)} · {step.title} (recorded first)")
     where = done.survey.destination.name
     if done.restored is None:
-        screen.note(f"the workspace is as in {where} already")
+        screen.note(f"{task_name(done.task.name)} · the workspace is as in {where} already")
         if arguments.json:
             print_json(screen, None)
         return 0
-    tell_restored(screen, done.restored, f"back to {where}")
+    tell_restored(screen, done.task.name, done.restored, f"back to {where}")
     if done.branch is not None:
         screen.note(f"  {done.branch}")
     if arguments.json:

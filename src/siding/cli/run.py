@@ -29,7 +29,7 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.ruled import asker, say_ruling
 from siding.cli.strayed import say_isolation
-from siding.cli.words import changes, counted, duration, seconds_in
+from siding.cli.words import changes, counted, duration, seconds_in, task_step
 from siding.errors import UsageError
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _say(context: Context, result: RunResult) -> None:
             if step.status == "interrupted"
             else f"{step.message}: {changes(step.files, step.additions, step.deletions)}"
         )
-        screen.note(f"step {step.id} recorded first: {what}", "yellow")
+        screen.note(f"{task_step(result.task.name, step.id)} recorded first: {what}", "yellow")
     for hook in result.hooks:
         if hook.exit_code != 0:
             screen.warn(f"{hook.moment} hook {hook.command!r} ended with {hook.exit_code}")
@@ -206,7 +206,10 @@ def _say_step(context: Context, result: RunResult) -> None:
     colour = "green" if step.status == "completed" else "red"
     change = changes(step.files, step.additions, step.deletions)
     screen = context.screen
-    screen.note(f"step {step.id} · {how} · {change} · {duration(step.duration_ms)}", colour)
+    screen.note(
+        f"{task_step(result.task.name, step.id)} · {how} · {change} · {duration(step.duration_ms)}",
+        colour,
+    )
     if not step.complete:
         screen.note("not everything was captured; `siding show` says what was left out", "yellow")
-    screen.detail(f"task {result.task.id} ({result.task.name}), snapshot {step.snapshot}")
+    screen.detail(f"task {result.task.id}, snapshot {step.snapshot}")

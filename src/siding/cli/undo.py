@@ -12,6 +12,7 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.restored import tell_restored, with_consent
 from siding.cli.task_reopen import tell_reopened
+from siding.cli.words import task_name, task_step
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -39,15 +40,16 @@ def run(arguments: Namespace, context: Context) -> int:
 def tell(context: Context, done: Undone, *, as_json: bool) -> None:
     """Say what an undo or redo did."""
     screen = context.screen
-    for step in done.settled:
-        screen.note(f"step {step.id} · {step.title} (recorded first)")
+    for first in done.settled:
+        screen.note(f"{task_step(done.task.name, first.id)} · {first.title} (recorded first)")
     if done.restored is not None:
-        tell_restored(screen, done.restored, done.what)
+        tell_restored(screen, done.task.name, done.restored, done.what)
     elif done.reopened is not None:
         tell_reopened(screen, done.reopened)
     else:
-        number = "" if done.applied is None else f"step {done.applied.id} · "
-        screen.note(f"{number}{done.what}", "green")
+        made = done.applied
+        begin = task_name(done.task.name) if made is None else task_step(done.task.name, made.id)
+        screen.note(f"{begin} · {done.what}", "green")
     if as_json:
-        made = done.restored.step if done.restored is not None else done.applied
-        print_json(screen, None if made is None else made.record)
+        step = done.restored.step if done.restored is not None else done.applied
+        print_json(screen, None if step is None else step.record)

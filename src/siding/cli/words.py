@@ -3,6 +3,9 @@
 from datetime import UTC, datetime
 
 from siding.app.durations import seconds_in as seconds_in
+from siding.cli.screen import inert, shorten
+
+NAME_COLUMNS = 32  # of a task's name at the beginning of a line
 
 
 def duration(milliseconds: int) -> str:
@@ -58,6 +61,16 @@ def changes(files: int, additions: int, deletions: int) -> str:
     if files == 0:
         return "no change"
     return f"{counted(files, 'file')} +{additions} -{deletions}"
+
+
+def task_name(name: str) -> str:
+    """Return a task's name as a line begins with it: with several tasks, it says whose it is."""
+    return shorten(inert(name), NAME_COLUMNS)
+
+
+def task_step(name: str, step_id: str) -> str:
+    """Return ``fix the parser · step 0003``."""
+    return f"{task_name(name)} · step {step_id}"
 
 
 def _parsed(moment: str) -> datetime | None:

@@ -71,6 +71,21 @@ def diff_trees(store: SnapshotStore, old: Sha, new: Sha) -> list[Change]:
     return parse_raw(store.git.run(_place(store), arguments, doing="comparing snapshots"))
 
 
+def paths_in_tree(store: SnapshotStore, tree: Sha, paths: Sequence[bytes]) -> set[bytes]:
+    """Return which of the paths, files or directories, a snapshot or tree has."""
+    arguments = [
+        "ls-tree",
+        "-z",
+        "--name-only",
+        "--full-tree",
+        tree,
+        "--",
+        *map(os.fsdecode, paths),
+    ]
+    listed = store.git.run(_place(store), arguments, doing="looking for paths")
+    return set(listed.split(b"\0")) - {b""}
+
+
 def write_patch(
     store: SnapshotStore, old: Sha, new: Sha, fd: int, *, paths: Sequence[bytes] = ()
 ) -> None:
