@@ -31,6 +31,7 @@ class TaskRow(NamedTuple):
     owner: str
     tags: tuple[str, ...]
     blocked_by: tuple[str, ...]
+    blocked: bool  # one of those tasks is not closed yet
     branch: str
     workspace: str  # state of its workspace
     created_at: str
@@ -83,6 +84,11 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
         _remember(project, fresh)
     active = project.active_task_id()
     states = project.registry.states()
+    open_ids = {
+        task_id
+        for task_id, entry in fresh.items()
+        if entry["row"]["status"] != TaskState.CLOSED.value
+    }
     found = [
         _row(
             task_id,
@@ -90,6 +96,7 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
             active=active,
             workspace=states.get(task_id, "absent"),
             running=os.path.lexists(f"{tasks}/{task_id}/running.json"),
+            blocked=not open_ids.isdisjoint(entry["row"]["blocked_by"]),
         )
         for task_id, entry in fresh.items()
         if include_closed or entry["row"]["status"] != TaskState.CLOSED.value
@@ -99,13 +106,20 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
 
 
 def _row(
-    task_id: str, row: Mapping[str, Any], *, active: str | None, workspace: str, running: bool
+    task_id: str,
+    row: Mapping[str, Any],
+    *,
+    active: str | None,
+    workspace: str,
+    running: bool,
+    blocked: bool,
 ) -> TaskRow:
     return TaskRow(
         id=task_id,
         active=task_id == active,
         workspace=workspace,
         running=running,
+        blocked=blocked,
         **{**row, "tags": tuple(row["tags"]), "blocked_by": tuple(row["blocked_by"])},
     )
 

@@ -1,6 +1,6 @@
 """The recorded steps of a task, and the one in progress. Reading takes no lock."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from siding.app.project import Project
 from siding.app.selection import select
@@ -11,7 +11,7 @@ from siding.ledger.step import Step, step_from
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.task import Task
 
-__all__ = ["InProgress", "Step", "in_progress", "log", "running_step", "step"]
+__all__ = ["InProgress", "Step", "in_progress", "log", "progress_record", "running_step", "step"]
 
 
 class InProgress(NamedTuple):
@@ -61,16 +61,22 @@ def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task
         return None
     if wanted != "last" and _number(wanted) != found.running.number:
         return None
-    state = "running" if found.holder is not None else "cut off"
-    record = {
+    return task, step_from(progress_record(found))
+
+
+def progress_record(found: InProgress) -> dict[str, Any]:
+    """Return a step that is not recorded yet in the form of a ledger line.
+
+    Its status is ``running``, or ``cut off`` when its writer is gone.
+    """
+    return {
         "step_id": f"{found.running.number:04d}",
         "kind": found.running.kind,
-        "status": state,
         "started_at": found.running.started_at,
         "parent": found.running.parent,
         **found.running.record,
+        "status": "running" if found.holder is not None else "cut off",
     }
-    return task, step_from(record)
 
 
 def _number(text: str) -> int:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 from siding.cli.screen import terminal_columns
 
+WIDEST = 100  # columns of a page on a wide terminal
+
 
 class HelpPage(RawDescriptionHelpFormatter):
     """A verb's help as its module's docstring has it.
@@ -14,7 +16,16 @@ class HelpPage(RawDescriptionHelpFormatter):
     """
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=min(100, terminal_columns() - 2), max_help_position=28)
+        super().__init__(prog, width=min(WIDEST, terminal_columns() - 2), max_help_position=28)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Break the paragraphs of a docstring anew where the terminal is narrower than they are."""
+        if max(map(len, text.splitlines()), default=0) <= width:
+            return super()._fill_text(text, width, indent)
+        from textwrap import fill
+
+        parts = text.split("\n\n")
+        return "\n\n".join(part if "\n " in f"\n{part}" else fill(part, width) for part in parts)
 
 
 def print_overview(
@@ -29,9 +40,9 @@ def print_overview(
     print("  siding diff                                 what it changed\n")
     print("commands:")
     for verb, (_module, about) in verbs.items():
-        print(f"  {verb:<12} {about}")
+        _entry(verb, about)
     for group, (about, members) in groups.items():
-        print(f"  {group:<12} {about}: {', '.join(members)}")
+        _entry(group, f"{about}: {', '.join(members)}")
     print("\n`siding COMMAND --help` tells more; `siding --version` prints the version.")
 
 
@@ -39,4 +50,12 @@ def print_group(group: str, about: str, verbs: Mapping[str, tuple[str, str]]) ->
     """Print the page behind ``siding task --help`` and its like."""
     print(f"usage: siding {group} COMMAND [OPTIONS]\n\n{about}\n\ncommands:")
     for verb, (_module, line) in verbs.items():
-        print(f"  {verb:<12} {line}")
+        _entry(verb, line)
+
+
+def _entry(name: str, about: str) -> None:
+    """Print a command and what it does, the second and further lines below the first."""
+    from textwrap import fill
+
+    width = min(WIDEST, max(40, terminal_columns()))
+    print(fill(about, width, initial_indent=f"  {name:<12} ", subsequent_indent=" " * 15))

@@ -3,15 +3,16 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.app.project import require_project
-from siding.app.steps import InProgress, Step, in_progress, log, step
+from siding.app.steps import InProgress, Step, in_progress, log, progress_record, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged
-from siding.cli.screen import inert, shorten, terminal_columns
+from siding.cli.screen import inert, shorten
 from siding.cli.strayed import strayed
-from siding.cli.words import ago, duration
+from siding.cli.words import ago, duration, task_name
 from siding.errors import UsageError
 
+COMMAND_COLUMNS = 40  # of a command where there is no terminal to fit it into
 HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "EXIT", "CHANGED")
 
 
@@ -34,25 +35,29 @@ def run(arguments: Namespace, context: Context) -> int:
         steps = [one]
     else:
         task, steps = log(project, arguments.task, limit=arguments.limit or None)
+    progress = None if arguments.step is not None else in_progress(project, task)
     if arguments.format == "json":
-        write_result(
-            screen, arguments.output, json_text([dict(each.record) for each in steps]) + "\n"
-        )
-        return 0
-    if arguments.format == "markdown":
-        write_result(screen, arguments.output, _markdown(task.name, [_cells(s) for s in steps]))
-        return 0
-    progress = in_progress(project, task)
-    if not steps and progress is None:
-        screen.note("no step yet; `siding run -- COMMAND` makes one")
+        records = [dict(each.record) for each in steps]
+        records += [] if progress is None else [progress_record(progress)]
+        write_result(screen, arguments.output, json_text(records) + "\n")
         return 0
     rows = [_cells(each) for each in steps] + ([] if progress is None else [_running(progress)])
+    if arguments.format == "markdown":
+        write_result(screen, arguments.output, _markdown(task.name, rows))
+        return 0
+    if not rows:
+        screen.note(f"{task_name(task.name)} · no step yet; `siding run -- COMMAND` makes one")
+        return 0
     if arguments.output is not None:
         write_result(screen, arguments.output, "\n".join("\t".join(row) for row in rows) + "\n")
         return 0
+    screen.note(f"{task_name(task.name)} ({task.id})", "dim")
     with paged(screen):
-        room = max(20, terminal_columns() - 62)
-        screen.table(HEADER, [(*row[:2], shorten(inert(row[2]), room), *row[3:]) for row in rows])
+        # A command may be a whole script: what is piped gets enough of it to be recognised.
+        longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
+        screen.table(
+            HEADER, [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row in rows]
+        )
     return 0
 
 

@@ -24,6 +24,9 @@ _INERT = {code: f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}" for code i
 _INERT |= {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r"}
 _INERT_LINES = {code: text for code, text in _INERT.items() if chr(code) not in "\t\n"}
 
+_GAP = "  "  # between the columns of a table
+NARROWEST = 6  # columns that a cell keeps on a narrow terminal
+
 _STYLES = {
     "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34",
     "magenta": "35", "cyan": "36",
@@ -57,6 +60,7 @@ class Screen:
         self.verbose = verbose
         self.env = env
         self._progress: ProgressLine | None = None
+        self.columns = terminal_columns() if out.isatty() else None  # None: nobody's lines wrap
         self._colour_out = _wants_colour(colour, env, out)
         self._colour_err = _wants_colour(colour, env, err)
 
@@ -117,10 +121,15 @@ class Screen:
         self._progress.show(doing)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Print rows under a header, columns aligned, the last one as long as it is."""
+        """Print rows under a header, columns aligned; on a terminal no line is longer than it.
+
+        The widest columns are cut first. What is piped or written to a file is never cut.
+        """
         # A column at a time: a list of a thousand tasks is padded in a millisecond that way.
         columns = [_aligned(cells) for cells in zip(header, *rows, strict=True)]
-        top, *lines = ("  ".join(cells).rstrip() for cells in zip(*columns, strict=True))
+        if self.columns is not None:
+            columns = _fitted(columns, self.columns)
+        top, *lines = (_GAP.join(cells).rstrip() for cells in zip(*columns, strict=True))
         self.print(self.style(top, "dim"))
         for line in lines:
             self.print(line)
@@ -136,6 +145,36 @@ def _aligned(cells: Sequence[str]) -> list[str]:
     widths = [_width(cell) for cell in shown]
     most = max(widths)
     return [cell + " " * (most - width) for cell, width in zip(shown, widths, strict=True)]
+
+
+def _fitted(columns: list[list[str]], room: int) -> list[list[str]]:
+    """Return the columns cut so that they and the gaps between them fit into `room`."""
+    widths = [_width(cells[0]) for cells in columns]
+    allowed = fit(widths, room - len(_GAP) * (len(columns) - 1))
+    return [
+        cells if allow >= width else _aligned([shorten(cell.rstrip(), allow) for cell in cells])
+        for cells, width, allow in zip(columns, widths, allowed, strict=True)
+    ]
+
+
+def fit(widths: Sequence[int], room: int) -> list[int]:
+    """Return widths that sum to `room` at most: the widest are made equal, none below 6.
+
+    Where even that does not fit, the table is as narrow as it can be.
+    """
+    fitted = list(widths)
+    over = sum(fitted) - room
+    while over > 0:
+        widest = max(fitted)
+        if widest <= NARROWEST:
+            break
+        wide = [index for index, width in enumerate(fitted) if width == widest]
+        below = max((width for width in fitted if width < widest), default=0)
+        step = min(widest - max(below, NARROWEST), -(-over // len(wide)))
+        for index in wide[: -(-over // step)]:
+            fitted[index] -= step
+        over = sum(fitted) - room
+    return fitted
 
 
 def _width(text: str) -> int:

@@ -7,20 +7,18 @@ N is a step's number, or `last`. The output is shown with its control characters
 import sys
 from argparse import ArgumentParser, Namespace
 from codecs import getincrementaldecoder
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from siding.app.outputs import Output, Span, output
 from siding.app.project import require_project
-from siding.app.steps import Step, running_step, step
-from siding.cli.fenced_lines import sandbox_lines
+from siding.app.step_commits import commits_of
+from siding.app.steps import running_step, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged
-from siding.cli.ruled import policy_lines
 from siding.cli.screen import Screen, inert
-from siding.cli.strayed import isolation_lines
-from siding.cli.words import changes, duration, local_time, size
+from siding.cli.step_lines import step_lines
+from siding.cli.words import size
 
 SHOWN = 256 * 1024  # bytes of each stream shown without --full, from its end
 
@@ -50,7 +48,7 @@ def run(arguments: Namespace, context: Context) -> int:
             _copy(kept)
         return 0
     with paged(screen):
-        _print_step(screen, found)
+        _print_step(screen, step_lines(task.name, found, commits_of(project, found)))
         if kept is not None:
             name = "terminal" if kept.streams.value == "pty" else "stdout"
             _print_stream(screen, name, kept.stdout, full=arguments.full)
@@ -66,41 +64,10 @@ def _copy(kept: Output) -> None:
         target.flush()
 
 
-def _print_step(screen: Screen, found: Step) -> None:
-    record = found.record
-    how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
-    lines = [
-        ("step", f"{found.id} {found.kind}"),
-        ("command", found.title),
-        ("in", str(record.get("cwd", ""))),
-        ("started", local_time(found.started_at)),
-        ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
-        ("reason", str(record.get("reason") or "")),
-        ("changed", changes(found.files, found.additions, found.deletions)),
-        ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
-    ]
-    lines += [("", name) for name in record.get("diff_stat", {}).get("file_list", [])[:100]]
-    lines += _commits(record)
-    lines += _coverage(record)
-    lines += policy_lines(record)
-    lines += sandbox_lines(record)
-    lines += isolation_lines(record)
+def _print_step(screen: Screen, lines: Sequence[tuple[str, str]]) -> None:
     for label, text in lines:
         if text:
             screen.print(f"{screen.style(f'{label:<9}', 'dim')} {inert(text)}")
-
-
-def _commits(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    head = record.get("head") or {}
-    return [("commit", f"{each}") for each in head.get("commits", [])]
-
-
-def _coverage(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    coverage = record.get("coverage") or {}
-    return [
-        ("left out", f"{each.get('path')}: {each.get('reason')}")
-        for each in coverage.get("skipped", [])
-    ]
 
 
 def _print_stream(screen: Screen, name: str, stream: Span, *, full: bool) -> None:
