@@ -4,13 +4,15 @@ Agents and people act on what they believe is there. The card says it once, is k
 and is what ``siding task show`` prints.
 """
 
+import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.app.project import Project
 from siding.clock import iso
-from siding.git.paths import quote_path
+from siding.git.paths import parents, quote_path
 from siding.ids import Sha
 
 LISTED = 50  # names of each kind that the card keeps
@@ -32,6 +34,7 @@ class StartCard(NamedTuple):
     shallow: bool
     missing: tuple[str, ...]  # ignored files and directories of the main checkout, not copied
     missing_count: int
+    partly: tuple[str, ...]  # ignored directories of which .worktreeinclude copied only a part
     included: tuple[str, ...]  # copied by .worktreeinclude
     included_count: int
 
@@ -48,13 +51,16 @@ def draw_card(
     commit = repository.summary(base)
     left_out: list[bytes] = []
     ignored: list[bytes] = []
+    partly: list[bytes] = []
     checkout = project.checkout
     if checkout is not None:
         status = repository.status(project.user_settings, checkout.root, checkout.git_dir)
         changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
         left_out = [] if carried else sorted(changed)
-        copied = set(included)
-        ignored = [path for path in status.ignored if path not in copied]
+        reached = _reached(included)
+        ignored = [path for path in status.ignored if path.rstrip(b"/") not in reached]
+        begun = [path for path in status.ignored if path.endswith(b"/") and path not in ignored]
+        partly = [path for path in begun if _lacks(checkout.root, path, frozenset(included))]
     return StartCard(
         base_ref=base_ref,
         base_commit=base,
@@ -69,9 +75,24 @@ def draw_card(
         shallow=repository.is_shallow(),
         missing=_names(ignored),
         missing_count=len(ignored),
+        partly=_names(partly),
         included=_names(included),
         included_count=len(included),
     )
+
+
+def _reached(copied: Sequence[bytes]) -> set[bytes]:
+    """Return the paths that were copied and every directory above them."""
+    return {*copied, *(above for path in copied for above in parents(path))}
+
+
+def _lacks(root: Path, directory: bytes, copied: frozenset[bytes]) -> bool:
+    """Tell whether a directory has a file that was not copied; ends at the first one."""
+    start = os.fsencode(root)
+    for above, _directories, files in os.walk(os.path.join(start, directory)):
+        if any(os.path.relpath(os.path.join(above, name), start) not in copied for name in files):
+            return True
+    return False
 
 
 def _lfs(project: Project, base: Sha) -> str:

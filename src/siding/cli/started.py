@@ -54,6 +54,8 @@ def say_card(screen: Screen, card: StartCard) -> None:
             f"  missing   ignored here, not there: {_some(card.missing, card.missing_count)} "
             "(.worktreeinclude copies such files)"
         )
+    if card.partly:
+        screen.note(f"  partly    the rest of {_some(card.partly, len(card.partly))} is not there")
     if card.submodules:
         screen.note(
             f"  empty     submodules: {_some(card.submodules, len(card.submodules))} "

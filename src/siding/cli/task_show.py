@@ -47,7 +47,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _card_lines(card: Mapping[str, object]) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
-    for key in ("left_out", "missing", "included", "submodules"):
+    for key in ("left_out", "missing", "partly", "included", "submodules"):
         names = card.get(key)
         if isinstance(names, list) and names:
             lines.append((key.replace("_", " "), ", ".join(str(name) for name in names)))
