@@ -9,7 +9,8 @@ from siding.errors import SidingError
 TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
 STEP_OPTIONS = {"--step", "--from", "--to"}
 TASK_ARGUMENT = {
-    "task show", "task switch", "task update", "task close", "verify", "worktree add",
+    "cd", "path", "open", "task show", "task switch", "task update", "task close",
+    "task reopen", "verify", "worktree add",
     "worktree status", "worktree keep", "worktree remove", "phase status", "phase show",
 }  # fmt: skip
 STEP_ARGUMENT = {"show"}
@@ -55,7 +56,7 @@ def _candidates(words: list[str], context: Context) -> Iterable[str]:
         return _decisions(context, closed=verb in ANY_DECISION)
     if last.startswith("-"):
         return _options(found[0])
-    if verb == "completion":
+    if verb in ("completion", "shell-init"):
         return ["bash", "zsh", "fish"]
     return []
 

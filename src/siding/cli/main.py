@@ -23,6 +23,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "undo": ("siding.cli.undo", "take a rollback, apply, closing or removal back"),
     "redo": ("siding.cli.redo", "do again what an undo took back"),
     "checkpoint": ("siding.cli.checkpoint", "record the workspace as it stands"),
+    "cd": ("siding.cli.cd", "go into a task's workspace (see `siding cd --help`)"),
+    "path": ("siding.cli.path", "where a task's workspace is"),
+    "open": ("siding.cli.open", "open a task's workspace in your editor"),
     "verify": ("siding.cli.verify", "prove a task's record whole"),
     "ui": ("siding.web.command", "the dashboard: this project in a browser"),
     "gc": ("siding.cli.gc", "what tasks use on disk; free closed ones, recoverably"),
@@ -30,6 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "doctor": ("siding.cli.doctor", "find and mend what disagrees, without deleting work"),
     "inbox": ("siding.cli.inbox", "all that waits for a person, in every project"),
     "trust": ("siding.cli.trust", "allow hooks and permissions that come with the repository"),
+    "shell-init": ("siding.cli.shell_init", "what makes `siding cd` work in your shell"),
     "completion": ("siding.cli.completion", "print the completion script of a shell"),
 }
 

@@ -1,12 +1,16 @@
-"""A child that shares our terminal: the person's own git when it goes to the network, which may
-ask for a passphrase. It stays in our process group, so that Ctrl-C reaches it."""
+"""Programs that get our terminal: the person's own git when it goes to the network, which may ask
+for a passphrase, and the person's editor. They stay in our process group, so that Ctrl-C reaches
+them."""
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from siding.process.capture import Completed
 from siding.process.errors import CannotStart
+from siding.process.lookup import NotStartable, explain_exec_error, find_program
 
 
 def run_attached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> Completed:
@@ -22,3 +26,18 @@ def run_attached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> C
             hint=f"is {argv[0]!r} installed and on the PATH?",
         ) from error
     return Completed(argv=tuple(argv), returncode=done.returncode, stdout=done.stdout, stderr=b"")
+
+
+def become(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> NoReturn:
+    """Replace this process by a program that runs in `cwd`. Raises CannotStart."""
+    found = find_program(argv, env, cwd)
+    if isinstance(found, NotStartable):
+        raise CannotStart(found.reason, hint=f"is {argv[0]!r} installed and on the PATH?")
+    before = os.getcwd()
+    os.chdir(cwd)
+    try:
+        os.execve(found.path, list(argv), dict(env))
+    except OSError as error:
+        os.chdir(before)
+        reason = explain_exec_error(argv[0], error).reason
+        raise CannotStart(reason, hint="name another program") from error

@@ -1,0 +1,27 @@
+"""Print where a task's workspace is, for use in other commands: code "$(siding path)".
+
+Without TASK it is the active task's. --main prints your own checkout instead.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.project import require_project
+from siding.app.whereabouts import main_path, workspace_path
+from siding.cli.globals import Context
+from siding.errors import UsageError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", metavar="TASK", help="id or name (default: the active)")
+    parser.add_argument("--main", action="store_true", help="your own checkout")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    if arguments.main and arguments.task is not None:
+        raise UsageError("--main is your own checkout, which belongs to no task")
+    project = require_project(context.app)
+    place = main_path(project) if arguments.main else workspace_path(project, arguments.task)
+    # The bytes of the name: a path may be none that the terminal's encoding can show.
+    context.screen.out.flush()
+    context.screen.out.buffer.write(bytes(place) + b"\n")
+    return 0
