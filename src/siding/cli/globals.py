@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from siding.app.wiring import App, open_app
 from siding.cli.screen import Screen
+from siding.errors import UsageError
 
 COLOURS = ("auto", "always", "never")
 
@@ -33,9 +34,13 @@ def split_globals(words: list[str]) -> tuple[dict[str, object], list[str]]:
             flags["directory"] = rest.pop(1)
         elif word.startswith("--color="):
             flags["color"] = word.partition("=")[2]
+        elif word == "--color" and len(rest) > 1:
+            flags["color"] = rest.pop(1)
         else:
             break
         rest.pop(0)
+    if flags.get("color", "auto") not in COLOURS:
+        raise UsageError(f"--color {flags['color']!r} is no choice", hint=", ".join(COLOURS))
     return flags, rest
 
 

@@ -13,10 +13,11 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.restored import print_survey, survey_record, tell_restored, with_consent
 from siding.cli.words import task_name, task_step
+from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    target = parser.add_mutually_exclusive_group(required=True)
+    target = parser.add_mutually_exclusive_group()
     target.add_argument("--step", metavar="N", help="the state after this step; `last` works")
     target.add_argument("--base", action="store_true", help="the state before the first step")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="only these paths")
@@ -31,6 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    _require_target(arguments)
     project = require_project(context.app)
     screen = context.screen
     request = Request(
@@ -65,3 +67,14 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(screen, done.restored.step.record)
     return 0
+
+
+def _require_target(arguments: Namespace) -> None:
+    """Raise UsageError when nothing says where to go back to."""
+    if arguments.base or arguments.step is not None:
+        return
+    number = next((path for path in arguments.paths if path.lstrip("#").isdigit()), "N")
+    raise UsageError(
+        "rollback needs to know where to go back to",
+        hint=f"--step {number} goes to the state after that step, --base to the beginning",
+    )

@@ -11,6 +11,7 @@ shell has them).
 
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from siding.app.project import ensure_project
@@ -28,12 +29,16 @@ from siding.cli.fenced import add_fence_arguments, fence_request, say_fence
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.ruled import asker, say_ruling
+from siding.cli.screen import inert
 from siding.cli.strayed import say_isolation
 from siding.cli.words import changes, counted, duration, seconds_in, task_step
 from siding.errors import UsageError
 
 if TYPE_CHECKING:
     from siding.app.start import Started
+
+
+SHELL_BUILTINS = frozenset({"cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec"})
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -185,6 +190,9 @@ def _say_outcome(context: Context, result: RunResult) -> None:
     screen = context.screen
     if outcome.ending is Ending.NOT_STARTED:
         screen.warn(outcome.reason or "the command could not be started")
+        hint = _hint_for(result.step.cmd if result.step is not None else ())
+        if hint:
+            screen.note(f"  hint: {hint}")
     elif outcome.reason:
         screen.warn(outcome.reason)
     if outcome.ended_by_us:
@@ -193,6 +201,19 @@ def _say_outcome(context: Context, result: RunResult) -> None:
         screen.warn(f"process {process.pid} ({process.name}) could not be ended")
     for process in outcome.left_running:
         screen.note(f"left running: process {process.pid} ({process.name})", "yellow")
+
+
+def _hint_for(argv: Sequence[str]) -> str | None:
+    """Return what a person may have meant by a command that could not be started."""
+    if not argv:
+        return None
+    if argv[0] in SHELL_BUILTINS:
+        return f"{argv[0]!r} is built into shells: siding run -- sh -c '...'; --cwd DIR runs in DIR"
+    if " " in argv[0] and len(argv) == 1:
+        from shlex import quote
+
+        return f"a line for the shell is run by one: siding run -- sh -c {quote(inert(argv[0]))}"
+    return None
 
 
 def _say_step(context: Context, result: RunResult) -> None:

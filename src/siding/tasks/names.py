@@ -2,6 +2,7 @@
 
 MAX_NAME_LENGTH = 200
 MAX_SLUG_LENGTH = 48
+MAX_MADE_LENGTH = 60  # of a name that nobody chose
 INTERPRETERS = ("python", "node", "bash", "sh", "ruby", "perl", "npx", "uvx", "deno", "bun")
 
 
@@ -54,4 +55,13 @@ def name_after_command(argv: list[str]) -> str:
     subject = max(words, key=len, default="") if words else ""
     name = f"{program}: {subject}" if " " in subject.strip() else program
     clean = "".join(character for character in name if character.isprintable()).strip(" -")
-    return (clean[:60].rstrip() if clean else "") or "task"
+    return _at_a_word(clean, MAX_MADE_LENGTH) or "task"
+
+
+def _at_a_word(text: str, length: int) -> str:
+    """Return `text`, or its beginning up to the last whole word that leaves room for a ``…``."""
+    if len(text) <= length:
+        return text
+    kept = text[:length]
+    whole = kept.rpartition(" ")[0] if " " in kept[length // 2 :] else kept[:-1]
+    return whole.rstrip(" ,;:-") + "…"
