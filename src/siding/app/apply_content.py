@@ -18,6 +18,7 @@ from siding.git.heads import head_of
 from siding.git.patches import Change, diff_trees
 from siding.git.paths import is_under, join, parents, unquote_path
 from siding.git.settings import UserSettings
+from siding.git.submodules import repository_of, tree_in
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
@@ -92,7 +93,7 @@ def state_at(
     }
     files = [c for c in kept if c.path not in links]
     content = committed(sources.bench, sources.user, base=base, snapshot=snapshot, changes=files)
-    moved, unknown, notes = _submodules(sources, base, nested, paths)
+    moved, unknown, notes = _submodules(sources, (base, snapshot), nested, paths)
     tree = sources.bench.edit_tree(base, {**content.edits, **links, **moved})
     return Side(
         tree=tree,
@@ -146,11 +147,15 @@ def _sorted_out(
 
 
 def _submodules(
-    sources: Sources, base: Sha, nested: Sequence[bytes], paths: Sequence[bytes]
+    sources: Sources, sides: tuple[Sha, Sha], nested: Sequence[bytes], paths: Sequence[bytes]
 ) -> tuple[dict[bytes, TreeEntry], list[LeftOut], tuple[str, ...]]:
-    """Return which submodules are at other commits, and which nested repositories are none."""
+    """Return which submodules are at other commits, and what of nested repositories stays behind.
+
+    `sides` are the base and the snapshot. The target can take a submodule's commit, not its files.
+    """
     if not nested:
         return {}, [], ()
+    base, snapshot = sides
     known = sources.bench.read_trees((base, path.rpartition(b"/")[0]) for path in nested)
     moved: dict[bytes, TreeEntry] = {}
     left: list[LeftOut] = []
@@ -163,7 +168,15 @@ def _submodules(
         if entry is None or entry.mode != b"160000":
             left.append(LeftOut(path=path, why="it is a repository of its own"))
             continue
-        at = _submodule_head(sources.workspace, path)
+        repository = repository_of(sources.root, Path(sources.workspace.git_dir), path)
+        head = refs.read_head(repository, repository) if repository is not None else None
+        at = None if head is None else head.sha
+        if (
+            repository is None
+            or at is None
+            or not _is_committed(sources, repository, at, path, snapshot)
+        ):
+            left.append(LeftOut(path=path, why="its files are not committed in this submodule"))
         if at is not None and at != entry.sha:
             moved[path] = TreeEntry(mode=b"160000", sha=at)
             shown = os.fsdecode(path)
@@ -174,10 +187,15 @@ def _submodules(
     return moved, left, tuple(notes)
 
 
-def _submodule_head(workspace: Workspace, path: bytes) -> Sha | None:
-    """Return what a submodule of the workspace has checked out, asking nothing in the workspace."""
-    git_dir = Path(workspace.git_dir, "modules", os.fsdecode(path))
-    if not git_dir.is_dir():
-        return None
-    head = refs.read_head(git_dir, git_dir)
-    return head.sha if head else None
+def _is_committed(
+    sources: Sources, repository: Path, head: Sha, path: bytes, snapshot: Sha
+) -> bool:
+    """Tell whether the files of a submodule are those of the commit it has checked out.
+
+    Nothing is asked in the workspace: the snapshot's files are compared.
+    """
+    store = sources.bench.store
+    files = f"{snapshot}:{os.fsdecode(path)}"
+    found = store.git.attempt(store.place(), ["rev-parse", "--verify", "-q", files])
+    committed = tree_in(store, repository, head)
+    return found.returncode == 0 and found.stdout.decode("ascii").strip() == committed

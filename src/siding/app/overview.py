@@ -7,7 +7,7 @@ from typing import NamedTuple
 from siding.app.board import TaskRow, look
 from siding.app.project import Project
 from siding.errors import SidingError
-from siding.ids import Sha, TaskId
+from siding.ids import TaskId
 from siding.ledger.running import Running, read_running
 from siding.storage.locks import FileLock
 from siding.tasks.states import TaskState
@@ -78,13 +78,13 @@ def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:
 
     Starts git once; both ends never change, so the answer can be kept for ever.
     """
-    from siding.git.patches import diff_stat
+    from siding.app.snapshots import TaskSnapshots
 
     workspace = project.registry.of_task(TaskId(task_id))
     if workspace is None or not workspace.base_snapshot or not snapshot:
         return None
     try:
-        stat = diff_stat(project.snapshots, workspace.base_snapshot, Sha(snapshot))
+        stat = TaskSnapshots(project, workspace).diff_stat(workspace.base_snapshot, snapshot)
     except SidingError:  # its snapshots are gone; `siding verify` says so
         return None
     return Total(files=stat.files, additions=stat.additions, deletions=stat.deletions)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from siding.errors import SidingError
 from siding.git.capture import Capture, Request, capture, changed_count
 from siding.git.changes import Limits
-from siding.git.patches import DiffStat, diff_stat, write_patch, write_patch_counted
+from siding.git.patches import DiffStat, Part, diff_stat, write_patch, write_patch_counted
 from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
 from siding.git.store import SnapshotStore
+from siding.git.submodules import filled_between
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
 
@@ -60,11 +61,11 @@ class TaskSnapshots:
 
     def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
         """Return what differs between two snapshots, file by file."""
-        return diff_stat(self._store, Sha(before), Sha(after), paths=paths)
+        return diff_stat(self._store, self._parts(before, after), paths=paths)
 
     def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
         """Write the patch between two snapshots into a file descriptor, byte for byte."""
-        write_patch(self._store, Sha(before), Sha(after), fd, paths=paths)
+        write_patch(self._store, self._parts(before, after), fd, paths=paths)
 
     def changed_count(self) -> int:
         """Return how many files differ from the newest snapshot; writes nothing."""
@@ -72,7 +73,7 @@ class TaskSnapshots:
 
     def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
         """Write the patch between two snapshots, and return its figures."""
-        return write_patch_counted(self._store, Sha(before), Sha(after), fd)
+        return write_patch_counted(self._store, self._parts(before, after), fd)
 
     @contextmanager
     def peek(self) -> Iterator[tuple[Sha, "TaskSnapshots"]]:
@@ -105,6 +106,16 @@ class TaskSnapshots:
         except SidingError as error:
             return [error.message]
         return [f"snapshot {sha} of the ledger is missing" for sha in sorted(wanted - there)]
+
+    def _parts(self, before: str, after: str) -> list[Part]:
+        """Return what to compare for a difference: a submodule that was filled by itself."""
+        workspace = self._workspace
+        git_dir = Path(workspace.git_dir) if workspace.git_dir else None
+        root = Path(workspace.path)
+        filled = filled_between(self._store, root, git_dir, Sha(before), Sha(after))
+        whole = Part(before, after, without=tuple(each.path for each in filled))
+        parts = (Part(e.old, e.new, below=e.path, objects=e.objects) for e in filled)
+        return [whole, *parts]
 
     def _request(self, *, step: str, kind: str) -> Request:
         settings = self._project.settings

@@ -178,6 +178,8 @@ def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
 
 
 def _nothing(plan: ApplyPlan) -> str:
+    if plan.left_out:
+        return "nothing to apply: what the task changed cannot go along"
     where = " below these paths" if plan.wanted.paths else ""
     since = " since it was applied" if plan.again else ""
     return f"nothing to apply: the task changed nothing{where}{since}"
@@ -187,6 +189,7 @@ def _show_plan(screen: Screen, plan: ApplyPlan) -> None:
     where = _where(plan)
     if plan.nothing_to_do:
         screen.print(_nothing(plan) if plan.unchanged else f"{where} has all of it already")
+        _print_left_out(screen, plan)
         return
     screen.print(f"onto      {where}")
     screen.print(f"mode      {plan.wanted.mode.value}")
@@ -203,10 +206,14 @@ def _show_plan(screen: Screen, plan: ApplyPlan) -> None:
     for path in plan.overlaps.unknown:
         screen.print(f"overlap   {_name(path)}  (a file of yours that git does not track)")
     _say_conflicts(screen, plan)
-    for left in plan.left_out:
-        screen.print(f"left out  {_name(left.path)}  ({left.why})")
+    _print_left_out(screen, plan)
     for note in plan.notes:
         screen.note(note, "yellow")
+
+
+def _print_left_out(screen: Screen, plan: ApplyPlan) -> None:
+    for left in plan.left_out:
+        screen.print(f"left out  {_name(left.path)}  ({left.why})")
 
 
 def _say_conflicts(screen: Screen, plan: ApplyPlan) -> None:

@@ -100,6 +100,7 @@ class Place(NamedTuple):
     alternates: tuple[Path, ...] = ()
     settings: tuple[str, ...] = ()
     locks: bool = False
+    magic_pathspecs: bool = False  # paths begin with ``:(literal)`` and the like
 
 
 class Git:
@@ -150,6 +151,8 @@ class Git:
             env["GIT_OBJECT_DIRECTORY"] = str(place.objects)
         if place.alternates:
             env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = ":".join(map(_listed, place.alternates))
+        if place.magic_pathspecs:
+            env["GIT_LITERAL_PATHSPECS"] = "0"
         if not place.locks:
             env["GIT_OPTIONAL_LOCKS"] = "0"
         return env

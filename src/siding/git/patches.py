@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from siding.git.command import Place, output_of
-from siding.git.paths import c_quote, parents
+from siding.git.paths import c_quote, is_under, join, parents
 from siding.git.store import SnapshotStore
 from siding.ids import Sha
 
@@ -65,10 +66,29 @@ class DiffStat(NamedTuple):
     per_file: tuple[FileStat, ...]
 
 
+class Part(NamedTuple):
+    """Two states to compare (commits or trees), and how what differs is called.
+
+    ``below`` is the directory that they are the contents of, ``without`` what of them is compared
+    elsewhere, ``objects`` a further place where git finds their objects.
+    """
+
+    old: str
+    new: str
+    below: bytes = b""
+    without: tuple[bytes, ...] = ()
+    objects: Path | None = None
+
+
 def diff_trees(store: SnapshotStore, old: Sha, new: Sha) -> list[Change]:
     """Return every path that differs between two snapshots or trees; renames are not looked for."""
-    arguments = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new]
-    return parse_raw(store.git.run(_place(store), arguments, doing="comparing snapshots"))
+    return _changes(store, Part(old, new), ())
+
+
+def _changes(store: SnapshotStore, part: Part, paths: Sequence[bytes]) -> list[Change]:
+    raw = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev"]
+    arguments = [*raw, *_sides(part, paths)]
+    return parse_raw(store.git.run(_place(store, part), arguments, doing="comparing snapshots"))
 
 
 def paths_in_tree(store: SnapshotStore, tree: Sha, paths: Sequence[bytes]) -> set[bytes]:
@@ -87,29 +107,31 @@ def paths_in_tree(store: SnapshotStore, tree: Sha, paths: Sequence[bytes]) -> se
 
 
 def write_patch(
-    store: SnapshotStore, old: Sha, new: Sha, fd: int, *, paths: Sequence[bytes] = ()
+    store: SnapshotStore, parts: Sequence[Part], fd: int, *, paths: Sequence[bytes] = ()
 ) -> None:
     """Write the difference into `fd` as a patch, byte for byte as `git apply` takes it.
 
     Goes straight from git into the file, whatever its size. ``paths`` limits it to these paths
     and what is below them.
     """
-    changes = diff_trees(store, old, new)
-    gone = {change.path for change in changes if change.status == "D"}
-    made = [change.path for change in changes if change.status == "A"]
-    whole = [*_PATCH, *_renames(gone, made), old, new, *_only(paths)]
-    misread = [change.path for change in changes if b" /" in change.path]
-    if not misread:
-        _write_whole(store, whole, fd)
-        return
-    with_headers_quoted(store, whole, misread, fd)
+    for part, inside in _concerned(parts, paths):
+        changes = _changes(store, part, ())
+        gone = {change.path for change in changes if change.status == "D"}
+        made = [change.path for change in changes if change.status == "A"]
+        whole = [*_patch_of(part), *_renames(gone, made), *_sides(part, inside)]
+        misread = [change.path for change in changes if b" /" in change.path]
+        _write_part(store, part, whole, misread, fd)
 
 
-def write_patch_counted(store: SnapshotStore, old: Sha, new: Sha, fd: int) -> DiffStat:
+def write_patch_counted(store: SnapshotStore, parts: Sequence[Part], fd: int) -> DiffStat:
     """Write the patch as `write_patch` does, and return its figures: both are made at once."""
-    counting = store.git.start(_place(store), [*_COUNT, old, new])
+    if len(parts) != 1:
+        write_patch(store, parts, fd)
+        return diff_stat(store, parts)
+    (part,) = parts
+    counting = store.git.start(_place(store, part), [*_COUNT, *_sides(part, ())])
     try:
-        _write_whole(store, [*_PATCH, old, new], fd)
+        _write_whole(store, part, [*_patch_of(part), *_sides(part, ())], fd)
     except BaseException:
         counting.end()
         raise
@@ -120,7 +142,8 @@ def write_patch_counted(store: SnapshotStore, old: Sha, new: Sha, fd: int) -> Di
     if misread or renames:
         os.ftruncate(fd, 0)
         os.lseek(fd, 0, os.SEEK_SET)
-        with_headers_quoted(store, [*_PATCH, *renames, old, new], misread, fd)
+        whole = [*_patch_of(part), *renames, *_sides(part, ())]
+        _write_part(store, part, whole, misread, fd)
     return stat
 
 
@@ -134,12 +157,22 @@ def _renames(gone: set[bytes], made: Iterable[bytes]) -> tuple[str, ...]:
     return ("--no-renames",) if replaced else ()
 
 
-def _write_whole(store: SnapshotStore, arguments: Sequence[str], fd: int) -> None:
-    store.git.run_to_fd(_place(store), arguments, doing="writing the patch", stdout=fd)
+def _write_part(
+    store: SnapshotStore, part: Part, arguments: Sequence[str], misread: Sequence[bytes], fd: int
+) -> None:
+    if misread:
+        named = [_named(part, path) for path in misread]
+        with_headers_quoted(store, _place(store, part), arguments, named, fd)
+    else:
+        _write_whole(store, part, arguments, fd)
+
+
+def _write_whole(store: SnapshotStore, part: Part, arguments: Sequence[str], fd: int) -> None:
+    store.git.run_to_fd(_place(store, part), arguments, doing="writing the patch", stdout=fd)
 
 
 def with_headers_quoted(
-    store: SnapshotStore, arguments: Sequence[str], paths: Sequence[bytes], fd: int
+    store: SnapshotStore, place: Place, arguments: Sequence[str], paths: Sequence[bytes], fd: int
 ) -> None:
     """Write a patch with the names of these paths quoted in the lines that begin a file.
 
@@ -154,7 +187,7 @@ def with_headers_quoted(
     }
     reader, writer = os.pipe()
     try:
-        running = store.git.start(_place(store), arguments, stdout=writer)
+        running = store.git.start(place, arguments, stdout=writer)
     finally:
         os.close(writer)
     with open(reader, "rb", buffering=1 << 16) as lines, open(fd, "wb", closefd=False) as out:
@@ -162,10 +195,27 @@ def with_headers_quoted(
     output_of(running.finish(), doing="writing the patch")
 
 
-def diff_stat(store: SnapshotStore, old: Sha, new: Sha, *, paths: Sequence[bytes] = ()) -> DiffStat:
+def diff_stat(
+    store: SnapshotStore, parts: Sequence[Part], *, paths: Sequence[bytes] = ()
+) -> DiffStat:
     """Return the figures of the difference, with renames found as in `write_patch`."""
-    done = store.git.attempt(_place(store), [*_COUNT, old, new, *_only(paths)])
-    return parse_stat(output_of(done, doing="counting changed lines"))
+    found: list[FileStat] = []
+    for part, inside in _concerned(parts, paths):
+        done = store.git.attempt(_place(store, part), [*_COUNT, *_sides(part, inside)])
+        stat = parse_stat(output_of(done, doing="counting changed lines"))
+        found += (_renamed(part, each) for each in stat.per_file)
+    return _summed(found)
+
+
+def _renamed(part: Part, stat: FileStat) -> FileStat:
+    if not part.below:
+        return stat
+    old_path = None if stat.old_path is None else _named(part, stat.old_path)
+    return stat._replace(path=_named(part, stat.path), old_path=old_path)
+
+
+def _named(part: Part, path: bytes) -> bytes:
+    return join(part.below, path) if part.below else path
 
 
 def parse_raw(output: bytes) -> list[Change]:
@@ -197,6 +247,10 @@ def parse_stat(output: bytes) -> DiffStat:
                     old_path=old_path,
                 )
             )
+    return _summed(per_file)
+
+
+def _summed(per_file: Sequence[FileStat]) -> DiffStat:
     return DiffStat(
         files=len(per_file),
         additions=sum(f.additions or 0 for f in per_file),
@@ -222,10 +276,38 @@ def _change(field: bytes, fields: Iterator[bytes]) -> Change:
     )
 
 
-def _place(store: SnapshotStore) -> Place:
+def _place(store: SnapshotStore, part: Part | None = None) -> Place:
     place = store.place()
-    return place._replace(settings=place.settings + _PLAIN)
+    place = place._replace(settings=place.settings + _PLAIN)
+    if part is None:
+        return place
+    more = () if part.objects is None else (part.objects,)
+    alternates = (*place.alternates, *more)
+    return place._replace(alternates=alternates, magic_pathspecs=bool(part.without))
 
 
-def _only(paths: Sequence[bytes]) -> list[str]:
-    return ["--", *map(os.fsdecode, paths)] if paths else []
+def _patch_of(part: Part) -> list[str]:
+    if not part.below:
+        return list(_PATCH)
+    below = os.fsdecode(part.below)
+    return [*_PATCH, f"--src-prefix=a/{below}/", f"--dst-prefix=b/{below}/"]
+
+
+def _sides(part: Part, paths: Sequence[bytes]) -> list[str]:
+    """Return the two sides of a comparison, and the paths that it is limited to."""
+    named = [os.fsdecode(path) for path in paths]
+    if part.without:
+        named = [f":(top,literal){path}" for path in named]
+        named += [f":(top,exclude,literal){os.fsdecode(path)}" for path in part.without]
+    return [part.old, part.new, *(["--", *named] if named else [])]
+
+
+def _concerned(
+    parts: Sequence[Part], paths: Sequence[bytes]
+) -> Iterator[tuple[Part, tuple[bytes, ...]]]:
+    """Yield the parts that some of the paths (all, when there are none) lie in, and where."""
+    for part in parts:
+        if not paths or (part.below and any(is_under(part.below, path) for path in paths)):
+            yield part, ()
+        elif inside := tuple(path for path in paths if is_under(path, part.below)):
+            yield part, tuple(path[len(part.below) :].lstrip(b"/") for path in inside)

@@ -15,7 +15,7 @@ from siding.git.capture import Request, changed_count
 from siding.git.changes import Limits
 from siding.git.ignored import ignored_matching
 from siding.git.lineage import lineage
-from siding.git.patches import diff_stat, diff_trees, write_patch
+from siding.git.patches import Part, diff_stat, diff_trees, write_patch
 from siding.git.peek import peek
 from siding.git.pins import pin, pinned, unpin
 from siding.git.reattach import is_attached, reattach
@@ -227,7 +227,7 @@ def everything(world: World) -> list[Callable[[], object]]:
 
     def patch() -> None:
         fd = os.open(world.directory / "patch", os.O_WRONLY | os.O_CREAT)
-        write_patch(store, base, store.tip(TASK) or tip, fd)
+        write_patch(store, [Part(base, store.tip(TASK) or tip)], fd)
         os.close(fd)
 
     def look() -> None:
@@ -255,7 +255,7 @@ def everything(world: World) -> list[Callable[[], object]]:
         world.capture,
         lambda: world.capture(ignored=("**",)),
         patch,
-        lambda: diff_stat(store, base, tip),
+        lambda: diff_stat(store, [Part(base, tip)]),
         lambda: diff_trees(store, base, tip),
         lambda: lineage(store, TASK),
         lambda: store.verify(TASK, contents=True),
