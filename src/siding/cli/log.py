@@ -51,7 +51,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.output is not None:
         write_result(screen, arguments.output, "\n".join("\t".join(row) for row in rows) + "\n")
         return 0
-    screen.note(f"{task_name(task.name)} ({task.id})", "dim")
+    if screen.columns is not None:
+        screen.note(f"{task_name(task.name)} ({task.id})", "dim")
     with paged(screen):
         # A command may be a whole script: what is piped gets enough of it to be recognised.
         longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
