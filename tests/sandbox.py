@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+UNRECORDED = ("running", "cut off")  # of steps that are not in the ledger yet
 SIDING = [sys.executable, "-m", "siding"]
 
 
@@ -115,4 +116,4 @@ class Sandbox:
         named = [] if task is None else ["-t", task]
         found = self.json("log", "--limit", "0", "--format", "json", *named)
         assert isinstance(found, list)
-        return found
+        return [step for step in found if step["status"] not in UNRECORDED]

@@ -86,13 +86,14 @@ def test_a_hint_to_wait_is_given_where_there_is_such_an_option(sandbox: Sandbox)
             assert busy.poll() is None
         assert "--wait waits" in said(sandbox, "checkpoint", status=1)
         assert "--wait" not in said(sandbox, "task", "close", status=1)
-        running = sandbox.steps()[-1]
+        (running,) = sandbox.json("log", "--format", "json")
         assert (running["step_id"], running["status"]) == ("0001", "running")
         assert "| running |" in said(sandbox, "log", "--format", "markdown")
     finally:
         busy.kill()
         busy.wait()
-    assert sandbox.steps()[-1]["status"] == "cut off"
+    (gone,) = sandbox.json("log", "--format", "json")
+    assert gone["status"] == "cut off"
     sandbox.siding("run", "--", "true")
     assert [step["status"] for step in sandbox.steps()] == ["interrupted", "completed"]
 
