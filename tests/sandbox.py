@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from forked import siding_in_fork
+
 UNRECORDED = ("running", "cut off")  # of steps that are not in the ledger yet
 SIDING = [sys.executable, "-m", "siding"]
 
@@ -77,19 +79,17 @@ class Sandbox:
         status: int | None = 0,
         stdin: bytes | None = None,
         env: Mapping[str, str] | None = None,
-        timeout: float = 60,
+        timeout: float = 120,
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run Siding; `status` None accepts any exit status."""
-        done = subprocess.run(
-            [*SIDING, *arguments],
+        ended = siding_in_fork(
+            arguments,
             cwd=cwd or self.repo,
             env={**self.env, **(env or {})},
-            capture_output=True,
-            check=False,
-            timeout=timeout,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            input=stdin,
+            stdin=stdin,
+            timeout_s=timeout,
         )
+        done = subprocess.CompletedProcess(arguments, ended.status, ended.stdout, ended.stderr)
         if status is not None:
             assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
         return done
