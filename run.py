@@ -54,7 +54,7 @@ def _test(pytest_arguments: "list[str]") -> int:
     for name, command in CHECKS:
         more = pytest_arguments if name == "tests" else []
         print(f"== {name}", flush=True)
-        status = _python([*command, *more])
+        status = _python([*command, *more], stdin=subprocess.DEVNULL)  # not what started us
         if status != 0:
             return _fail(f"{name} failed")
     return 0
@@ -106,9 +106,10 @@ def _development_requirements() -> "list[str]":
     return [str(requirement) for requirement in groups["dev"]]
 
 
-def _python(arguments: "list[str]") -> int:
+def _python(arguments: "list[str]", stdin: "int | None" = None) -> int:
     env = {**os.environ, "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
-    return subprocess.run([str(PYTHON), *arguments], cwd=HERE, env=env, check=False).returncode
+    command = [str(PYTHON), *arguments]
+    return subprocess.run(command, cwd=HERE, env=env, stdin=stdin, check=False).returncode
 
 
 def _fail(message: str) -> int:

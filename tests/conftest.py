@@ -1,11 +1,20 @@
 """What every test may use. Nothing here touches the machine's own home or configuration."""
 
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from sandbox import Sandbox
+
+# A signal that whoever started the tests ignores or blocks (a shell does so for jobs in the
+# background) stays so in every child: what is sent to end a command would never arrive.
+for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        _usual = signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL
+        signal.signal(_number, _usual)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 # No example database: the suite must run on a read-only checkout, and in parallel.
 # Nothing about time: what is slow on a busy machine is no defect.
