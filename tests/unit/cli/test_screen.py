@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.cli.screen import Screen, inert, shorten
+from siding.cli.screen import NARROWEST, Screen, fit, inert, shorten
 
 
 class Terminal(io.StringIO):
@@ -65,3 +65,33 @@ def test_tables_align_wide_characters() -> None:
     Screen(env={}, out=out, err=out).table(("A", "B"), [("日本", "x"), ("a", "y")])
     lines = out.getvalue().splitlines()
     assert lines == ["A     B", "日本  x", "a     y"]
+
+
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=9), st.integers(0, 300))
+def test_widths_fit_and_the_widest_give_way(widths: list[int], room: int) -> None:
+    fitted = fit(widths, room)
+    assert all(new <= old for new, old in zip(fitted, widths, strict=True))
+    assert all(new == old for new, old in zip(fitted, widths, strict=True) if old <= NARROWEST)
+    assert sum(fitted) <= room or all(width <= NARROWEST for width in fitted)
+    if sum(widths) <= room:
+        assert fitted == widths
+    cut = [new for new, old in zip(fitted, widths, strict=True) if new < old]
+    uncut = [new for new, old in zip(fitted, widths, strict=True) if new == old]
+    assert not cut or not uncut or max(uncut) <= max(cut) + 1
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_a_table_is_no_wider_than_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("siding.cli.screen.terminal_columns", lambda: columns)
+    out = Terminal()
+    rows = [("0001", "run", "sh -c " + "x" * 80, "3 日本 ago"), ("0002", "apply", "y", "-")]
+    Screen(env={"NO_COLOR": "1"}, out=out, err=out).table(("STEP", "KIND", "COMMAND", "WHEN"), rows)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 3
+    assert all(len(line) + line.count("日") + line.count("本") <= columns for line in lines)
+    assert lines[1].startswith("0001  run    sh -c xx")
+    piped = io.StringIO()
+    Screen(env={}, out=piped, err=piped).table(("STEP", "KIND", "COMMAND", "WHEN"), rows)
+    assert "x" * 80 in piped.getvalue()
