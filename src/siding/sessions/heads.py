@@ -32,9 +32,10 @@ _VERSION_WITHIN = 64  # bytes from the end of a line
 class Head(Struct, gc=False):
     """One message of a tree.
 
-    `moment` is its time in milliseconds, None when it has none. `message_id` is shared by the lines
-    of one answer of a model. `answers`: a user message with a tool result. `offset` and `size` say
-    where its line is, without the newline.
+    `moment` is its time in milliseconds. A message without a time has None, until a tree takes it
+    for as old as the newest message before it in the file; `is_dated` is then false. `message_id`
+    is shared by the lines of one answer of a model. `answers`: a user message with a tool result.
+    `offset` and `size` say where its line is, without the newline.
     """
 
     uuid: str
@@ -47,6 +48,15 @@ class Head(Struct, gc=False):
     answers: bool
     offset: int
     size: int
+    is_dated: bool = True
+
+    @property
+    def line(self) -> str | None:
+        """The line of conversation it is on: "" for the main one, a subagent's id for its own.
+
+        None for a side message that does not say whose it is.
+        """
+        return (self.agent or None) if self.is_side else ""
 
     @property
     def is_spoken(self) -> bool:
