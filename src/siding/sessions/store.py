@@ -28,12 +28,17 @@ _CALLERS_LOOKED_AT = 64  # answers from the end; a result comes right after its 
 
 
 class SessionRow(NamedTuple):
-    """A session in a list. `changed_at`: seconds since 1970; `size`: bytes."""
+    """A session in a list; `size` in bytes.
+
+    `changed_at` is the time of its newest message, `written_at` that of the last write to its file,
+    an import for example; both in seconds since 1970. Where no message has a time they are the same.
+    """
 
     id: str
     path: Path
     size: int
     changed_at: float
+    written_at: float
     listed: Listed
 
 
@@ -60,24 +65,30 @@ class SessionStore:
         ]
 
     def rows(self, *, hidden: bool = False) -> list[SessionRow]:
-        """Return the sessions, last changed first; files that cannot be read are left out."""
+        """Return the sessions, the one with the newest message first; of equally new ones, a
+        branch and its source for example, the one that was written last. Files that cannot be read
+        are left out.
+        """
         found = []
         for session_id in self.ids():
             with suppress(UnreadableFile, OSError):
                 found.append(self.row(session_id))
         shown = [row for row in found if hidden or not row.listed.hidden]
-        return sorted(shown, key=lambda row: (-row.changed_at, row.id))
+        return sorted(shown, key=lambda row: (-row.changed_at, -row.written_at, row.id))
 
     def row(self, session_id: str) -> SessionRow:
         """Return what a list shows of one session."""
         layout = self.layout(session_id)
         status = layout.transcript.stat()
+        found = listed_file(layout.transcript, read_index(layout.index_json))
+        spoken_at = found.spoken_at
         return SessionRow(
             id=session_id,
             path=layout.transcript,
             size=status.st_size,
-            changed_at=status.st_mtime,
-            listed=listed_file(layout.transcript, read_index(layout.index_json)),
+            changed_at=status.st_mtime if spoken_at is None else spoken_at / 1000,
+            written_at=status.st_mtime,
+            listed=found,
         )
 
     def require(self, named: str) -> str:
@@ -103,7 +114,7 @@ class SessionStore:
         return found[0]
 
     def newest(self) -> str:
-        """Return the session that was changed last; raises NotFound."""
+        """Return the session with the newest message; raises NotFound."""
         rows = self.rows()
         if not rows:
             raise NotFound("there is no session yet", hint="`siding session import` brings one in")
@@ -188,7 +199,8 @@ class SessionStore:
         with self.live(session_id) as transcript:
             transcript.require_known_version()
             end = transcript.end()
-            answers = [head for head in transcript.chain() if head.kind == ASSISTANT]
+            chain = transcript.chain()
+            answers = [head for head in chain if head.kind == ASSISTANT]
             recent = transcript.records(answers[-_CALLERS_LOOKED_AT:])
             return Resumed(
                 known=frozenset(transcript.tree.heads),
@@ -197,6 +209,10 @@ class SessionStore:
                     str(call.get("id")): str(record["uuid"])
                     for record in recent
                     for call in tool_uses(record)
+                },
+                parents={
+                    head.uuid: transcript.tree.parent_id(head)
+                    for head in chain[-_CALLERS_LOOKED_AT:]
                 },
                 metadata=self.metadata(session_id, transcript),
                 unfinished=end.uuid if end and end.uuid in transcript.tree.unfinished() else None,
