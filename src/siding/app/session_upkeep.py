@@ -165,7 +165,25 @@ def task_of(project: Project, cwd: str) -> str:
 
 def bring(project: Project, path: Path, *, form: Form | None, session_id: str | None) -> Arrival:
     """Import a transcript, or what was added to it since the last time."""
-    return bring_in(store_of(project), path, form=form, session_id=session_id)
+    return bring_in(
+        store_of(project),
+        path,
+        form=form,
+        session_id=session_id,
+        cwd=_workspace_named_in(project, path),
+    )
+
+
+def _workspace_named_in(project: Project, path: Path) -> str:
+    """Return the workspace whose directory has the name of one on the way to a file, "" for none.
+
+    Gemini CLI keeps what it did in a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
+    """
+    layout = project.layout
+    for name in reversed(path.resolve().parts[1:-1]):
+        if (layout.workspaces_dir / name).is_dir() or (layout.tasks_dir / name).is_dir():
+            return str(layout.workspaces_dir / name)
+    return ""
 
 
 def give(project: Project, named: str | None, form: Form, target: Path) -> list[Path]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -267,11 +266,17 @@ def agents(project: Project, session: str) -> list[str]:
 def shortest_beginnings(names: Sequence[str], *, at_least: int) -> dict[str, str]:
     """Return for each name its shortest beginning that no other one has."""
     ordered = sorted(set(names))
-    shared = [0, *(len(commonprefix(pair)) for pair in pairwise(ordered)), 0]
+    shared = [0, *(_shared(one, two) for one, two in pairwise(ordered)), 0]
     return {
         name: name[: max(at_least, shared[at] + 1, shared[at + 1] + 1)]
         for at, name in enumerate(ordered)
     }
+
+
+def _shared(one: str, two: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(one, two, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(two)))
 
 
 def as_row(row: SessionRow) -> dict[str, Any]:

@@ -103,7 +103,12 @@ class _Versioned(Struct, gc=False):
     v: Any = 1
 
 
+class _VersionedOrNot(Struct, gc=False):
+    v: Any = None
+
+
 _DECODER = msgspec.json.Decoder(_Wire)
+_VERSIONED_OR_NOT = msgspec.json.Decoder(_VersionedOrNot)
 _VERSIONED = msgspec.json.Decoder(_Versioned)
 _ANY = msgspec.json.Decoder()
 # What a decoder may raise of bytes from anywhere.
@@ -171,6 +176,16 @@ def version_of(raw: bytes) -> int:
     except TOO_ODD:
         return 1
     return found if isinstance(found, int) else 1
+
+
+def is_ours(raw: bytes) -> bool:
+    """Whether a line was written here: only our writer gives lines a format version."""
+    if b'"v"' not in raw[-_VERSION_WITHIN:]:
+        return False
+    try:
+        return _VERSIONED_OR_NOT.decode(raw).v is not None
+    except TOO_ODD:
+        return False
 
 
 def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | Seen:

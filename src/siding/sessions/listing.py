@@ -36,7 +36,7 @@ _NOBODYS_WORDS = re.compile(r"\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user
 class Listed(NamedTuple):
     """What a list shows of a session. `hidden`: a side conversation or a team member's.
 
-    `spoken_at` is the time of the newest message in milliseconds since 1970, None when none has one.
+    `spoken_at` is the time of the newest message in milliseconds since 1970, None without one.
     """
 
     title: str | None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from siding.errors import NotFound, UsageError
 from siding.sessions.branching import branch_title, branched, rewind_line
+from siding.sessions.chains import chain_to
 from siding.sessions.heads import parsed
 from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
 from siding.sessions.kinds import ASSISTANT, Record
@@ -31,7 +32,7 @@ class SessionRow(NamedTuple):
     """A session in a list; `size` in bytes.
 
     `changed_at` is the time of its newest message, `written_at` that of the last write to its file,
-    an import for example; both in seconds since 1970. Where no message has a time they are the same.
+    an import for example; both in seconds since 1970. Without times in the messages both are that.
     """
 
     id: str
@@ -146,10 +147,14 @@ class SessionStore:
     def metadata(self, session_id: str, transcript: Transcript) -> Metadata:
         """Return all metadata of an open session, also from before what was read."""
         found = transcript.metadata()
-        if transcript.start == 0:
-            return found
-        before = metadata_before(transcript.path, self.index(session_id), transcript.start)
-        return _merged(before, found)
+        if transcript.start != 0:
+            before = metadata_before(transcript.path, self.index(session_id), transcript.start)
+            found = _merged(before, found)
+        end = transcript.end()
+        named = (transcript.record(end) or {}).get("sessionId") if end is not None else None
+        if isinstance(named, str) and named != session_id:
+            found.aliases[session_id] = named
+        return found
 
     def writer(
         self,
@@ -258,14 +263,29 @@ def rewind_session(writer: Writer, transcript: Transcript, target: str | None, *
     """Write that the session goes on behind `target` (None: at its start); return the line.
 
     Behind the summary of a compaction that kept a part, what was kept comes next, whatever is
-    written; so going back to that summary takes the kept part out as well.
+    written; so going back to that summary takes the kept part out as well. In the same way the line
+    takes out the other calls of an answer, and their results, when it goes back into that answer:
+    readers put them beside the call that is left.
     """
     line = rewind_line(target, uuid=uuid, now=now)
     last = transcript.tree.boundaries[-1] if transcript.tree.boundaries else None
-    if last and last.segment and last.segment.anchor_uuid == target and transcript.tree.kept:
-        line["snipMetadata"] = {"removedUuids": sorted(transcript.tree.kept)}
+    removed = _coming_back(transcript, target) if target is not None else set()
+    if last and last.segment and last.segment.anchor_uuid == target:
+        removed |= transcript.tree.kept
+    if removed:
+        line["snipMetadata"] = {"removedUuids": sorted(removed)}
     writer.record([line], parent=target)
     return line
+
+
+def _coming_back(transcript: Transcript, target: str) -> set[str]:
+    """Return what is said behind a message of the chain and would yet be on the chain to it."""
+    head = transcript.tree.heads.get(target)
+    if head is None:
+        return set()
+    chain = [each.uuid for each in transcript.chain()]
+    later = set(chain[chain.index(target) + 1 :]) if target in chain else set()
+    return later & {each.uuid for each in chain_to(transcript.tree, head)}
 
 
 def listed_file(path: Path, index: Index | None = None) -> Listed:
