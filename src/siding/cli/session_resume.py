@@ -1,7 +1,8 @@
 """Show what a session is gone on with: how it ended, and the messages a model would be sent.
 
-What an interrupted program left (calls without results, blank answers) is taken out; a prompt
-without an answer is named. `--format wire` prints the messages as a model's API takes them.
+What an interrupted program left (calls it gave up, blank answers) is taken out. A turn that was cut
+off in a call keeps it, with a result that says so; a prompt without an answer is named. `--format
+wire` prints the messages as a model's API takes them.
 --fork makes a copy to go on with and leaves the session alone.
 
 Secrets are masked ([redacted:kind]) in all but text on a terminal; --no-redact leaves them as they

@@ -12,6 +12,7 @@ A message with nothing before it in the file stays as it is: in the file of a fo
 first message may name a parent in another file.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -109,6 +110,7 @@ class _Finder:
         self._heads = heads
         self._remains = remains
         self._named = {name: wreck for wreck in remains.wrecks for name in wreck.names}
+        self._offsets = [wreck.offset for wreck in remains.wrecks]
 
     def bridge(self, head: Head, before: str | None, *, only_certain: bool) -> Bridge | None:
         """Return what a message hangs on whose parent is missing; None: on nothing that is there.
@@ -152,8 +154,12 @@ class _Finder:
     def _by_wreck_between(self, head: Head, before: str | None) -> _Trace | None:
         """Follow the nearest damaged line between the two that does not tell its own id."""
         start = -1 if before is None else self._heads[before].offset
-        for wreck in reversed(self._remains.wrecks):
-            if not start < wreck.offset < head.offset or wreck.line != head.line:
+        wrecks = self._remains.wrecks
+        for at in range(bisect_left(self._offsets, head.offset) - 1, -1, -1):
+            wreck = wrecks[at]
+            if wreck.offset <= start:
+                return None
+            if wreck.line != head.line:
                 continue
             if wreck.names or wreck.parent is None:
                 continue

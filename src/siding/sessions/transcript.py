@@ -158,23 +158,29 @@ class Transcript:
 
     def gaps(self, heads: Iterable[Head]) -> list[Gap]:
         """Return where messages are missing in a chain of this transcript."""
-        bridges = ((head, self.tree.bridged.get(head.uuid)) for head in heads)
+        found = [
+            (head, bridge)
+            for head in heads
+            if (bridge := self.tree.bridged.get(head.uuid)) is not None
+            and bridge.how is not How.KNOWN
+        ]
+        numbers = self._line_numbers(head.offset for head, _ in found)
         return [
             Gap(
-                number=self._line_number(head.offset),
+                number=numbers[head.offset],
                 offset=head.offset,
                 message=head.uuid,
                 missing=bridge.missing,
                 bridged_to=bridge.to,
             )
-            for head, bridge in bridges
-            if bridge is not None and bridge.how is not How.KNOWN
+            for head, bridge in found
         ]
 
     def numbered_damage(self) -> list[Damage]:
         """Return the damage found so far in file order, with the numbers of its lines."""
+        numbers = self._line_numbers(each.offset for each in self.damage)
         found = sorted(self.damage, key=lambda each: each.offset)
-        return [each._replace(number=self._line_number(each.offset)) for each in found]
+        return [each._replace(number=numbers[each.offset]) for each in found]
 
     def history(self, end: str) -> list[Head]:
         """Return all that was said on the way to a message; for an unsettled transcript."""
@@ -291,9 +297,16 @@ class Transcript:
         )
         self.tree.add_wreck(wreck_of(raw, offset))
 
-    def _line_number(self, offset: int) -> int:
-        """Return the number of the line that begins at the offset, counting from 1."""
-        return sum(block.count(b"\n") for block in blocks(self._fd, 0, offset)) + 1
+    def _line_numbers(self, offsets: Iterable[int]) -> dict[int, int]:
+        """Return the numbers, from 1, of the lines that begin at the offsets."""
+        numbers: dict[int, int] = {}
+        number = 1
+        position = 0
+        for offset in sorted(offsets):
+            number += sum(block.count(b"\n") for block in blocks(self._fd, position, offset))
+            position = offset
+            numbers[offset] = number
+        return numbers
 
     def _leads_further_back(self, rule: Rule) -> bool:
         """Whether the chain goes on before what was read.

@@ -1,7 +1,8 @@
 """Write a conversation to its transcript.
 
 Rules: nothing is on disk before something was said; what was set before (title, mode, …) is kept
-and written with the first message. What a person says is stored before `append` returns. Progress
+and written with the first message. What a person says is stored before `append` returns, and so is
+the call of a tool: it must be known what was run when the power fails in it. Progress
 is never written, a message only once; subagents write to their own file, without looking at what
 the parent has.
 """
@@ -75,7 +76,8 @@ class Writer:
     must be told by `resume` how it goes on; of a new one with the first message.
 
     Without `background` every call returns after its lines are stored. With it, only what a person
-    said is waited for; the rest is stored soon, in order, and `flush` waits for it.
+    said and a tool's call are waited for, with all before them; the rest is stored soon, in order,
+    and `flush` waits for it.
     """
 
     def __init__(
@@ -168,7 +170,7 @@ class Writer:
             written.append(record)
         path = self.layout.agent_transcript(agent_id, group)
         self._require_open()
-        self._store_at(path, written, durable=any(map(_is_own_words, written)))
+        self._store_at(path, written, durable=any(map(_must_be_stored, written)))
         return written
 
     def set(self, entry: Record) -> None:
@@ -266,7 +268,7 @@ class Writer:
             parent = record["uuid"]
             new.add(parent)
         if written:
-            self._store(written, durable=durable or any(map(_is_own_words, written)))
+            self._store(written, durable=durable or any(map(_must_be_stored, written)))
         # Only what is stored, or surely will be, is known: a failed call can be made again.
         self._known |= new
         self._callers |= _callers_in(written)
@@ -382,8 +384,11 @@ def _callers_in(records: Iterable[Record]) -> dict[str, str]:
     return {str(call.get("id")): record["uuid"] for record in records for call in tool_uses(record)}
 
 
-def _is_own_words(record: Record) -> bool:
-    return record.get("type") == USER and not is_tool_result(record)
+def _must_be_stored(record: Record) -> bool:
+    """Whether a message must be stored before anything else happens: a prompt, a tool's call."""
+    if record.get("type") == USER:
+        return not is_tool_result(record)
+    return bool(tool_uses(record))
 
 
 def _supersedes(new: Record, old: Record) -> bool:

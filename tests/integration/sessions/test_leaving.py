@@ -21,12 +21,13 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """A session in which secrets were said, given to a tool, printed by it, and made a title."""
     sandbox = Sandbox(tmp_path_factory.mktemp("told"))
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"echo {TOKEN}"}}
+    answer = {"type": "tool_result", "tool_use_id": "t1", "content": f"is {TOKEN}"}
     talk = [
         message(1, "user", f"use {KEY} please"),
         message(2, "assistant", [{"type": "text", "text": f"so {KEY}"}, call]),
-        message(3, "user", [{"type": "tool_result", "tool_use_id": "t1", "content": f"is {TOKEN}"}]),
+        message(3, "user", [answer]),
         {"type": "custom-title", "customTitle": f"with {KEY}", "sessionId": SESSION},
-    ]  # fmt: skip
+    ]
     source = sandbox.directory / f"{SESSION}.jsonl"
     source.write_text("".join(json.dumps(each) + "\n" for each in talk), encoding="utf-8")
     sandbox.siding("session", "import", str(source))

@@ -99,7 +99,7 @@ def test_under_another_name_a_session_keeps_all_it_says_about_itself(
     tmp_path: Path, store: SessionStore, renamed: bool
 ) -> None:
     """Imported under another name, or from a file whose name was changed."""
-    about = [
+    about: list[Record] = [
         {"type": "custom-title", "customTitle": "My title", "sessionId": SESSION},
         {"type": "mode", "mode": "plan", "sessionId": SESSION},
         {"type": "goal", "state": {"objective": "mend"}, "sessionId": SESSION},

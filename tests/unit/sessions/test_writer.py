@@ -241,6 +241,15 @@ def test_what_a_person_says_is_stored_before_append_returns(
     writer.close()
 
 
+def test_a_call_is_stored_before_its_tool_runs(store: SessionStore, layout: SessionLayout) -> None:
+    writer = writer_of(store, background=True)
+    writer.append([said("u1", None, 1)])
+    writer.append([said("a1", None, 2, "assistant"), called("a2", None, 3, "t1")])
+    stored = [each["uuid"] for each in records_in(layout.transcript)]
+    writer.close()
+    assert stored == ["u1", "a1", "a2"]
+
+
 def test_a_compaction_whose_summary_was_never_stored_did_not_happen(
     store: SessionStore, layout: SessionLayout
 ) -> None:
