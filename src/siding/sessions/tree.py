@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from siding.sessions.bridging import (
     Bridge,
-    How,
     Remains,
     bridges_over,
     is_missing,
@@ -121,11 +120,11 @@ class Tree:
     def missing_parents(self, heads: Iterable[Head]) -> list[Head]:
         """Return those of the messages that name a parent nothing is known of."""
         remains = self._remains()
+        told = {name for wreck in self.wrecks for name in wreck.names} | remains.stand_ins.keys()
         return [
             head
             for head in heads
-            if is_missing(head, self.heads, remains)
-            and (head.uuid not in self.bridged or self.bridged[head.uuid].how is How.ORDER)
+            if is_missing(head, self.heads, remains) and head.parent not in told
         ]
 
     def before_boundary(self, uuid: str) -> Head | None:

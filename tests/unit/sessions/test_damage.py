@@ -217,6 +217,15 @@ def test_a_withdrawn_message_leaves_no_gap(tmp_path: Path) -> None:
         assert transcript.gaps(transcript.chain()) == []
 
 
+@pytest.mark.parametrize("how", DAMAGE)
+def test_somebody_goes_back_before_a_compaction_right_behind_a_damaged_line(
+    tmp_path: Path, how: str
+) -> None:
+    records, _ = compacted(8, None)
+    path = stored(tmp_path / "t.jsonl", [*records, said("y1", "m003", 110)], "z3", how)
+    assert chain_of(path) == ["m000", "m001", "m002", "m003", "y1"]
+
+
 def test_results_of_parallel_calls_stay_when_the_last_of_them_is_lost(tmp_path: Path) -> None:
     records = [
         said("u1", None, 1),
