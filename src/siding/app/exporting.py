@@ -1,12 +1,11 @@
 """Transcripts for other people: written out without the secrets that were said or printed."""
 
-import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
+from siding.app.masking import mask_line
 from siding.app.project import Project
 from siding.app.redaction import Redaction
 from siding.app.session_upkeep import Form, give
@@ -49,22 +48,13 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def _document(redaction: Redaction, path: Path) -> Iterable[bytes]:
-    return [_line(redaction, path.read_bytes())]
+    return [mask_line(redaction, path.read_bytes())]
 
 
 def _lines(redaction: Redaction, path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         for line in file:
-            yield _line(redaction, line)
-
-
-def _line(redaction: Redaction, line: bytes) -> bytes:
-    """Return a line redacted as the text it is: there, a name stands beside its value."""
-    masked = redaction.redactor.mask(line)
-    if masked == line or _is_json(masked) or not _is_json(line):
-        return masked
-    value = _each(json.loads(line), redaction.redactor.mask_text)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+            yield mask_line(redaction, line)
 
 
 def _bytes(redaction: Redaction, path: Path) -> Iterable[bytes]:
@@ -73,21 +63,3 @@ def _bytes(redaction: Redaction, path: Path) -> Iterable[bytes]:
         while piece := file.read(_PIECE):
             yield stream.feed(piece)
     yield stream.close()
-
-
-def _each(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {change(key): _each(value[key], change) for key in value}
-    if isinstance(value, list):
-        return [_each(each, change) for each in value]
-    return value
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True

@@ -53,6 +53,7 @@ class Talk(NamedTuple):
     forked_from: str  # the session this one branched from, "" for none
     calls: tuple[Call, ...]
     damage: int  # lines that could not be read
+    gaps: int  # places where a message is missing
 
 
 def talk(project: Project, session: str, *, before: int = 0) -> Talk:
@@ -70,6 +71,7 @@ def talk(project: Project, session: str, *, before: int = 0) -> Talk:
         answers = [head for head in heads if head.kind == ASSISTANT][-MOST_CALLS:]
         calls = tuple(_calls(transcript.records(answers)))
         damage = len(transcript.damage)
+        gaps = len(transcript.gaps(heads))
     return Talk(
         id=session,
         title=title,
@@ -79,6 +81,7 @@ def talk(project: Project, session: str, *, before: int = 0) -> Talk:
         forked_from=_source(begin),
         calls=calls,
         damage=damage,
+        gaps=gaps,
     )
 
 

@@ -1,13 +1,15 @@
 """Sessions as a whole: compact one, search, count and examine all, bring in and give out."""
 
 from collections.abc import Sequence
+from functools import partial as partial_call
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.app.masking import mask_text
 from siding.app.project import Project
 from siding.app.sessions import message_named, new_session_id, select, store_of, writer_of
 from siding.errors import NotFound, UsageError
-from siding.sessions.chains import choose_end, has_circle
+from siding.sessions.chains import Rule, choose_end, has_circle
 from siding.sessions.compaction import (
     Keep,
     Making,
@@ -23,7 +25,7 @@ from siding.sessions.interchange import Arrival, Form, bring_in, give_out
 from siding.sessions.kinds import Record
 from siding.sessions.search import Hit, SearchIndex
 from siding.sessions.store import SessionStore
-from siding.sessions.transcript import Transcript
+from siding.sessions.transcript import Gap, Transcript
 from siding.sessions.usage import Counting, Source, Spent
 from siding.sessions.views import active
 from siding.storage.errors import UnreadableFile
@@ -44,12 +46,16 @@ class Compacted(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What is wrong with one transcript. `number`: the line, None when it concerns no one line."""
+    """What is wrong with one transcript. `number`: the line, None when it concerns no one line.
+
+    `bridged_to` is the message that stands in for a missing one, None when none is missing.
+    """
 
     session_id: str
     path: Path
     number: int | None
     problem: str
+    bridged_to: str | None = None
 
 
 def compact(
@@ -107,8 +113,18 @@ def leave_out(project: Project, named: str | None, first: str, last: str) -> Com
     return Compacted(session, before, _context(project, session)[1])
 
 
-def search(project: Project, words: str, *, limit: int, session: str | None = None) -> list[Hit]:
-    """Return the messages of all sessions in which the words occur, the best first."""
+def search(
+    project: Project,
+    words: str,
+    *,
+    limit: int,
+    session: str | None = None,
+    redacted: bool = False,
+) -> list[Hit]:
+    """Return the messages of all sessions in which the words occur, the best first.
+
+    With `redacted` what is shown of them is without secrets.
+    """
     store = store_of(project)
     ids = store.ids()
     if not ids:
@@ -116,7 +132,8 @@ def search(project: Project, words: str, *, limit: int, session: str | None = No
     chosen = None if session is None else select(project, session)
     with SearchIndex(store.root) as index:
         index.update(store.layout(each) for each in sorted(ids))
-        return index.search(words, limit=limit, session=chosen)
+        mask = partial_call(mask_text, project) if redacted else None
+        return index.search(words, limit=limit, session=chosen, mask=mask)
 
 
 def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list[str]]:
@@ -148,7 +165,25 @@ def task_of(project: Project, cwd: str) -> str:
 
 def bring(project: Project, path: Path, *, form: Form | None, session_id: str | None) -> Arrival:
     """Import a transcript, or what was added to it since the last time."""
-    return bring_in(store_of(project), path, form=form, session_id=session_id)
+    return bring_in(
+        store_of(project),
+        path,
+        form=form,
+        session_id=session_id,
+        cwd=_workspace_named_in(project, path),
+    )
+
+
+def _workspace_named_in(project: Project, path: Path) -> str:
+    """Return the workspace whose directory has the name of one on the way to a file, "" for none.
+
+    Gemini CLI keeps what it did in a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
+    """
+    layout = project.layout
+    for name in reversed(path.resolve().parts[1:-1]):
+        if (layout.workspaces_dir / name).is_dir() or (layout.tasks_dir / name).is_dir():
+            return str(layout.workspaces_dir / name)
+    return ""
 
 
 def give(project: Project, named: str | None, form: Form, target: Path) -> list[Path]:
@@ -189,18 +224,28 @@ def _examined(session: str, path: Path) -> list[Finding]:
         with Transcript.whole(path) as transcript:
             for head in list(transcript.tree.heads.values()):
                 transcript.record(head)  # finds damage that a look does not
-            damage = sorted(transcript.damage, key=lambda each: each.offset)
-            found = [Finding(session, path, each.number, each.problem) for each in damage]
+            found = [
+                Finding(session, path, each.number, each.problem)
+                for each in transcript.numbered_damage()
+            ]
             end = choose_end(transcript.tree)
-            chain = transcript.chain()
+            is_agent = path.name.startswith("agent-")
+            chain = transcript.chain(Rule.FILE if is_agent else Rule.SESSION)
+            found += [_missing(session, path, each) for each in transcript.gaps(chain)]
             if end is not None and has_circle(transcript.tree, end):
                 found.append(Finding(session, path, None, "its parents go round in a circle"))
-            elif chain and chain[0].parent is not None:
+            elif chain and transcript.tree.parent_id(chain[0]) is not None:
                 lost = f"the conversation begins after {chain[0].parent!r}, which is not there"
                 found.append(Finding(session, path, None, lost))
             return found
     except (OSError, UnreadableFile) as error:
         return [Finding(session, path, None, str(error))]
+
+
+def _missing(session: str, path: Path, gap: Gap) -> Finding:
+    where = "it begins here" if gap.bridged_to is None else f"it goes on from {gap.bridged_to!r}"
+    problem = f"the message before ({gap.missing!r}) is not there; {where}"
+    return Finding(session, path, gap.number, problem, bridged_to=gap.bridged_to)
 
 
 def _context(project: Project, session: str) -> tuple[list[Record], int]:

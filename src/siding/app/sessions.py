@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding import __version__
+from siding.app.masking import mask_line, mask_records, mask_text, mask_value
 from siding.app.project import Project
 from siding.app.wiring import App
 from siding.errors import NotFound, UsageError
@@ -17,21 +19,30 @@ from siding.sessions.listing import first_prompt
 from siding.sessions.messages import visible_count
 from siding.sessions.recovery import Ending, recover
 from siding.sessions.store import SessionRow, SessionStore, branch_session, rewind_session
-from siding.sessions.transcript import Damage, Transcript
+from siding.sessions.transcript import Damage, Gap, Transcript
 from siding.sessions.views import active, wire
 from siding.sessions.writer import Stamp, Writer
 from siding.storage.locks import Holder
 
 
 class Conversation(NamedTuple):
-    """What is shown of a session. `ids` are the messages of the live chain, numbered from 1."""
+    """What is shown of a session. `ids` are the messages of the live chain, numbered from 1.
+
+    `gaps` are the places in what is shown where a message is missing.
+    """
 
     id: str
     title: str
     path: Path
     records: Iterator[Record]
     ids: tuple[str, ...]
-    damage: tuple[Damage, ...]
+    gaps: tuple[Gap, ...]
+    transcript: Transcript
+
+    @property
+    def damage(self) -> list[Damage]:
+        """The damaged lines found so far; reading the records may find more."""
+        return self.transcript.numbered_damage()
 
 
 class Resumption(NamedTuple):
@@ -48,6 +59,7 @@ class Resumption(NamedTuple):
     goal: Record | None
     replacements: list[Record]
     damage: tuple[Damage, ...]
+    gaps: tuple[Gap, ...]
 
     def wire(self) -> list[Record]:
         """Return the messages as a model's API takes them."""
@@ -64,6 +76,27 @@ def rows(project: Project, *, hidden: bool = False) -> list[SessionRow]:
     return store_of(project).rows(hidden=hidden)
 
 
+def rows_without_secrets(project: Project, found: list[SessionRow]) -> list[SessionRow]:
+    """Return the sessions of a list, secrets masked in their titles and prompts."""
+    return [
+        row._replace(
+            listed=row.listed._replace(
+                title=None if row.listed.title is None else mask_text(project, row.listed.title),
+                prompt=mask_text(project, row.listed.prompt),
+            )
+        )
+        for row in found
+    ]
+
+
+def short_ids(project: Project) -> dict[str, str]:
+    """Return for each session the shortest beginning of its id that names no other one.
+
+    Ids that begin with their time share much of their beginning; it has at least 8 characters.
+    """
+    return shortest_beginnings(store_of(project).ids(), at_least=8)
+
+
 def select(project: Project, named: str | None) -> str:
     """Return the session a person means, the newest when none is named."""
     store = store_of(project)
@@ -72,11 +105,17 @@ def select(project: Project, named: str | None) -> str:
 
 @contextmanager
 def conversation(
-    project: Project, named: str | None, *, everything: bool = False, agent: str | None = None
+    project: Project,
+    named: str | None,
+    *,
+    everything: bool = False,
+    agent: str | None = None,
+    redacted: bool = False,
 ) -> Iterator[Conversation]:
     """Give a session to be shown: its live chain, or all that was said on the way to its end.
 
     With `agent` the conversation of that subagent. Its records are read while they are iterated.
+    With `redacted` they are without secrets.
     """
     store = store_of(project)
     session = select(project, named)
@@ -88,17 +127,23 @@ def conversation(
         if title is None:
             title = first_prompt(transcript.records(heads[:20]))
         if not everything or not heads:
-            yield _shown(session, title, transcript, heads, ids)
+            shown = _shown(session, title, transcript, heads, ids)
+            yield _redacted(project, shown) if redacted else shown
             return
         with Transcript.unsettled(path) as whole:
-            yield _shown(session, title, whole, whole.history(heads[-1].uuid), ids)
+            shown = _shown(session, title, whole, whole.history(heads[-1].uuid), ids)
+            yield _redacted(project, shown) if redacted else shown
 
 
-def raw_lines(project: Project, named: str | None) -> Iterator[bytes]:
-    """Yield a transcript's lines as they are."""
+def raw_lines(project: Project, named: str | None, *, redacted: bool) -> Iterator[bytes]:
+    """Yield a transcript's lines, as they are or without secrets."""
     path = store_of(project).layout(select(project, named)).transcript
     with path.open("rb") as file:
-        yield from file
+        if not redacted:
+            yield from file
+            return
+        for line in file:
+            yield mask_line(project.redaction, line)
 
 
 def resume(project: Project, named: str | None, *, fork: bool = False) -> Resumption:
@@ -130,8 +175,20 @@ def resume(project: Project, named: str | None, *, fork: bool = False) -> Resump
             mode=metadata.value("mode", session),
             goal=metadata.value("goal", session),
             replacements=metadata.replacements_of(session),
-            damage=tuple(transcript.damage),
+            damage=tuple(transcript.numbered_damage()),
+            gaps=tuple(transcript.gaps(heads)),
         )
+
+
+def without_secrets(project: Project, found: Resumption) -> Resumption:
+    """Return what a session is gone on with, secrets masked."""
+    return found._replace(
+        title=mask_text(project, found.title),
+        prompt=mask_value(project, found.prompt),
+        records=list(mask_records(project, found.records)),
+        goal=mask_value(project, found.goal),
+        replacements=list(mask_records(project, found.replacements)),
+    )
 
 
 def branch(project: Project, named: str | None) -> tuple[str, str]:
@@ -206,10 +263,26 @@ def agents(project: Project, session: str) -> list[str]:
     return [path.stem.removeprefix("agent-") for path in store_of(project).layout(session).agents()]
 
 
+def shortest_beginnings(names: Sequence[str], *, at_least: int) -> dict[str, str]:
+    """Return for each name its shortest beginning that no other one has."""
+    ordered = sorted(set(names))
+    shared = [0, *(_shared(one, two) for one, two in pairwise(ordered)), 0]
+    return {
+        name: name[: max(at_least, shared[at] + 1, shared[at + 1] + 1)]
+        for at, name in enumerate(ordered)
+    }
+
+
+def _shared(one: str, two: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(one, two, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(two)))
+
+
 def as_row(row: SessionRow) -> dict[str, Any]:
     """Return a session of a list for programs."""
     shown = {**row._asdict(), **row.listed._asdict(), "path": str(row.path)}
-    del shown["listed"]
+    del shown["listed"], shown["spoken_at"]
     return shown
 
 
@@ -222,6 +295,12 @@ def _agent_path(store: SessionStore, session: str, agent: str) -> Path:
     )
 
 
+def _redacted(project: Project, found: Conversation) -> Conversation:
+    return found._replace(
+        title=mask_text(project, found.title), records=mask_records(project, found.records)
+    )
+
+
 def _shown(
     session: str, title: str, transcript: Transcript, heads: list[Head], ids: tuple[str, ...]
 ) -> Conversation:
@@ -231,5 +310,6 @@ def _shown(
         path=transcript.path,
         records=transcript.records(heads),
         ids=ids,
-        damage=tuple(transcript.damage),
+        gaps=tuple(transcript.gaps(heads)),
+        transcript=transcript,
     )

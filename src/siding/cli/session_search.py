@@ -1,15 +1,17 @@
 """Search all sessions of this project for words.
 
 Every word must occur in a message; "quoted words" as they stand. The index is made and kept up to
-date on the way; it can be deleted at any time.
+date on the way; it can be deleted at any time. Secrets are masked in all but text on a terminal.
 """
 
 from argparse import ArgumentParser, Namespace
 
 from siding.app.project import require_project
 from siding.app.session_upkeep import search
+from siding.app.sessions import short_ids
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
+from siding.cli.leaving import add_no_redact, is_redacted
 from siding.cli.screen import inert
 from siding.cli.words import local_time
 
@@ -19,20 +21,27 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-s", "--session", metavar="SESSION", help="only in this one")
     parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
     add_format(parser, "text", "json")
+    add_no_redact(parser)
 
 
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     words = " ".join(f'"{word}"' if " " in word else word for word in arguments.words)
+    project = require_project(context.app)
     hits = search(
-        require_project(context.app), words, limit=arguments.limit, session=arguments.session
+        project,
+        words,
+        limit=arguments.limit,
+        session=arguments.session,
+        redacted=is_redacted(arguments, screen),
     )
     if arguments.format == "json":
         print_json(screen, [hit._asdict() for hit in hits])
         return 0 if hits else 1
+    names = short_ids(project) if hits else {}
     for hit in hits:
         side = f" agent {hit.agent_id}" if hit.agent_id else ""
-        head = f"{hit.session_id[:8]}{side} {hit.kind} {local_time(hit.timestamp)}"
+        head = f"{names[hit.session_id]}{side} {hit.kind} {local_time(hit.timestamp)}"
         screen.print(screen.style(inert(head), "dim"))
         screen.print(f"  {inert(hit.snippet)}")
     if not hits:

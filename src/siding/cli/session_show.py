@@ -1,7 +1,10 @@
 """Show a conversation: its live chain, or with --all also what was compacted away.
 
 SESSION is an id, its beginning, or a title; the newest session without one. `html` is one page that
-needs nothing else; `lines` are the transcript's lines as they are.
+needs nothing else; `lines` are the transcript's own lines.
+
+Secrets are masked ([redacted:kind]) in all but text on a terminal: a page, a file or a pipe is
+usually for somebody else. --no-redact leaves them as they are.
 """
 
 import sys
@@ -14,8 +17,10 @@ from siding.app.session_views import as_markdown, as_page, as_text
 from siding.app.sessions import Conversation, agents, conversation, raw_lines
 from siding.cli.formats import add_format, json_text
 from siding.cli.globals import Context
+from siding.cli.leaving import add_no_redact, is_redacted, redaction_note
 from siding.cli.pager import paged
 from siding.cli.screen import Screen, inert
+from siding.cli.session_damage import damage_lines
 from siding.cli.words import counted
 
 
@@ -25,16 +30,22 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--agent", metavar="AGENT", help="the conversation of this subagent")
     parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
     add_format(parser, "text", "markdown", "json", "html", "lines")
+    add_no_redact(parser)
 
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     screen = context.screen
+    redacted = is_redacted(arguments, screen)
     if arguments.format == "lines":
-        _copy(screen, arguments.output, raw_lines(project, arguments.session))
+        _copy(screen, arguments, raw_lines(project, arguments.session, redacted=redacted))
         return 0
     with conversation(
-        project, arguments.session, everything=arguments.all, agent=arguments.agent
+        project,
+        arguments.session,
+        everything=arguments.all,
+        agent=arguments.agent,
+        redacted=redacted,
     ) as found:
         if arguments.format == "text" and arguments.output is None:
             with paged(screen):
@@ -44,12 +55,11 @@ def run(arguments: Namespace, context: Context) -> int:
             pieces = _pieces(arguments.format, found)
             _copy(
                 screen,
-                arguments.output,
+                arguments,
                 (piece.encode("utf-8", "backslashreplace") for piece in pieces),
             )
-        for each in found.damage:
-            where = f"line {each.number}" if each.number else f"byte {each.offset}"
-            screen.warn(f"{where} of {found.path} cannot be read: {each.problem}")
+        for line in damage_lines(found.damage, found.gaps):
+            screen.warn(f"{found.path}: {line}")
         if arguments.agent is None and arguments.format == "text":
             names = agents(project, found.id)
             if names:
@@ -70,11 +80,14 @@ def _json(found: Conversation) -> Iterable[str]:
     yield head.rstrip("}\n") + ',\n  "records": ['
     for number, record in enumerate(found.records):
         yield (",\n" if number else "\n") + json_text(record)
-    yield "\n  ]\n}\n"
+    yield "\n  ],\n"
+    yield f'  "damage": {json_text([each._asdict() for each in found.damage])},\n'
+    yield f'  "gaps": {json_text([each._asdict() for each in found.gaps])}\n}}\n'
 
 
-def _copy(screen: Screen, output: str | None, pieces: Iterable[bytes]) -> None:
+def _copy(screen: Screen, arguments: Namespace, pieces: Iterable[bytes]) -> None:
     """Write bytes to standard output, or to the file the person named, replacing it."""
+    output = arguments.output
     if output is None:
         screen.out.flush()
         for piece in pieces:
@@ -84,4 +97,4 @@ def _copy(screen: Screen, output: str | None, pieces: Iterable[bytes]) -> None:
     with Path(output).open("wb") as file:
         for piece in pieces:
             file.write(piece)
-    screen.note(f"written to {output}")
+    screen.note(f"written to {output}, {redaction_note(arguments)}")

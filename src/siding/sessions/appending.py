@@ -34,6 +34,7 @@ class Appender:
         if not path.parent.is_dir():
             make_dirs(path.parent)
         self._fd = -1
+        self._closed = False
         self._end = -1  # where the file ended after our last append; -1: not known
         self._lock = FileLock(lock_of(path)).acquire(timeout_s=timeout_s, holder=holder)
 
@@ -45,6 +46,7 @@ class Appender:
 
     def close(self) -> None:
         """Let the next one in."""
+        self._closed = True
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -57,6 +59,7 @@ class Appender:
         unfinished is closed first; it stays, and readers report it if it is no whole record.
         Raises OSError, `NotARegularFile` or `NotStorable`; the file is then as it was.
         """
+        assert not self._closed, "the appender is closed"
         for line in lines:
             if len(line) > MAX_LINE_BYTES:
                 raise NotStorable(f"an entry of {len(line)} bytes is over {MAX_LINE_BYTES}")

@@ -26,26 +26,29 @@ class Rule(StrEnum):
 def choose_end(tree: Tree, rule: Rule = Rule.SESSION) -> Head | None:
     """Return the message the conversation ends with, None when there is none to choose from."""
     if rule is Rule.SESSION:
-        end = newest(head for head in tree.heads.values() if not head.is_side)
+        end = newest(tree, (head for head in tree.heads.values() if not head.is_side))
         # Right after a compaction its summary is the newest; what was kept comes behind it.
         return tree.heads.get(tree.behind.get(end.uuid, end.uuid), end) if end else None
     ends = leaves(tree)
     if rule is Rule.LISTED:
-        return newest(head for head in ends if head.is_spoken)
+        return newest(tree, (head for head in ends if head.is_spoken))
     if rule is Rule.PATH:
-        return newest(head for head in ends if not head.is_side)
-    return newest(ends)
+        return newest(tree, (head for head in ends if not head.is_side))
+    return newest(tree, ends)
 
 
-def newest(heads: Iterable[Head]) -> Head | None:
-    """Return the newest head; of equally new ones the first in the file that has no child among
-    them. Heads without a time are never the newest.
+def newest(tree: Tree, heads: Iterable[Head]) -> Head | None:
+    """Return the newest of the heads; of equally new ones the first in the file that has no child
+    among them.
+
+    A message without a time is as old as the newest one before it in the file, and newer than that
+    one: of several such messages the last one in the file that has no child among them is meant.
     """
     latest: int | None = None
     found: list[Head] = []
     for head in heads:
-        when = head.moment
-        if when is None or (latest is not None and when < latest):
+        when = head.moment or 0
+        if latest is not None and when < latest:
             continue
         if when != latest:
             latest = when
@@ -53,8 +56,10 @@ def newest(heads: Iterable[Head]) -> Head | None:
         found.append(head)
     if len(found) < 2:
         return found[0] if found else None
-    parents = {head.parent for head in found}
-    return next((head for head in found if head.uuid not in parents), found[0])
+    parents = {tree.parent_id(head) for head in found}
+    ends = [head for head in found if head.uuid not in parents] or found
+    undated = [head for head in ends if not head.is_dated]
+    return undated[-1] if undated else ends[0]
 
 
 def leaves(tree: Tree) -> list[Head]:
@@ -65,9 +70,10 @@ def leaves(tree: Tree) -> list[Head]:
     parents: set[str | None] = set()
     answered: set[str | None] = set()
     for head in tree.heads.values():
-        parents.add(head.parent)
+        parent = tree.parent_id(head)
+        parents.add(parent)
         if head.is_spoken:
-            answered.add(head.parent)
+            answered.add(parent)
     found: set[str] = set()
     for head in tree.heads.values():
         if head.uuid in parents:
@@ -113,7 +119,6 @@ def history(tree: Tree, end: Head) -> list[Head]:
     `tree` must not be settled: what a compaction took out of the chain is in it, and what was kept
     stands where it was said.
     """
-    before = {each.uuid: each.before for each in tree.boundaries}
     found: list[Head] = []
     seen: set[str] = set()
     current: Head | None = end
@@ -121,8 +126,7 @@ def history(tree: Tree, end: Head) -> list[Head]:
         part = [head for head in chain_to(tree, current) if head.uuid not in seen]
         seen |= {head.uuid for head in part}
         found[:0] = part
-        logical = before.get(part[0].uuid)
-        current = tree.heads.get(logical) if logical else None
+        current = tree.before_boundary(part[0].uuid)
     return found
 
 
@@ -149,12 +153,13 @@ def agent_chain(tree: Tree, agent: str) -> list[Head] | None:
 
     The chain may pass through inherited messages of the parent; they are left out.
     """
-    parents = {head.parent for head in tree.heads.values()}
-    end = newest(
+    parents = {tree.parent_id(head) for head in tree.heads.values()}
+    ends = (
         head
         for head in tree.heads.values()
         if head.agent == agent and head.is_side and head.uuid not in parents
     )
+    end = newest(tree, ends)
     if end is None:
         return None
     return [head for head in chain_to(tree, end) if head.agent == agent]
@@ -168,8 +173,9 @@ def branches(tree: Tree) -> list[list[Head]]:
     is_end = {head.uuid for head in ends}
     following: dict[str, list[Head]] = {}
     for head in tree.heads.values():
-        if head.parent in is_end and head.uuid not in is_end:
-            following.setdefault(head.parent, []).append(head)
+        parent = tree.parent_id(head)
+        if parent in is_end and head.uuid not in is_end:
+            following.setdefault(parent, []).append(head)
     return [chain_to(tree, end) + sorted(following.get(end.uuid, []), key=_when) for end in ends]
 
 

@@ -10,7 +10,14 @@ import json
 from typing import Any
 
 from siding.sessions.compaction import INTRODUCTION
-from siding.sessions.foreign import Gathering, Imported, given_back, is_context, lines_of
+from siding.sessions.foreign import (
+    ORIGIN,
+    Gathering,
+    Imported,
+    given_back,
+    is_context,
+    lines_of,
+)
 from siding.sessions.kinds import ASSISTANT, COMPACT_BOUNDARY, SYSTEM, USER, Record
 from siding.sessions.messages import blocks_of, content_of
 from siding.storage.codec import NotJson, parse_object
@@ -138,7 +145,7 @@ class _Reader:
             message={"role": USER, "content": INTRODUCTION + str(payload.get("message") or "")},
             isCompactSummary=True,
         )
-        summary["origin"] = {"format": FORM, "line": None}  # its boundary gives the line back
+        summary[ORIGIN] = {"format": FORM, "line": None}  # its boundary gives the line back
 
     def _count(self, info: object) -> None:
         if not isinstance(info, dict) or self._answer is None:

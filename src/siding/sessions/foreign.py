@@ -1,8 +1,9 @@
 """Carry another program's transcript in ours, and give it back as it was.
 
-Each of its lines becomes one of ours: a message that carries the line it was made of in `origin`,
-or, when it is no message, a `foreign-line`. Written back in file order they are the transcript that
-came in, byte for byte; what was said here since then is put behind them in the other's form.
+Each of its lines becomes one of ours: a message that carries the line it was made of in
+`sidingOrigin`, or, when it is no message, a `foreign-line`. Written back in file order they are the
+transcript that came in, byte for byte; what was said here since then is put behind them in the
+other's form.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,6 +16,10 @@ from siding.sessions.kinds import FORMAT_VERSION, SPOKEN, Record
 _CONTEXTS = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<session_context>",
 )  # fmt: skip
+ORIGIN = "sidingOrigin"  # no other program writes it
+# Releases before wrote the same under a name that Claude Code uses for something of its own.
+_OLD_ORIGIN = "origin"
+_OLD_KEYS = frozenset({"format", "line"})
 
 
 class Imported(NamedTuple):
@@ -61,7 +66,7 @@ class Gathering:
             "v": FORMAT_VERSION,
         }
         if line is not None:
-            record["origin"] = {"format": self.form, "line": line}
+            record[ORIGIN] = {"format": self.form, "line": line}
         self._places[uuid] = len(self.records)
         self.records.append(record)
         return record
@@ -92,6 +97,37 @@ class Gathering:
         return Imported(session_id=self.session_id, records=self.records)
 
 
+def origin_of(record: Record) -> Record | None:
+    """Return what a message was made of: its `format` and `line`. None: it came from nobody."""
+    found = record.get(ORIGIN)
+    if isinstance(found, dict):
+        return found
+    return record[_OLD_ORIGIN] if _has_old_origin(record) else None
+
+
+def without_origin(record: Record) -> Record:
+    """Return the message without the line it was made of; fields of other programs stay."""
+    left_out = {ORIGIN, _OLD_ORIGIN} if _has_old_origin(record) else {ORIGIN}
+    return {key: value for key, value in record.items() if key not in left_out}
+
+
+def in_todays_form(record: Record) -> Record:
+    """Return what this release would have made of the same line of another program.
+
+    The directory is left out: it is not in the line, but told by where the line's file is found.
+    """
+    origin = origin_of(record)
+    if origin is None:
+        return record
+    rest = without_origin(record)
+    return {key: rest[key] for key in rest if key not in ("cwd", "gitBranch")} | {ORIGIN: origin}
+
+
+def _has_old_origin(record: Record) -> bool:
+    found = record.get(_OLD_ORIGIN)
+    return isinstance(found, dict) and found.keys() == _OLD_KEYS
+
+
 def given_back(
     records: Iterable[Record], form: str, write: Callable[[Record], Iterable[str]]
 ) -> list[str]:
@@ -100,8 +136,8 @@ def given_back(
     """
     lines: list[str] = []
     for record in records:
-        origin = record.get("origin")
-        if isinstance(origin, dict) and origin.get("format") == form:
+        origin = origin_of(record)
+        if origin is not None and origin.get("format") == form:
             if isinstance(origin.get("line"), str):  # else another message gives the line back
                 lines.append(origin["line"])
         elif record.get("type") == "foreign-line":

@@ -14,7 +14,16 @@ from typing import Final
 
 from siding.process.sha256 import sha256_hex
 from siding.sessions.branching import rewind_line
-from siding.sessions.foreign import Gathering, Imported, given_back, is_context, lines_of
+from siding.sessions.foreign import (
+    ORIGIN,
+    Gathering,
+    Imported,
+    given_back,
+    is_context,
+    lines_of,
+    origin_of,
+    without_origin,
+)
 from siding.sessions.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.sessions.messages import text_of, tool_results, tool_uses
 from siding.storage.codec import NotJson, parse_object
@@ -24,23 +33,26 @@ DOCUMENT = "gemini-document"  # an old file as a whole
 _NO_LINE: Final = {"format": FORM, "line": None}
 
 
-def imported(data: bytes, *, session_id: str) -> Imported:
-    """Return the conversation in a chat file. `session_id` counts when the file names none."""
+def imported(data: bytes, *, session_id: str, cwd: str = "") -> Imported:
+    """Return the conversation in a chat file. `session_id` counts when the file names none.
+
+    The file does not say in which directory the program worked, so `cwd` does.
+    """
     document = _parsed(data)
     if isinstance(document.get("messages"), list):
-        gathering = _gathering(document, session_id)
+        gathering = _gathering(document, session_id, cwd)
         gathering.form = DOCUMENT
         gathering.keep(data.decode("utf-8", "surrogateescape"))
         gathering.form = FORM
         for message in _dicts(document["messages"]):
             _take_message(gathering, message, None)
         for record in gathering.records:
-            record.setdefault("origin", {"format": DOCUMENT, "line": None})
+            record.setdefault(ORIGIN, {"format": DOCUMENT, "line": None})
         return gathering.done()
     lines = lines_of(data)
     parsed = [_parsed(line.encode("utf-8", "surrogateescape")) for line in lines]
     meta = next((each for each in parsed if "sessionId" in each and "id" not in each), {})
-    gathering = _gathering(meta, session_id)
+    gathering = _gathering(meta, session_id, cwd)
     for number, (line, record) in enumerate(zip(lines, parsed, strict=True)):
         if isinstance(record.get("id"), str):
             _take_message(gathering, record, line)
@@ -57,12 +69,13 @@ def exported(records: list[Record]) -> list[str]:
     whole = next((each for each in records if each.get("format") == DOCUMENT), None)
     if whole is not None:
         added = [each for each in records if each.get("type") in (USER, ASSISTANT)
-                 and "origin" not in each]  # fmt: skip
+                 and origin_of(each) is None]  # fmt: skip
         if not added:
             return [str(whole["line"]).removesuffix("\n")]
-        for each in records:
-            if each.get("origin") == {"format": DOCUMENT, "line": None}:
-                del each["origin"]
+        records = [
+            without_origin(each) if (origin_of(each) or {}).get("format") == DOCUMENT else each
+            for each in records
+        ]
     results = {str(each.get("tool_use_id")): each for record in records
                for each in tool_results(record)}  # fmt: skip
     lines = given_back(records, FORM, partial(_written, results=results))
@@ -79,9 +92,11 @@ def exported(records: list[Record]) -> list[str]:
     return lines
 
 
-def _gathering(meta: Record, session_id: str) -> Gathering:
+def _gathering(meta: Record, session_id: str, cwd: str) -> Gathering:
     gathering = Gathering(FORM, str(meta.get("sessionId") or session_id))
     gathering.stamps = {"userType": "external", "entrypoint": FORM, "version": "0.0.0"}
+    if cwd:
+        gathering.stamps["cwd"] = cwd
     return gathering
 
 
@@ -102,7 +117,7 @@ def _take_message(gathering: Gathering, message: Record, line: str | None) -> No
                 None,
                 message={"role": USER, "content": results},
             )
-            told["origin"] = _NO_LINE  # its answer gives the line back
+            told[ORIGIN] = _NO_LINE  # its answer gives the line back
             gathering.answered |= {str(each["tool_use_id"]) for each in results}
     else:
         shown = _text(message.get("content"))
@@ -135,7 +150,7 @@ def _take_set(gathering: Gathering, changed: object) -> None:
         if not gathering.knows(gathering.id_of(message.get("id"))):
             _take_message(gathering, message, None)
     for record in gathering.records[count:]:
-        record["origin"] = _NO_LINE
+        record[ORIGIN] = _NO_LINE
 
 
 def _take_rewind(gathering: Gathering, message: str, number: int, line: str) -> None:

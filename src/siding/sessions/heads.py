@@ -32,9 +32,10 @@ _VERSION_WITHIN = 64  # bytes from the end of a line
 class Head(Struct, gc=False):
     """One message of a tree.
 
-    `moment` is its time in milliseconds, None when it has none. `message_id` is shared by the lines
-    of one answer of a model. `answers`: a user message with a tool result. `offset` and `size` say
-    where its line is, without the newline.
+    `moment` is its time in milliseconds. A message without a time has None, until a tree takes it
+    for as old as the newest message before it in the file; `is_dated` is then false. `message_id`
+    is shared by the lines of one answer of a model. `answers`: a user message with a tool result.
+    `offset` and `size` say where its line is, without the newline.
     """
 
     uuid: str
@@ -47,6 +48,15 @@ class Head(Struct, gc=False):
     answers: bool
     offset: int
     size: int
+    is_dated: bool = True
+
+    @property
+    def line(self) -> str | None:
+        """The line of conversation it is on: "" for the main one, a subagent's id for its own.
+
+        None for a side message that does not say whose it is.
+        """
+        return (self.agent or None) if self.is_side else ""
 
     @property
     def is_spoken(self) -> bool:
@@ -93,7 +103,12 @@ class _Versioned(Struct, gc=False):
     v: Any = 1
 
 
+class _VersionedOrNot(Struct, gc=False):
+    v: Any = None
+
+
 _DECODER = msgspec.json.Decoder(_Wire)
+_VERSIONED_OR_NOT = msgspec.json.Decoder(_VersionedOrNot)
 _VERSIONED = msgspec.json.Decoder(_Versioned)
 _ANY = msgspec.json.Decoder()
 # What a decoder may raise of bytes from anywhere.
@@ -161,6 +176,16 @@ def version_of(raw: bytes) -> int:
     except TOO_ODD:
         return 1
     return found if isinstance(found, int) else 1
+
+
+def is_ours(raw: bytes) -> bool:
+    """Whether a line was written here: only our writer gives lines a format version."""
+    if b'"v"' not in raw[-_VERSION_WITHIN:]:
+        return False
+    try:
+        return _VERSIONED_OR_NOT.decode(raw).v is not None
+    except TOO_ODD:
+        return False
 
 
 def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | Seen:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from siding.errors import UsageError
 from siding.sessions import claude, codex, gemini
 from siding.sessions.appending import Appender, lock_of
-from siding.sessions.foreign import Imported, bytes_of
+from siding.sessions.foreign import bytes_of, in_todays_form
 from siding.sessions.heads import parsed
-from siding.sessions.kinds import Record
+from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.store import SessionStore
 from siding.storage.codec import NotJson, encode_line
@@ -52,14 +52,45 @@ class Arrival(NamedTuple):
     agents: int
 
 
-_READERS: dict[Form, Callable[..., Imported]] = {
-    Form.CODEX: codex.imported,
-    Form.GEMINI: gemini.imported,
-}
 _WRITERS: dict[Form, Callable[[list[Record]], list[str]]] = {
     Form.CODEX: codex.exported,
     Form.GEMINI: gemini.exported,
 }
+
+
+class Naming(NamedTuple):
+    """The session that lines belong to here: `now`, where they say one of `before`."""
+
+    before: frozenset[str]
+    now: str
+
+    def record(self, record: Record) -> Record:
+        """Return the record, as one of that session."""
+        if record.get("sessionId") not in self.before or not self.before:
+            return record
+        return {**record, "sessionId": self.now}
+
+    def line(self, raw: bytes) -> bytes:
+        """Return a line, as one of that session; of a damaged one every byte."""
+        if not self.before:
+            return raw
+        try:
+            record = parsed(raw)
+        except NotJson:
+            return raw
+        renamed = self.record(record)
+        return raw if renamed is record else encode_line(renamed)
+
+    def is_same(self, known: bytes, coming: bytes) -> bool:
+        """Return whether a line that is there came from the same line of the other program.
+
+        An earlier release may have made a line of it that looks different.
+        """
+        try:
+            one, two = parsed(known), parsed(coming)
+        except NotJson:
+            return False
+        return in_todays_form(self.record(one)) == in_todays_form(self.record(two))
 
 
 def form_of(path: Path) -> Form:
@@ -78,20 +109,31 @@ def form_of(path: Path) -> Form:
 
 
 def bring_in(
-    store: SessionStore, path: Path, *, form: Form | None = None, session_id: str | None = None
+    store: SessionStore,
+    path: Path,
+    *,
+    form: Form | None = None,
+    session_id: str | None = None,
+    cwd: str = "",
 ) -> Arrival:
     """Import a transcript; of one that is there already, what is new.
 
-    Raises UsageError when the session that is there went on differently, and OSError.
+    With `session_id` it becomes a session of that name, and its lines say so. `cwd` is where the
+    program worked, for a transcript that does not tell. Raises UsageError when the session that is
+    there went on differently, and OSError.
     """
     form = form or form_of(path)
     if form is Form.CLAUDE:
         return _bring_in_claude(store, path, session_id)
     data = read_bytes(path, limit=_MOST_BYTES)
-    found = _READERS[form](data, session_id=path.stem)
+    if form is Form.CODEX:
+        found = codex.imported(data, session_id=path.stem)
+    else:
+        found = gemini.imported(data, session_id=path.stem, cwd=cwd)
     layout = store.layout(session_id or found.session_id)
-    lines = [encode_line(record) for record in found.records]
-    added = _added(layout.session_id, layout.transcript, lines)
+    naming = Naming(frozenset({found.session_id}), layout.session_id)
+    lines = [encode_line(naming.record(record)) for record in found.records]
+    added = _added(layout.transcript, lines, naming)
     return Arrival(session_id=layout.session_id, form=form, lines=added, agents=0)
 
 
@@ -137,16 +179,27 @@ def _updated(path: Path, form: Form) -> Iterator[tuple[int, int]]:
 def _bring_in_claude(store: SessionStore, path: Path, session_id: str | None) -> Arrival:
     files = claude.files_at(path)
     layout = store.layout(session_id or files.session_id)
-    lines = _added(layout.session_id, layout.transcript, (raw for _, raw in _lines_at(path)))
+    naming = Naming(frozenset(), layout.session_id)
+    if layout.session_id != files.session_id:
+        naming = Naming(frozenset({files.session_id, *_named_in(path)}), layout.session_id)
+    lines = _added(layout.transcript, map(naming.line, _raw_lines_at(path)), naming)
     agents = 0
     source = SessionLayout(root=path.parent, session_id=files.session_id)
     for file in _files_in(source):
         target = layout.directory / file.relative_to(source.directory)
         if _is_agent(source, file):
-            agents += _added(layout.session_id, target, (raw for _, raw in _lines_at(file))) > 0
+            agents += _added(target, map(naming.line, _raw_lines_at(file)), naming) > 0
         else:
             _copied(file, target)
     return Arrival(session_id=layout.session_id, form=Form.CLAUDE, lines=lines, agents=agents)
+
+
+def _named_in(path: Path) -> Iterator[str]:
+    """Yield the session that the first message of a transcript says it belongs to."""
+    for record in _records_at(path):
+        if record.get("type") in CHAIN_TYPES and isinstance(record.get("sessionId"), str):
+            yield str(record["sessionId"])
+            return
 
 
 def _give_out_claude(layout: SessionLayout, target: Path) -> list[Path]:
@@ -180,9 +233,9 @@ def _is_agent(layout: SessionLayout, path: Path) -> bool:
 
 def _written_for_claude(source: Path, target: Path) -> Path:
     """Copy a transcript for other tools, in bounded memory; a cut-off copy has another name."""
-    withdrawn = claude.withdrawn_in(raw for _, raw in _lines_at(source))
+    changes = claude.changes_in(_raw_lines_at(source))
     make_dirs(target.parent)
-    lines = claude.exported((raw for _, raw in _lines_at(source)), withdrawn)
+    lines = claude.exported(_raw_lines_at(source), changes)
     if _partial(target, lines):
         _partial_name(target).replace(target)
         fsync_dir(target.parent)
@@ -191,7 +244,7 @@ def _written_for_claude(source: Path, target: Path) -> Path:
     return target
 
 
-def _added(session_id: str, path: Path, lines: Iterable[bytes]) -> int:
+def _added(path: Path, lines: Iterable[bytes], naming: "Naming") -> int:
     """Append the lines the file does not have yet; return how many. It must be their beginning.
 
     A new file appears whole or not at all. In one that is there, lines that a cut-off import left
@@ -204,11 +257,11 @@ def _added(session_id: str, path: Path, lines: Iterable[bytes]) -> int:
         appender.append(())
         waiting = next(coming, None)
         for _, known in _lines_at(path):
-            if known == waiting:
+            if known == waiting or (waiting is not None and naming.is_same(known, waiting)):
                 waiting = next(coming, None)
             elif _is_json(known):
                 raise UsageError(
-                    f"session {session_id!r} is there and went on differently",
+                    f"session {naming.now!r} is there and went on differently",
                     hint="import it under another name with --as ID",
                 )
         rest = iter(()) if waiting is None else chain((waiting,), coming)
@@ -260,6 +313,10 @@ def _lines_at(path: Path) -> Iterator[tuple[int, bytes]]:
             yield line.offset, line.raw
     finally:
         os.close(fd)
+
+
+def _raw_lines_at(path: Path) -> Iterator[bytes]:
+    return (raw for _, raw in _lines_at(path))
 
 
 def _is_json(raw: bytes) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from siding.sessions.kinds import CHAIN_TYPES, USER, Record
+from siding.sessions.kinds import CHAIN_TYPES, USER, Record, moment
 from siding.sessions.messages import content_of
 
 WINDOW_BYTES = 64 * 1024  # of each end
@@ -34,13 +34,17 @@ _NOBODYS_WORDS = re.compile(r"\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user
 
 
 class Listed(NamedTuple):
-    """What a list shows of a session. `hidden`: a side conversation or a team member's."""
+    """What a list shows of a session. `hidden`: a side conversation or a team member's.
+
+    `spoken_at` is the time of the newest message in milliseconds since 1970, None without one.
+    """
 
     title: str | None
     prompt: str
     branch: str | None
     tag: str | None
     hidden: bool
+    spoken_at: int | None = None
 
 
 def listed(head: Sequence[Record], tail: Sequence[Record]) -> Listed:
@@ -60,6 +64,7 @@ def listed(head: Sequence[Record], tail: Sequence[Record]) -> Listed:
             each.get("type") in CHAIN_TYPES and (each.get("isSidechain") or each.get("teamName"))
             for each in head
         ),
+        spoken_at=_last_moment(tail),
     )
 
 
@@ -126,6 +131,12 @@ def _last_value(records: Sequence[Record], kind: str, key: str) -> str | None:
             value: str = record[key]
             return value
     return None
+
+
+def _last_moment(records: Sequence[Record]) -> int | None:
+    """Return the time of the newest message, in milliseconds since 1970; None: none has a time."""
+    times = (moment(each.get("timestamp")) for each in records if each.get("type") in CHAIN_TYPES)
+    return max((each for each in times if each is not None), default=None)
 
 
 def _last_field(records: Sequence[Record], key: str) -> str | None:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from siding.sessions.heads import Head, Seen, look
 from siding.sessions.kinds import COMPACT_BOUNDARY
+from siding.sessions.wrecks import Wreck, wreck_of
 from siding.storage.codec import NotJson
-from siding.storage.lines import MAX_LINE_BYTES
+from siding.storage.lines import KEPT_OF_TOO_LONG, MAX_LINE_BYTES
 
 _BLOCK = 1024 * 1024
 _BOUNDARY = b'"%b"' % COMPACT_BOUNDARY.encode()
@@ -26,10 +27,15 @@ def boundaries_backwards(fd: int, stop: int) -> Iterator[int]:
 def message_before(fd: int, uuid: str, stop: int) -> int | None:
     """Return where the line of the last message of that uuid before `stop` begins.
 
-    A bridge of old files counts: it stands for the message before it.
+    A bridge of old files counts: it stands for the message before it. So does a damaged line that
+    still tells the uuid as its own.
     """
     needle = b'"%b"' % uuid.encode("utf-8", "surrogatepass")
     for offset, seen in _lines_with(fd, needle, stop):
+        if isinstance(seen, Wreck):
+            if uuid in seen.names:
+                return offset
+            continue
         head = seen if isinstance(seen, Head) else seen.head
         if head is not None and head.uuid == uuid:
             return offset
@@ -63,19 +69,27 @@ def lines_from(fd: int, start: int, size: int) -> Iterator[tuple[int, list[bytes
         offset = position - waiting
 
 
-def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | Seen]]:
-    """Yield the lines before `stop` that contain the bytes and are whole JSON, last one first."""
+def blocks(fd: int, start: int, stop: int) -> Iterator[bytes]:
+    """Yield the bytes of a part of the file, a block at a time."""
+    while start < stop and (block := os.pread(fd, min(_BLOCK, stop - start), start)):
+        yield block
+        start += len(block)
+
+
+def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | Seen | Wreck]]:
+    """Yield the lines before `stop` that contain the bytes, last one first."""
     while (at := _rfind(fd, needle, stop)) >= 0:
         start = _line_start(fd, at)
         end = _line_end(fd, at)
         stop = start  # whatever it is, the line has been looked at
-        if end is None or end - start > MAX_LINE_BYTES:
+        if end - start > MAX_LINE_BYTES:
+            yield start, wreck_of(read_at(fd, start, KEPT_OF_TOO_LONG), start)
             continue
+        raw = _read(fd, start, end)
         try:
-            seen = look(_read(fd, start, end), start)
+            yield start, look(raw, start)
         except NotJson:
-            continue
-        yield start, seen
+            yield start, wreck_of(raw, start)
 
 
 def _rfind(fd: int, needle: bytes, stop: int) -> int:
@@ -96,14 +110,14 @@ def _line_start(fd: int, at: int) -> int:
     return _rfind(fd, b"\n", at) + 1
 
 
-def _line_end(fd: int, at: int) -> int | None:
-    """Return where the line's newline is; None for one that was never closed."""
+def _line_end(fd: int, at: int) -> int:
+    """Return where the line's newline is, or the end of the file."""
     while block := os.pread(fd, _BLOCK, at):
         found = block.find(b"\n")
         if found >= 0:
             return at + found
         at += len(block)
-    return None
+    return at
 
 
 def read_at(fd: int, offset: int, size: int) -> bytes:

@@ -36,9 +36,13 @@ TYPES = frozenset(_LAST_BY_SESSION) | {
 
 
 class Metadata:
-    """The metadata of a transcript. Keys are session ids, message ids or agent ids."""
+    """The metadata of a transcript. Keys are session ids, message ids or agent ids.
+
+    `aliases` gives the name that the lines of a session have which got another name as a file.
+    """
 
     def __init__(self) -> None:
+        self.aliases: dict[str, str] = {}
         self.last: dict[str, dict[str, Record]] = {}
         self.cleared: set[str] = set()  # sessions whose goal was cleared at some time
         self.summaries: dict[str, str] = {}
@@ -99,7 +103,10 @@ class Metadata:
     def record(self, kind: str, session: str) -> Record | None:
         """Return the entry of that type that counts for the session."""
         entries = self.last.get(kind, {})
-        return entries.get(session, entries.get(""))
+        for name in (session, self.aliases.get(session), ""):
+            if name is not None and name in entries:
+                return entries[name]
+        return None
 
     def value(self, kind: str, session: str) -> Any:
         """Return the value of the entry that counts; None when there is none or it was cleared."""
@@ -124,7 +131,8 @@ class Metadata:
 
     def replacements_of(self, session: str) -> list[Record]:
         """Return the replaced tool results of the main line."""
-        return self.replacements.get(session, []) + self.replacements.get("", [])
+        names = dict.fromkeys((self.aliases.get(session, session), session, ""))
+        return [each for name in names for each in self.replacements.get(name, [])]
 
     def file_states(self, chain: Iterable[str]) -> list[Record]:
         """Return the file snapshots along the chain of uuids; an update takes the place of the

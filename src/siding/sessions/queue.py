@@ -64,6 +64,13 @@ class WriteQueue:
             self._changed.notify_all()
         self._thread.join()
 
+    def abandon(self) -> None:
+        """End the thread without storing what still waits; the one who closes was told why."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+
     def _is_full(self) -> bool:
         return len(self._waiting) >= self._max_lines or self._bytes >= MAX_WAITING_BYTES
 

@@ -1,7 +1,9 @@
 """Make a chain fit to go on with, and say whether it was cut off.
 
 What an interrupted program leaves (calls without results, thoughts without an answer, blank
-answers) would be refused by a model, so it is taken out of what is resumed; the file keeps it. How
+answers) would be refused by a model, so it is taken out of what is resumed; the file keeps it. But
+what the last turn was doing when it was cut off stays, with a result that says so: the tool may
+have done its work. How
 the conversation ended is a table, from the last message that counts to what has to happen.
 """
 
@@ -20,12 +22,15 @@ from siding.sessions.messages import (
     is_tool_result,
     message_id,
     message_of,
+    text_of,
     tool_results,
     tool_uses,
 )
 
 CONTINUE = "Continue from where you left off."
 NO_RESPONSE = "No response requested."
+SYNTHETIC = "<synthetic>"  # the model of answers that programs made up
+CUT_OFF_RESULT = "[The call was cut off before its result was recorded]"
 PERMISSION_MODES = frozenset(
     {"acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "manual", "plan"}
 )
@@ -40,6 +45,7 @@ class Last(StrEnum):
     HIDDEN = "hidden"  # written by the program, not by the person
     RESULT = "result"
     FINAL_RESULT = "final result"  # of a tool whose result ends the turn
+    CALL = "call"  # of a tool that did not answer
     ATTACHMENT = "attachment"
 
 
@@ -58,6 +64,7 @@ ENDINGS: dict[Last, Ending] = {
     Last.HIDDEN: Ending.COMPLETE,
     Last.RESULT: Ending.CUT_OFF_TURN,
     Last.FINAL_RESULT: Ending.COMPLETE,
+    Last.CALL: Ending.CUT_OFF_TURN,  # the tool may have done its work
     Last.ATTACHMENT: Ending.CUT_OFF_TURN,
 }
 
@@ -80,11 +87,11 @@ def recover(
     cwd: str = "",
 ) -> Recovered:
     """Return the chain with all that a model would refuse taken out, and how it ended."""
-    kept = mended(records, cwd=cwd)
+    kept = mended(records, cwd=cwd, keep=_calls_of_last_turn(records))
     found, last = ending_of(kept)
     prompt: Record | None = kept[last] if found is Ending.CUT_OFF_PROMPT else None
     if found is Ending.CUT_OFF_TURN:
-        prompt = _hidden_user(CONTINUE, new_id(), now, _uuid(kept[-1]))
+        prompt = _hidden_user(_going_on(kept), new_id(), now, _uuid(kept[-1]))
         kept.append(prompt)
     at = _last_that_counts(kept, errors_count=True)
     if at is not None and kept[at].get("type") == USER:
@@ -92,17 +99,79 @@ def recover(
     return Recovered(records=kept, found=found, prompt=prompt)
 
 
-def mended(records: Sequence[Record], *, cwd: str = "") -> list[Record]:
-    """Return the records without what cannot be sent to a model, old forms brought up to date."""
+def _going_on(records: Sequence[Record]) -> str | list[Record]:
+    """Return what the model is told after a turn was cut off: to continue, and for each of its
+    calls that has no result that it was cut off.
+    """
+    wanted = _calls_of_last_turn(records)
+    results = [
+        missing_result(call)
+        for each in records
+        for call in tool_uses(each)
+        if call.get("id") in wanted
+    ]
+    return [*results, {"type": "text", "text": CONTINUE}] if results else CONTINUE
+
+
+def missing_result(call: Record) -> Record:
+    """Return what stands in for the result of a call that was cut off."""
+    return {
+        "type": "tool_result",
+        "tool_use_id": call.get("id"),
+        "content": CUT_OFF_RESULT,
+        "is_error": True,
+    }
+
+
+def is_silent_answer(record: Record) -> bool:
+    """Whether the message only stands for an answer that nobody asked for."""
+    return (
+        record.get("type") == ASSISTANT
+        and message_of(record).get("model") == SYNTHETIC
+        and text_of(record) == NO_RESPONSE
+    )
+
+
+def _calls_of_last_turn(records: Sequence[Record]) -> frozenset[object]:
+    """Return the calls without a result after which nobody said anything any more.
+
+    Those are what an agent was doing when it was killed; a call further back was given up.
+    """
+    answered: set[object] = set()
+    found: set[object] = set()
+    answer: str | None = None
+    for record in reversed(records):
+        results = tool_results(record)
+        if results:
+            answered |= {each.get("tool_use_id") for each in results}
+        elif record.get("type") == USER:
+            break
+        elif record.get("type") == ASSISTANT and not record.get("isApiErrorMessage"):
+            if answer is not None and message_id(record) != answer:
+                break
+            answer = message_id(record) or str(record.get("uuid"))
+            found |= {call.get("id") for call in tool_uses(record)}
+    return frozenset(found - answered - {None})
+
+
+def mended(
+    records: Sequence[Record], *, cwd: str = "", keep: frozenset[object] = frozenset()
+) -> list[Record]:
+    """Return the records without what cannot be sent to a model, old forms brought up to date.
+
+    The calls named by `keep` stay, though nobody answered them.
+    """
     kept = [_up_to_date(record, cwd) for record in records]
-    kept = without_open_calls(kept)
+    kept = without_open_calls(kept, keep=keep)
     kept = without_lone_thoughts(kept)
     return without_blanks(kept)
 
 
-def without_open_calls(records: Sequence[Record]) -> list[Record]:
-    """Leave out assistant messages none of whose tool calls was ever answered."""
-    answered = {block.get("tool_use_id") for each in records for block in tool_results(each)}
+def without_open_calls(
+    records: Sequence[Record], *, keep: frozenset[object] = frozenset()
+) -> list[Record]:
+    """Leave out assistant messages none of whose tool calls was ever answered, nor is to stay."""
+    answered = {block.get("tool_use_id") for each in records for block in tool_results(each)} | keep
     return [
         record
         for record in records
@@ -168,7 +237,7 @@ def ending_of(records: Sequence[Record]) -> tuple[Ending, int]:
 def _last(records: Sequence[Record], at: int) -> Last:
     record = records[at]
     if record.get("type") == ASSISTANT:
-        return Last.ANSWER
+        return Last.CALL if _calls_of_last_turn(records) else Last.ANSWER
     if record.get("type") == ATTACHMENT:
         return Last.ATTACHMENT
     if record.get("type") != USER:
@@ -231,12 +300,12 @@ def _uuid(record: Record) -> str | None:
     return uuid if isinstance(uuid, str) else None
 
 
-def _hidden_user(text: str, uuid: str, now: str, parent: str | None) -> Record:
+def _hidden_user(content: str | list[Record], uuid: str, now: str, parent: str | None) -> Record:
     return {
         "parentUuid": parent,
         "isSidechain": False,
         "type": USER,
-        "message": {"role": USER, "content": text},
+        "message": {"role": USER, "content": content},
         "isMeta": True,
         "uuid": uuid,
         "timestamp": now,
@@ -250,7 +319,7 @@ def _silent_answer(uuid: str, now: str, parent: str | None) -> Record:
         "type": ASSISTANT,
         "message": {
             "role": ASSISTANT,
-            "model": "<synthetic>",
+            "model": SYNTHETIC,
             "content": [{"type": "text", "text": NO_RESPONSE}],
         },
         "uuid": uuid,

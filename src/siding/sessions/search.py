@@ -7,7 +7,7 @@ text: what is shown comes from the transcript.
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -79,8 +79,18 @@ class SearchIndex:
                     count += self._update_file(path, layout.session_id, agent)
         return count
 
-    def search(self, words: str, *, limit: int = 50, session: str | None = None) -> list[Hit]:
-        """Return the best fitting messages. Every word must occur; a quoted part as it stands."""
+    def search(
+        self,
+        words: str,
+        *,
+        limit: int = 50,
+        session: str | None = None,
+        mask: Callable[[str], str] | None = None,
+    ) -> list[Hit]:
+        """Return the best fitting messages. Every word must occur; a quoted part as it stands.
+
+        `mask` takes the secrets out of a message before a snippet of it is made.
+        """
         query = _query(words)
         if not query:
             return []
@@ -92,7 +102,7 @@ class SearchIndex:
             (query, session, session, limit),
         ).fetchall()
         terms = [term.strip('"') for term in _terms(words)]
-        return [hit for row in rows if (hit := self._hit(row, terms)) is not None]
+        return [hit for row in rows if (hit := self._hit(row, terms, mask)) is not None]
 
     def _opened(self) -> sqlite3.Connection:
         make_dirs(self.root)
@@ -190,7 +200,9 @@ class SearchIndex:
         places.clear()
         texts.clear()
 
-    def _hit(self, row: tuple[Any, ...], terms: list[str]) -> Hit | None:
+    def _hit(
+        self, row: tuple[Any, ...], terms: list[str], mask: Callable[[str], str] | None
+    ) -> Hit | None:
         offset, size, kind, moment, name, session, agent = row
         try:
             fd, _ = open_with_stat(self.root / name)
@@ -202,13 +214,14 @@ class SearchIndex:
             return None
         finally:
             os.close(fd)
+        text = searched_text(record)
         return Hit(
             session_id=session,
             agent_id=agent,
             uuid=str(record.get("uuid", "")),
             kind=kind,
             timestamp=moment,
-            snippet=snippet(searched_text(record), terms),
+            snippet=snippet(mask(text) if mask else text, terms),
         )
 
 
@@ -227,7 +240,7 @@ def snippet(text: str, terms: Iterable[str], width: int = 120) -> str:
 
 class _Found(msgspec.Struct, gc=False):
     type: str = ""
-    timestamp: str = ""
+    timestamp: Any = ""
     message: dict[str, Any] | None = None
 
 
@@ -242,7 +255,8 @@ def _searchable(raw: bytes) -> tuple[str, str, str] | None:
     if found.type not in CHAIN_TYPES or found.message is None:
         return None
     text = " ".join(_words(found.message.get("content")))[:MOST_TEXT]
-    return (found.type, found.timestamp, text) if text else None
+    moment = found.timestamp if isinstance(found.timestamp, str) else ""
+    return (found.type, moment, text) if text else None
 
 
 def _words(value: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from siding.errors import NotFound, UsageError
 from siding.sessions.branching import branch_title, branched, rewind_line
+from siding.sessions.chains import chain_to
 from siding.sessions.heads import parsed
 from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
 from siding.sessions.kinds import ASSISTANT, Record
@@ -28,12 +29,17 @@ _CALLERS_LOOKED_AT = 64  # answers from the end; a result comes right after its 
 
 
 class SessionRow(NamedTuple):
-    """A session in a list. `changed_at`: seconds since 1970; `size`: bytes."""
+    """A session in a list; `size` in bytes.
+
+    `changed_at` is the time of its newest message, `written_at` that of the last write to its file,
+    an import for example; both in seconds since 1970. Without times in the messages both are that.
+    """
 
     id: str
     path: Path
     size: int
     changed_at: float
+    written_at: float
     listed: Listed
 
 
@@ -60,24 +66,30 @@ class SessionStore:
         ]
 
     def rows(self, *, hidden: bool = False) -> list[SessionRow]:
-        """Return the sessions, last changed first; files that cannot be read are left out."""
+        """Return the sessions, the one with the newest message first; of equally new ones, a
+        branch and its source for example, the one that was written last. Files that cannot be read
+        are left out.
+        """
         found = []
         for session_id in self.ids():
             with suppress(UnreadableFile, OSError):
                 found.append(self.row(session_id))
         shown = [row for row in found if hidden or not row.listed.hidden]
-        return sorted(shown, key=lambda row: (-row.changed_at, row.id))
+        return sorted(shown, key=lambda row: (-row.changed_at, -row.written_at, row.id))
 
     def row(self, session_id: str) -> SessionRow:
         """Return what a list shows of one session."""
         layout = self.layout(session_id)
         status = layout.transcript.stat()
+        found = listed_file(layout.transcript, read_index(layout.index_json))
+        spoken_at = found.spoken_at
         return SessionRow(
             id=session_id,
             path=layout.transcript,
             size=status.st_size,
-            changed_at=status.st_mtime,
-            listed=listed_file(layout.transcript, read_index(layout.index_json)),
+            changed_at=status.st_mtime if spoken_at is None else spoken_at / 1000,
+            written_at=status.st_mtime,
+            listed=found,
         )
 
     def require(self, named: str) -> str:
@@ -103,7 +115,7 @@ class SessionStore:
         return found[0]
 
     def newest(self) -> str:
-        """Return the session that was changed last; raises NotFound."""
+        """Return the session with the newest message; raises NotFound."""
         rows = self.rows()
         if not rows:
             raise NotFound("there is no session yet", hint="`siding session import` brings one in")
@@ -135,10 +147,14 @@ class SessionStore:
     def metadata(self, session_id: str, transcript: Transcript) -> Metadata:
         """Return all metadata of an open session, also from before what was read."""
         found = transcript.metadata()
-        if transcript.start == 0:
-            return found
-        before = metadata_before(transcript.path, self.index(session_id), transcript.start)
-        return _merged(before, found)
+        if transcript.start != 0:
+            before = metadata_before(transcript.path, self.index(session_id), transcript.start)
+            found = _merged(before, found)
+        end = transcript.end()
+        named = (transcript.record(end) or {}).get("sessionId") if end is not None else None
+        if isinstance(named, str) and named != session_id:
+            found.aliases[session_id] = named
+        return found
 
     def writer(
         self,
@@ -188,7 +204,8 @@ class SessionStore:
         with self.live(session_id) as transcript:
             transcript.require_known_version()
             end = transcript.end()
-            answers = [head for head in transcript.chain() if head.kind == ASSISTANT]
+            chain = transcript.chain()
+            answers = [head for head in chain if head.kind == ASSISTANT]
             recent = transcript.records(answers[-_CALLERS_LOOKED_AT:])
             return Resumed(
                 known=frozenset(transcript.tree.heads),
@@ -197,6 +214,10 @@ class SessionStore:
                     str(call.get("id")): str(record["uuid"])
                     for record in recent
                     for call in tool_uses(record)
+                },
+                parents={
+                    head.uuid: transcript.tree.parent_id(head)
+                    for head in chain[-_CALLERS_LOOKED_AT:]
                 },
                 metadata=self.metadata(session_id, transcript),
                 unfinished=end.uuid if end and end.uuid in transcript.tree.unfinished() else None,
@@ -242,14 +263,29 @@ def rewind_session(writer: Writer, transcript: Transcript, target: str | None, *
     """Write that the session goes on behind `target` (None: at its start); return the line.
 
     Behind the summary of a compaction that kept a part, what was kept comes next, whatever is
-    written; so going back to that summary takes the kept part out as well.
+    written; so going back to that summary takes the kept part out as well. In the same way the line
+    takes out the other calls of an answer, and their results, when it goes back into that answer:
+    readers put them beside the call that is left.
     """
     line = rewind_line(target, uuid=uuid, now=now)
     last = transcript.tree.boundaries[-1] if transcript.tree.boundaries else None
-    if last and last.segment and last.segment.anchor_uuid == target and transcript.tree.kept:
-        line["snipMetadata"] = {"removedUuids": sorted(transcript.tree.kept)}
+    removed = _coming_back(transcript, target) if target is not None else set()
+    if last and last.segment and last.segment.anchor_uuid == target:
+        removed |= transcript.tree.kept
+    if removed:
+        line["snipMetadata"] = {"removedUuids": sorted(removed)}
     writer.record([line], parent=target)
     return line
+
+
+def _coming_back(transcript: Transcript, target: str) -> set[str]:
+    """Return what is said behind a message of the chain and would yet be on the chain to it."""
+    head = transcript.tree.heads.get(target)
+    if head is None:
+        return set()
+    chain = [each.uuid for each in transcript.chain()]
+    later = set(chain[chain.index(target) + 1 :]) if target in chain else set()
+    return later & {each.uuid for each in chain_to(transcript.tree, head)}
 
 
 def listed_file(path: Path, index: Index | None = None) -> Listed:

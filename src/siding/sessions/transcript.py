@@ -13,18 +13,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from siding.sessions.bridging import How
 from siding.sessions.chains import Rule, chain_to, choose_end, history
 from siding.sessions.heads import Head, Seen, look, parsed, version_of
 from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
-from siding.sessions.locate import boundaries_backwards, lines_from, message_before, read_at
+from siding.sessions.locate import (
+    blocks,
+    boundaries_backwards,
+    lines_from,
+    message_before,
+    read_at,
+)
 from siding.sessions.metadata import TYPES, Metadata
 from siding.sessions.tree import Tree
 from siding.sessions.views import with_zero_usage
+from siding.sessions.wrecks import wreck_of
 from siding.storage.codec import NotJson
 from siding.storage.errors import NewerVersion
 from siding.storage.files import open_with_stat
 from siding.storage.journals import TOO_LONG, TORN
 from siding.storage.lines import lines_forwards
+
+_MOST_SEARCHED_FOR = 8  # missing messages; each search may read the file once
 
 
 class Damage(NamedTuple):
@@ -34,6 +44,20 @@ class Damage(NamedTuple):
     offset: int
     end: int
     problem: str
+
+
+class Gap(NamedTuple):
+    """A place in a chain where a message is missing and what came before was found all the same.
+
+    `message` names `missing` as the one before it and was hung on `bridged_to` instead (None: on
+    nothing, it is the first one). `number` and `offset` say where the line of `message` is.
+    """
+
+    number: int
+    offset: int
+    message: str
+    missing: str
+    bridged_to: str | None
 
 
 class Other(NamedTuple):
@@ -73,6 +97,7 @@ class Transcript:
         """Look at every line, and leave in the tree what compactions and snips take out of it."""
         found = cls._opened(path)
         found._read_from(0)
+        found.tree.bridge()
         return found
 
     @classmethod
@@ -131,6 +156,32 @@ class Transcript:
         end = choose_end(self.tree, rule)
         return [] if end is None else chain_to(self.tree, end)
 
+    def gaps(self, heads: Iterable[Head]) -> list[Gap]:
+        """Return where messages are missing in a chain of this transcript."""
+        found = [
+            (head, bridge)
+            for head in heads
+            if (bridge := self.tree.bridged.get(head.uuid)) is not None
+            and bridge.how is not How.KNOWN
+        ]
+        numbers = self._line_numbers(head.offset for head, _ in found)
+        return [
+            Gap(
+                number=numbers[head.offset],
+                offset=head.offset,
+                message=head.uuid,
+                missing=bridge.missing,
+                bridged_to=bridge.to,
+            )
+            for head, bridge in found
+        ]
+
+    def numbered_damage(self) -> list[Damage]:
+        """Return the damage found so far in file order, with the numbers of its lines."""
+        numbers = self._line_numbers(each.offset for each in self.damage)
+        found = sorted(self.damage, key=lambda each: each.offset)
+        return [each._replace(number=numbers[each.offset]) for each in found]
+
     def history(self, end: str) -> list[Head]:
         """Return all that was said on the way to a message; for an unsettled transcript."""
         head = self.tree.heads.get(end)
@@ -150,7 +201,7 @@ class Transcript:
             if found not in self.damage:
                 self.damage.append(found)
             return None
-        record["parentUuid"] = head.parent
+        record["parentUuid"] = self.tree.parent_id(head)
         if head.uuid in self.tree.kept and head.kind == ASSISTANT:
             return with_zero_usage(record)
         return record
@@ -217,32 +268,61 @@ class Transcript:
             rest = next(lines_forwards(self._fd, start), None)
             if rest is None or rest.offset >= self.size:
                 return
-            problem = TOO_LONG if rest.is_too_long else TORN
-            self._damaged(number, rest.offset, rest.end, problem)
+            if rest.is_too_long:
+                self._damaged(rest.raw, number, rest.offset, rest.end, TOO_LONG)
+            else:
+                # A writer that was killed left its last line without an end. The next writer ends
+                # it, so whether it counts must not depend on whether there was one already.
+                self._take(rest.raw, rest.offset, number, problem=TORN)
             start = rest.end
             number = number and number + 1
 
-    def _take(self, raw: bytes, offset: int, number: int | None) -> None:
+    def _take(
+        self, raw: bytes, offset: int, number: int | None, *, problem: str | None = None
+    ) -> None:
         try:
             seen = look(raw, offset)
         except NotJson as error:
-            problem = TORN if error.is_cut_off else str(error)
-            self._damaged(number, offset, offset + len(raw) + 1, problem)
+            why = problem or (TORN if error.is_cut_off else str(error))
+            self._damaged(raw, number, offset, offset + len(raw) + 1, why)
             return
         self.version = max(self.version, version_of(raw))
         self.tree.add(seen)
         if isinstance(seen, Seen) and seen.head is None:
             self.others.append(Other(type=seen.type, offset=offset, size=len(raw)))
 
-    def _damaged(self, number: int | None, offset: int, end: int, problem: str) -> None:
-        self.damage.append(Damage(number=number, offset=offset, end=end, problem=problem))
+    def _damaged(self, raw: bytes, number: int | None, offset: int, end: int, problem: str) -> None:
+        self.damage.append(
+            Damage(number=number, offset=offset, end=min(end, self.size), problem=problem)
+        )
+        self.tree.add_wreck(wreck_of(raw, offset))
+
+    def _line_numbers(self, offsets: Iterable[int]) -> dict[int, int]:
+        """Return the numbers, from 1, of the lines that begin at the offsets."""
+        numbers: dict[int, int] = {}
+        number = 1
+        position = 0
+        for offset in sorted(offsets):
+            number += sum(block.count(b"\n") for block in blocks(self._fd, position, offset))
+            position = offset
+            numbers[offset] = number
+        return numbers
 
     def _leads_further_back(self, rule: Rule) -> bool:
-        """Whether the chain goes on before what was read."""
+        """Whether the chain goes on before what was read.
+
+        A message whose parent is missing here may have it further back: the file is searched for it
+        before the message is taken for one that lost its parent.
+        """
         end = choose_end(self.tree, rule)
         if end is None:
             return True
-        first = chain_to(self.tree, end)[0]
-        if first.parent is None or first.parent in self.tree.heads:
-            return False
-        return message_before(self._fd, first.parent, self.start) is not None
+        chain = chain_to(self.tree, end)
+        first = chain[0]
+        if self.tree.parent_id(first) is not None and self.tree.parent(first) is None:
+            return True
+        heads = chain if rule is Rule.SESSION else self.tree.heads.values()
+        parents = {head.parent for head in self.tree.missing_parents(heads)} - {None}
+        if len(parents) > _MOST_SEARCHED_FOR:
+            return True
+        return any(message_before(self._fd, str(each), self.start) is not None for each in parents)

@@ -5,10 +5,19 @@ and what was snipped is taken out. A message given twice keeps its first place w
 """
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import NamedTuple
 
+from siding.sessions.bridging import (
+    Bridge,
+    Remains,
+    bridges_over,
+    is_missing,
+    still_there,
+)
 from siding.sessions.heads import Head, Seen, look_at
 from siding.sessions.kinds import PreservedSegment, Record
+from siding.sessions.wrecks import Wreck
 
 
 class Boundary(NamedTuple):
@@ -24,18 +33,27 @@ class Boundary(NamedTuple):
 class Tree:
     """Messages by uuid, in file order. `kept` are those a compaction preserved: their usage was
     counted before it and must read as zero. `behind` says what follows a message although it was
-    written before it: the last of the kept ones, behind the one they were put behind.
+    written before it: the last of the kept ones, behind the one they were put behind. `bridged` are
+    the messages whose parent is missing, and what they hang on instead.
     """
 
-    __slots__ = ("behind", "boundaries", "bridges", "heads", "kept", "removed")
+    __slots__ = (
+        "_latest", "_put_away", "_withdrawn", "behind", "boundaries", "bridged", "bridges", "heads",
+        "kept", "removed", "wrecks",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.heads: dict[str, Head] = {}
         self.boundaries: list[Boundary] = []
         self.bridges: dict[str, str | None] = {}
+        self.bridged: dict[str, Bridge] = {}
         self.removed: set[str] = set()
         self.kept: set[str] = set()
         self.behind: dict[str, str] = {}
+        self.wrecks: list[Wreck] = []
+        self._withdrawn: dict[str, str | None] = {}
+        self._put_away: set[str] = set()
+        self._latest = 0
 
     def add(self, seen: Head | Seen) -> None:
         """Take the next line of the file."""
@@ -55,26 +73,84 @@ class Tree:
             uuid, parent = seen.bridge
             self.bridges[uuid] = self.bridges.get(parent, parent) if parent else None
         elif seen.withdrawn is not None:
-            self.heads.pop(seen.withdrawn, None)
+            gone = self.heads.pop(seen.withdrawn, None)
+            if gone is not None:
+                before = {each.uuid: each.before for each in self.boundaries}
+                self._withdrawn[gone.uuid] = gone.parent or before.get(gone.uuid)
+
+    def add_wreck(self, wreck: Wreck) -> None:
+        """Take the next line of the file, a damaged one."""
+        self.wrecks.append(wreck)
 
     def _add_head(self, head: Head) -> None:
         if self.bridges and head.parent in self.bridges:
             head.parent = self.bridges[head.parent]
+        if head.moment is None:
+            head.moment = self._latest
+            head.is_dated = False
+        elif head.moment > self._latest:
+            self._latest = head.moment
         self.heads[head.uuid] = head
 
     def settle(self) -> "Tree":
         """Apply the newest compaction and all snips; return the tree itself."""
+        if self.wrecks:
+            # What a compaction kept may be damaged inside; what is certain holds it together.
+            self.bridged = bridges_over(self.heads, self._remains(), only_certain=True)
         self._keep_segment()
         self._snip()
+        return self.bridge()
+
+    def bridge(self) -> "Tree":
+        """Find where the messages hang whose parent is not there; return the tree itself."""
+        self.bridged = bridges_over(self.heads, self._remains())
         return self
+
+    def parent_id(self, head: Head) -> str | None:
+        """Return the id of the message before this one, a bridge taken into account."""
+        if head.uuid in self.bridged:
+            return self.bridged[head.uuid].to
+        return head.parent
 
     def parent(self, head: Head) -> Head | None:
         """Return the message before this one, None at a root or where the parent is missing."""
-        return self.heads.get(head.parent) if head.parent is not None else None
+        parent = self.parent_id(head)
+        return self.heads.get(parent) if parent is not None else None
+
+    def missing_parents(self, heads: Iterable[Head]) -> list[Head]:
+        """Return those of the messages that name a parent nothing is known of."""
+        remains = self._remains()
+        told = {name for wreck in self.wrecks for name in wreck.names} | remains.stand_ins.keys()
+        return [
+            head
+            for head in heads
+            if is_missing(head, self.heads, remains) and head.parent not in told
+        ]
+
+    def before_boundary(self, uuid: str) -> Head | None:
+        """Return the message that was the last one when that compaction was made."""
+        before = next((each.before for each in self.boundaries if each.uuid == uuid), None)
+        if before is None:
+            return None
+        if before in self.heads:
+            return self.heads[before]
+        found = still_there(self.heads, self._remains(), before)
+        if found is None:
+            earlier = takewhile(lambda head: head.uuid != uuid, self.heads.values())
+            found = next((head.uuid for head in reversed(list(earlier)) if not head.is_side), None)
+        return self.heads[found] if found is not None else None
+
+    def _remains(self) -> Remains:
+        return Remains(
+            stand_ins=self.bridges | self._withdrawn,
+            wrecks=self.wrecks,
+            put_away=self._put_away,
+            behind=self.behind,
+        )
 
     def unfinished(self) -> set[str]:
         """Return the boundaries nothing was written behind: their summaries were not stored."""
-        parents = {head.parent for head in self.heads.values()}
+        parents = {self.parent_id(head) for head in self.heads.values()}
         return {each.uuid for each in self.boundaries} - parents
 
     def _keep_segment(self) -> None:
@@ -89,7 +165,9 @@ class Tree:
                 return  # what it names is not there: the old history stays as it was
             kept = found
             self._relink(last.segment)
-            self.behind = {last.segment.anchor_uuid: last.segment.tail_uuid}
+            tail = self._last_of(last.segment)
+            if tail is not None:
+                self.behind = {last.segment.anchor_uuid: tail.uuid}
         before = []
         for uuid in self.heads:
             if uuid == last.uuid:
@@ -98,17 +176,36 @@ class Tree:
         for uuid in before:
             if uuid not in kept:
                 del self.heads[uuid]
+                self._put_away.add(uuid)
         self.kept = kept
 
     def _walk_segment(self, segment: PreservedSegment) -> set[str] | None:
         walked: set[str] = set()
-        head = self.heads.get(segment.tail_uuid)
+        first = self._first_of(segment)
+        head = self._last_of(segment)
         while head is not None and head.uuid not in walked:
             walked.add(head.uuid)
-            if head.uuid == segment.head_uuid:
+            if head.uuid == first:
                 return walked
             head = self.parent(head)
         return None
+
+    def _first_of(self, segment: PreservedSegment) -> str:
+        """Return the first message of the segment, or the next one if its own line is damaged."""
+        if segment.head_uuid in self.heads:
+            return segment.head_uuid
+        if any(segment.head_uuid in wreck.names for wreck in self.wrecks):
+            for head in self.heads.values():
+                if head.parent == segment.head_uuid:
+                    return head.uuid
+        return segment.head_uuid
+
+    def _last_of(self, segment: PreservedSegment) -> Head | None:
+        """Return the last message of the segment, or the one before if its own line is damaged."""
+        last = segment.tail_uuid
+        if last not in self.heads:
+            last = still_there(self.heads, self._remains(), last) or last
+        return self.heads.get(last)
 
     def _walk_through(
         self, boundaries: list[Boundary], segment: PreservedSegment
@@ -125,24 +222,26 @@ class Tree:
         return found
 
     def _relink(self, segment: PreservedSegment) -> None:
+        first = self.heads.get(self._first_of(segment))
+        last = self._last_of(segment)
         for head in self.heads.values():
-            if head.parent == segment.anchor_uuid and head.uuid != segment.head_uuid:
-                head.parent = segment.tail_uuid
-        first = self.heads.get(segment.head_uuid)
+            if head.parent == segment.anchor_uuid and head is not first and last is not None:
+                head.parent = last.uuid
         if first is not None:
             first.parent = segment.anchor_uuid
+            self.bridged.pop(first.uuid, None)
 
     def _snip(self) -> None:
         parents = {uuid: self.heads.pop(uuid).parent for uuid in self.removed if uuid in self.heads}
         if not parents:
             return
         for head in self.heads.values():
-            if head.parent in self.removed:
+            if head.parent in parents:
                 head.parent = self._surviving(head.parent, parents)
 
     def _surviving(self, uuid: str | None, parents: dict[str, str | None]) -> str | None:
         passed: set[str] = set()
-        while uuid is not None and uuid in self.removed:
+        while uuid is not None and uuid in parents:
             if uuid in passed:
                 return None
             passed.add(uuid)
@@ -157,4 +256,4 @@ def tree_of(records: Iterable[Record], *, settled: bool = True) -> Tree:
     tree = Tree()
     for index, record in enumerate(records):
         tree.add(look_at(record, offset=index))
-    return tree.settle() if settled else tree
+    return tree.settle() if settled else tree.bridge()

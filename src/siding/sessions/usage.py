@@ -86,8 +86,8 @@ class _Line(Struct, rename="camel", gc=False):
     type: str = ""
     message: _Answer | None = None
     request_id: str | None = None
-    timestamp: str = ""
-    cwd: str = ""
+    timestamp: str | None = ""
+    cwd: str | None = ""
     model_usage: dict[str, _ModelUse] | None = None
 
 
@@ -140,7 +140,7 @@ class Counting:
             cache_write=max(0, use.cache_creation_input_tokens or 0),
             calls=1,
         )
-        call = _Call(session, line.timestamp[:10], model, line.cwd, tokens)
+        call = _Call(session, (line.timestamp or "")[:10], model, line.cwd or "", tokens)
         self._last_day[session] = max(self._last_day.get(session, ""), call.day)
         if answer.id is None:
             self._unnamed.append(call)

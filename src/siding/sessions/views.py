@@ -23,10 +23,14 @@ from siding.sessions.messages import (
     removed_by,
     tool_uses,
 )
-from siding.sessions.recovery import as_blocks, joined_users
+from siding.sessions.recovery import (
+    as_blocks,
+    is_silent_answer,
+    joined_users,
+    missing_result,
+)
 from siding.sessions.tree import tree_of
 
-CUT_OFF_RESULT = "[The call was cut off before its result was recorded]"
 ZERO_USAGE = {
     "input_tokens": 0,
     "output_tokens": 0,
@@ -97,13 +101,16 @@ def wire(
     message, user messages that follow each other too; every call has exactly one result (one that
     was cut off gets a result that says so) and no result is without its call. `render` gives an
     attachment's text; without it attachments are left out. Unknown blocks and fields of blocks
-    (signatures of thoughts) are kept as they are.
+    (signatures of thoughts) are kept as they are. An answer at the end that only says that nobody
+    asked for one is left out: a model would take it for the beginning of its own answer.
     """
     kept = [
         each
         for record in with_replacements(active(records), replacements)
         if (each := _for_wire(record, render)) is not None
     ]
+    while kept and is_silent_answer(kept[-1]):
+        kept.pop()
     return [
         {"role": record["type"], "content": content_of(record)}
         for record in _alternating(_paired(_merged_answers(kept)))
@@ -159,7 +166,7 @@ def _paired(records: Sequence[Record]) -> list[Record]:
             continue
         paired.append(record)
         answers = [
-            results.get(call.get("id")) or _missing_result(call) for call in tool_uses(record)
+            results.get(call.get("id")) or missing_result(call) for call in tool_uses(record)
         ]
         if answers:
             paired.append({"type": USER, "message": {"role": USER, "content": answers}})
@@ -170,15 +177,6 @@ def _user_of(record: Record, blocks: list[Record]) -> Record:
     if isinstance(content_of(record), str):
         return record
     return {**record, "message": {**message_of(record), "content": blocks}}
-
-
-def _missing_result(call: Record) -> Record:
-    return {
-        "type": "tool_result",
-        "tool_use_id": call.get("id"),
-        "content": CUT_OFF_RESULT,
-        "is_error": True,
-    }
 
 
 def _alternating(records: Sequence[Record]) -> list[Record]:

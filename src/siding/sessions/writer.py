@@ -1,16 +1,18 @@
 """Write a conversation to its transcript.
 
 Rules: nothing is on disk before something was said; what was set before (title, mode, …) is kept
-and written with the first message. What a person says is stored before `append` returns. Progress
+and written with the first message. What a person says is stored before `append` returns, and so is
+the call of a tool: it must be known what was run when the power fails in it. Progress
 is never written, a message only once; subagents write to their own file, without looking at what
 the parent has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
-from siding.errors import UsageError
+from siding.errors import SidingError, UsageError
 from siding.sessions.appending import Appender, append_lines
 from siding.sessions.kinds import ATTACHMENT, CHAIN_TYPES, FORMAT_VERSION, SPOKEN, USER, Record
 from siding.sessions.layout import SessionLayout
@@ -37,23 +39,45 @@ class Stamp(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """What a writer must know of the file it goes on with. `unfinished`: a boundary at its end."""
+    """What a writer must know of the file it goes on with. `unfinished`: a boundary at its end.
+
+    `parents` gives the message before each of the newest ones.
+    """
 
     known: frozenset[str]
     cursor: str | None
     callers: Mapping[str, str]
     metadata: Metadata
     unfinished: str | None = None
+    parents: Mapping[str, str | None] = MappingProxyType({})
+
+
+class WriterClosed(SidingError):
+    """A writer was used after it was closed; nothing was written.
+
+    Another process may have gone on with the session since.
+    """
+
+    code = "writer_closed"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"the writer of session {session_id!r} is closed", hint="open the session again"
+        )
+        self.session_id = session_id
 
 
 class Writer:
     """The one writer of a session. Close it, or use it in a ``with`` block.
 
+    A closed writer refuses everything but to be closed again: it has given the session away.
+
     Of a session that exists it takes the lock at once (`LockBusy`: another process has it), and
     must be told by `resume` how it goes on; of a new one with the first message.
 
     Without `background` every call returns after its lines are stored. With it, only what a person
-    said is waited for; the rest is stored soon, in order, and `flush` waits for it.
+    said and a tool's call are waited for, with all before them; the rest is stored soon, in order,
+    and `flush` waits for it.
     """
 
     def __init__(
@@ -76,6 +100,7 @@ class Writer:
         self._new_id = new_id
         self._known: set[str] = set()
         self._callers: dict[str, str] = {}
+        self._parents: dict[str, str | None] = {}
         self._exists = layout.transcript.exists()
         self._pending: list[Record] = []
         self._attachments = attachments
@@ -83,6 +108,7 @@ class Writer:
         self._holder = holder
         self._appender: Appender | None = None
         self._queue: WriteQueue | None = None
+        self._closed = False
         if self._exists:
             self._appender = Appender(layout.transcript, holder=holder)
         if background:
@@ -100,7 +126,8 @@ class Writer:
         return self._exists
 
     def close_last_line(self) -> None:
-        """Close a line that a killed writer left: if it is whole it counts from then on."""
+        """End the last line, if a killed writer left it without its end."""
+        self._require_open()
         if self._appender is not None:
             self._appender.append(())
 
@@ -110,6 +137,7 @@ class Writer:
         self.cursor = resumed.cursor
         self._known = set(resumed.known)
         self._callers = dict(resumed.callers)
+        self._parents = dict(resumed.parents)
 
     def append(self, messages: Iterable[Record], *, durable: bool = False) -> list[Record]:
         """Add messages behind the last one; return them as they were written."""
@@ -141,11 +169,13 @@ class Writer:
             parent = record["uuid"]
             written.append(record)
         path = self.layout.agent_transcript(agent_id, group)
-        self._store_at(path, written, durable=any(map(_is_own_words, written)))
+        self._require_open()
+        self._store_at(path, written, durable=any(map(_must_be_stored, written)))
         return written
 
     def set(self, entry: Record) -> None:
         """Set metadata: an entry without its session id."""
+        self._require_open()
         record = {**entry, "sessionId": self.session_id, "v": FORMAT_VERSION}
         agent = entry.get("agentId")
         if entry.get("type") == "content-replacement" and isinstance(agent, str):
@@ -159,7 +189,11 @@ class Writer:
             self._pending.append(record)
 
     def withdraw(self, uuid: str) -> None:
-        """Take a message back. Its line stays in the file and no reader shows it."""
+        """Take a message back. Its line stays in the file and no reader shows it.
+
+        If it was the last one, the conversation goes on behind the message before it.
+        """
+        self._require_open()
         self._store(
             [
                 {
@@ -173,10 +207,11 @@ class Writer:
             durable=True,
         )
         if self.cursor == uuid:
-            self.cursor = None
+            self.cursor = self._parents.get(uuid)
 
     def repeat_metadata(self) -> None:
         """Write the metadata again, so that it stands near the end of the file."""
+        self._require_open()
         if self._exists:
             repeated = self.metadata.repeated(self.session_id)
             if repeated:
@@ -185,24 +220,39 @@ class Writer:
 
     def flush(self) -> None:
         """Return when everything is stored."""
+        self._require_open()
         if self._queue is not None:
             self._queue.flush()
 
     def close(self) -> None:
-        """Store what is left and let the next writer in."""
+        """Store what is left and let the next writer in. Closing it again does nothing.
+
+        When something cannot be stored the error is raised, and the writer is closed all the same:
+        what it had not stored yet is not in the file.
+        """
+        if self._closed:
+            return
         try:
             if self._since_repeat > REPEAT_AFTER_BYTES:
                 self.repeat_metadata()
             if self._queue is not None:
                 self._queue.close()
         finally:
+            self._closed = True
+            if self._queue is not None:
+                self._queue.abandon()
             if self._appender is not None:
                 self._appender.close()
                 self._appender = None
 
+    def _require_open(self) -> None:
+        if self._closed:
+            raise WriterClosed(self.session_id)
+
     def _write(
         self, messages: Iterable[Record], parent: str | None, *, durable: bool
     ) -> list[Record]:
+        self._require_open()
         written: list[Record] = []
         new: set[str] = set()
         for message in self._clean(messages):
@@ -218,10 +268,11 @@ class Writer:
             parent = record["uuid"]
             new.add(parent)
         if written:
-            self._store(written, durable=durable or any(map(_is_own_words, written)))
+            self._store(written, durable=durable or any(map(_must_be_stored, written)))
         # Only what is stored, or surely will be, is known: a failed call can be made again.
         self._known |= new
         self._callers |= _callers_in(written)
+        self._parents |= {each["uuid"]: each["parentUuid"] for each in written}
         if parent is not None:
             self.cursor = parent
         return written
@@ -333,8 +384,11 @@ def _callers_in(records: Iterable[Record]) -> dict[str, str]:
     return {str(call.get("id")): record["uuid"] for record in records for call in tool_uses(record)}
 
 
-def _is_own_words(record: Record) -> bool:
-    return record.get("type") == USER and not is_tool_result(record)
+def _must_be_stored(record: Record) -> bool:
+    """Whether a message must be stored before anything else happens: a prompt, a tool's call."""
+    if record.get("type") == USER:
+        return not is_tool_result(record)
+    return bool(tool_uses(record))
 
 
 def _supersedes(new: Record, old: Record) -> bool:

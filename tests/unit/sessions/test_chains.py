@@ -1,5 +1,7 @@
 """Which end is chosen, and what leads to it: the laws, against a model."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,11 +16,30 @@ def test_the_last_message_is_not_lost_when_two_share_a_millisecond() -> None:
     assert [head.uuid for head in chain(tree)] == ["u1", "a1", "u2"]
 
 
-def test_messages_without_a_time_are_never_the_end_but_stay_in_the_chain() -> None:
+def test_messages_without_a_time_are_in_the_order_of_the_file() -> None:
     odd = said("a1", "u1", 2, "assistant", timestamp="yesterday")
     tree = tree_of([said("u1", None, 1), odd, said("u2", "a1", 3)])
     assert [head.uuid for head in chain(tree)] == ["u1", "a1", "u2"]
-    assert choose_end(tree_of([odd])) is None
+    last = said("u3", "a1", 4)
+    del last["timestamp"]
+    tree = tree_of([said("u1", None, 1), odd, said("u2", "a1", 3), last])
+    assert [head.uuid for head in chain(tree)] == ["u1", "a1", "u3"]
+    for rule in Rule:
+        assert choose_end(tree_of([odd]), rule) is not None
+
+
+def test_without_any_times_the_last_end_in_the_file_is_the_end() -> None:
+    records = [
+        said("u1", None, 1),
+        said("a1", "u1", 2, "assistant"),
+        said("u2", "a1", 3),
+        said("u3", "a1", 4),
+        said("a3", "u3", 5, "assistant"),
+    ]
+    for record in records:
+        del record["timestamp"]
+    for rule in Rule:
+        assert [head.uuid for head in chain(tree_of(records), rule)] == ["u1", "a1", "u3", "a3"]
 
 
 def test_side_lines_are_ends_for_some_readers_only() -> None:
@@ -91,7 +112,7 @@ def _records(draw: st.DrawFn) -> list[dict[str, object]]:
 
 
 @given(_records())
-def test_a_chain_is_a_walk_from_the_newest_message_to_where_parents_end(
+def test_a_chain_is_a_walk_from_the_newest_message_and_over_gaps(
     records: list[dict[str, object]],
 ) -> None:
     tree = tree_of(records)
@@ -111,7 +132,11 @@ def test_a_chain_is_a_walk_from_the_newest_message_to_where_parents_end(
     current: str | None = end.uuid
     while current in last and current not in model:
         model.append(current)
-        current = last[current]["parentUuid"]  # type: ignore[assignment]
+        parent: Any = last[current]["parentUuid"]
+        if parent is not None and parent not in last and not last[current]["isSidechain"]:
+            earlier = list(last)[: list(last).index(current)]
+            parent = next((each for each in earlier[::-1] if not last[each]["isSidechain"]), None)
+        current = parent
     assert [head.uuid for head in found] == model[::-1]
 
 

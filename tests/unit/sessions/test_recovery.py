@@ -8,6 +8,7 @@ from siding.sessions.kinds import Record
 from siding.sessions.messages import blocks_of, text_of
 from siding.sessions.recovery import (
     CONTINUE,
+    CUT_OFF_RESULT,
     ENDINGS,
     NO_RESPONSE,
     Ending,
@@ -67,6 +68,61 @@ def test_calls_nobody_answered_go_with_all_their_message_said() -> None:
     open_call["message"]["content"].insert(0, {"type": "text", "text": "let me see"})
     _, ids, _ = recovered([said("u1", None, 1), open_call, said("u2", None, 3)])
     assert ids == ["u1", "u2", "new-1"]
+
+
+def _text(uuid: str, answer: str, text: str) -> Record:
+    message = {"id": answer, "role": "assistant", "content": [{"type": "text", "text": text}]}
+    return said(uuid, None, 2, "assistant", message=message)
+
+
+def test_a_call_nobody_answered_at_the_end_is_a_turn_that_was_cut_off() -> None:
+    """The tool may have done its work: the model must know that it called it."""
+    records = [
+        said("u1", None, 1),
+        _text("a1", "M", "I run it."),
+        called("a2", None, 3, "t1", answer="M"),
+        called("a3", None, 3, "t2", answer="M"),
+    ]
+    ending, ids, prompt = recovered(records)
+    assert (ending, ids) == (Ending.CUT_OFF_TURN, ["u1", "a1", "a2", "a3", "new-1", "new-2"])
+    assert prompt is not None
+    assert text_of(prompt) == CONTINUE
+    results = [each for each in blocks_of(prompt) if each["type"] == "tool_result"]
+    assert [(each["tool_use_id"], each["content"]) for each in results] == [
+        ("t1", CUT_OFF_RESULT),
+        ("t2", CUT_OFF_RESULT),
+    ]
+
+
+def test_of_parallel_calls_only_those_without_a_result_were_cut_off() -> None:
+    records = [
+        said("u1", None, 1),
+        called("a1", None, 2, "t1", answer="M"),
+        called("a2", None, 3, "t2", answer="M"),
+        result("r1", None, 4, "t1"),
+    ]
+    ending, ids, prompt = recovered(records)
+    assert (ending, ids[:4]) == (Ending.CUT_OFF_TURN, ["u1", "a1", "a2", "r1"])
+    assert prompt is not None
+    results = [each for each in blocks_of(prompt) if each["type"] == "tool_result"]
+    assert [each["tool_use_id"] for each in results] == ["t2"]
+
+
+@pytest.mark.parametrize("last", ["system", "attachment"])
+def test_what_a_program_notes_behind_a_call_does_not_answer_it(last: str) -> None:
+    records = [said("u1", None, 1), called("a1", None, 2, "t1"), said("s1", None, 3, last)]
+    ending, ids, _ = recovered(records)
+    assert (ending, ids[:3]) == (Ending.CUT_OFF_TURN, ["u1", "a1", "s1"])
+
+
+def test_a_call_that_was_given_up_long_ago_is_taken_out() -> None:
+    records = [
+        said("u1", None, 1),
+        called("a1", None, 2, "t1"),
+        said("u2", None, 3),
+        said("a2", None, 4, "assistant"),
+    ]
+    assert recovered(records)[:2] == (Ending.COMPLETE, ["u1", "u2", "a2"])
 
 
 def test_thoughts_stay_when_their_answer_has_other_lines() -> None:

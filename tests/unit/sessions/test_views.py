@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from siding.sessions.compaction import Making, full, partial, snip
 from siding.sessions.kinds import Record
-from siding.sessions.recovery import as_blocks
-from siding.sessions.views import CUT_OFF_RESULT, active, screen, wire, with_replacements
+from siding.sessions.recovery import CUT_OFF_RESULT, as_blocks, recover
+from siding.sessions.views import active, screen, wire, with_replacements
 
 from .building import at, called, line, result, said
 
@@ -130,3 +130,16 @@ def test_whatever_the_chain_the_wire_is_fit_to_send(
             assert [block.get("tool_use_id") for block in answers] == calls
         before = as_blocks({"message": found[number - 1]}) if number else []
         assert all(result in [block.get("id") for block in before] for result in results)
+
+
+def test_what_a_model_is_sent_never_ends_with_an_answer_nobody_asked_for() -> None:
+    for records in (
+        [said("u1", None, 1)],
+        [said("u1", None, 1), said("s1", "u1", 2, "system")],
+        [said("u1", None, 1), called("a1", "u1", 2, "t1"), result("r1", "a1", 3, "t1")],
+        [said("u1", None, 1, isMeta=True)],
+        [said("u1", None, 1, isCompactSummary=True)],
+    ):
+        found = recover(records, new_id=iter("xyz").__next__, now=at(9)).records
+        assert wire(found)[-1]["role"] == "user"
+        assert [each["role"] for each in wire(found)][:1] == ["user"]

@@ -1,7 +1,7 @@
 """What is written, when, and what is not."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from siding.sessions.layout import SessionLayout
 from siding.sessions.queue import WriteQueue
 from siding.sessions.store import SessionStore, branch_session
 from siding.sessions.transcript import Transcript
+from siding.sessions.writer import WriterClosed
 from siding.storage.codec import encode_line, parse_object
 from siding.storage.errors import NewerVersion
 from siding.storage.locks import LockBusy
@@ -240,6 +241,15 @@ def test_what_a_person_says_is_stored_before_append_returns(
     writer.close()
 
 
+def test_a_call_is_stored_before_its_tool_runs(store: SessionStore, layout: SessionLayout) -> None:
+    writer = writer_of(store, background=True)
+    writer.append([said("u1", None, 1)])
+    writer.append([said("a1", None, 2, "assistant"), called("a2", None, 3, "t1")])
+    stored = [each["uuid"] for each in records_in(layout.transcript)]
+    writer.close()
+    assert stored == ["u1", "a1", "a2"]
+
+
 def test_a_compaction_whose_summary_was_never_stored_did_not_happen(
     store: SessionStore, layout: SessionLayout
 ) -> None:
@@ -282,3 +292,90 @@ def test_a_version_inside_a_message_is_not_the_lines(
     with writer_of(store) as writer:
         writer.append([said("u2", "u1", 2)])
     assert len(records_in(layout.transcript)) == 2
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a_closed_writer_refuses_and_writes_nothing(
+    store: SessionStore, layout: SessionLayout, background: bool
+) -> None:
+    """Another writer went on since; a line of the first would make its words a dead branch."""
+    first = writer_of(store, background=background)
+    first.append([said("u1", None, 1)])
+    first.close()
+    with writer_of(store) as second:
+        second.append([said("u2", None, 2), said("a2", None, 3, "assistant")])
+    before = layout.transcript.read_bytes()
+    attempts: list[Callable[[], object]] = [
+        lambda: first.append([said("u3", None, 4)]),
+        lambda: first.record([said("u3", None, 4)], parent="u1"),
+        lambda: first.append_to_agent("ag", [said("x1", None, 4)]),
+        lambda: first.set({"type": "mode", "mode": "plan"}),
+        lambda: first.withdraw("u1"),
+        first.repeat_metadata,
+        first.close_last_line,
+        first.flush,
+    ]
+    for attempt in attempts:
+        with pytest.raises(WriterClosed, match="is closed") as raised:
+            attempt()
+        assert raised.value.hint
+    first.close()
+    assert layout.transcript.read_bytes() == before
+    assert list(layout.agents()) == []
+
+
+def test_a_closed_writer_of_a_session_never_begun_begins_none(store: SessionStore) -> None:
+    writer = writer_of(store)
+    writer.close()
+    with pytest.raises(WriterClosed):
+        writer.append([said("u1", None, 1)])
+    assert not store.root.exists()
+
+
+def test_a_writer_that_could_not_store_all_is_closed_all_the_same(
+    store: SessionStore, layout: SessionLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(_self: Appender, _lines: Sequence[bytes]) -> None:
+        raise OSError(28, "No space left on device")
+
+    writer = writer_of(store, background=True)
+    writer.append([said("u1", None, 1)])
+    with monkeypatch.context() as patch:
+        patch.setattr(Appender, "append", full_disk)
+        writer.append([said("a1", None, 2, "assistant")])
+        with pytest.raises(OSError, match="No space"):
+            writer.close()
+    with pytest.raises(WriterClosed):
+        writer.append([said("u2", None, 3)])
+    writer.close()
+    with writer_of(store) as second:
+        second.append([said("u2", None, 3)])
+    assert [each["uuid"] for each in records_in(layout.transcript)] == ["u1", "u2"]
+
+
+def test_behind_a_withdrawn_message_the_conversation_goes_on(
+    store: SessionStore, layout: SessionLayout
+) -> None:
+    with writer_of(store) as writer:
+        writer.append([said("u1", None, 1), said("a1", None, 2, "assistant")])
+        writer.withdraw("a1")
+        writer.append([said("u2", None, 3)])
+    with writer_of(store) as writer:
+        writer.withdraw("u2")
+        writer.append([said("u3", None, 4)])
+    with Transcript.live(layout.transcript) as transcript:
+        assert [head.uuid for head in transcript.chain()] == ["u1", "u3"]
+
+
+def test_a_whole_last_line_counts_before_and_after_the_next_writer_ended_it(
+    store: SessionStore, layout: SessionLayout
+) -> None:
+    with writer_of(store) as writer:
+        writer.append([said("u1", None, 1), said("a1", None, 2, "assistant")])
+    layout.transcript.write_bytes(layout.transcript.read_bytes().removesuffix(b"\n"))
+    for _ in range(2):
+        for how in (Transcript.live, Transcript.whole):
+            with how(layout.transcript) as transcript:
+                assert [head.uuid for head in transcript.chain()] == ["u1", "a1"]
+                assert transcript.damage == []
+        writer_of(store).close()

@@ -1,0 +1,169 @@
+"""Keep a conversation together where a message is missing whose line is damaged, cut or gone.
+
+A message names the one before it. When that one is not there, everything before it would be out of
+reach. So the message is hung on another one:
+
+1. on the one before the missing message, if something still tells which that is: a line of an old
+   file that only stands for its parent, a message that was withdrawn, or the wreck of its line;
+2. else on the parent that the nearest damaged line between tells, if it does not tell its own id;
+3. else on the message before it in the file, on the same line of conversation.
+
+A message with nothing before it in the file stays as it is: in the file of a forked session the
+first message may name a parent in another file.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from siding.sessions.heads import Head
+from siding.sessions.wrecks import Wreck
+
+
+class How(StrEnum):
+    """How the message that another is hung on was found."""
+
+    KNOWN = "known"  # nothing is lost: the missing message was withdrawn, or only a stand-in
+    WRECK = "wreck"  # what is left of a damaged line tells it
+    ORDER = "order"  # it is the message before in the file
+
+
+class Bridge(NamedTuple):
+    """`message` names `missing` as its parent and hangs on `to` instead, None: on nothing."""
+
+    message: str
+    missing: str
+    to: str | None
+    how: How
+
+
+class Remains(NamedTuple):
+    """What is known of messages that are not there.
+
+    `stand_ins` gives the message before each one that was withdrawn or never was a message.
+    `put_away` are those a compaction took out: they are not missing. `behind` says what follows a
+    message although it was written before it.
+    """
+
+    stand_ins: Mapping[str, str | None]
+    wrecks: Sequence[Wreck]
+    put_away: frozenset[str] | set[str]
+    behind: Mapping[str, str]
+
+
+def is_missing(head: Head, heads: Mapping[str, Head], remains: Remains) -> bool:
+    """Return whether the message names a parent that is not there and should be."""
+    parent = head.parent
+    return parent is not None and parent not in heads and parent not in remains.put_away
+
+
+def bridges_over(
+    heads: Mapping[str, Head], remains: Remains, *, only_certain: bool = False
+) -> dict[str, Bridge]:
+    """Return a bridge for each message whose parent is missing, by the message's id.
+
+    With `only_certain` the third way is not taken.
+    """
+    missing = [head for head in heads.values() if is_missing(head, heads, remains)]
+    if not missing:
+        return {}
+    finder = _Finder(heads, remains)
+    found: dict[str, Bridge] = {}
+    before = _before(heads, {head.uuid for head in missing})
+    for head in missing:
+        bridge = finder.bridge(head, before[head.uuid], only_certain=only_certain)
+        if bridge is not None:
+            found[head.uuid] = bridge
+    return found
+
+
+def still_there(heads: Mapping[str, Head], remains: Remains, uuid: str) -> str | None:
+    """Return `uuid` if that message is there, else the one before it that is; None: not known."""
+    found = _Finder(heads, remains).trace(uuid)
+    return found.to
+
+
+def _before(heads: Mapping[str, Head], wanted: set[str]) -> dict[str, str | None]:
+    """Return the message before each wanted one, in file order on its line of conversation."""
+    last: dict[str, str] = {}
+    found: dict[str, str | None] = {}
+    for head in heads.values():
+        line = head.line
+        if head.uuid in wanted:
+            found[head.uuid] = None if line is None else last.get(line)
+        if line is not None:
+            last[line] = head.uuid
+    return found
+
+
+class _Trace(NamedTuple):
+    """Where the way back from a missing message leads. `is_known` is false where it is lost."""
+
+    to: str | None
+    is_known: bool
+    how: How
+
+
+class _Finder:
+    def __init__(self, heads: Mapping[str, Head], remains: Remains) -> None:
+        self._heads = heads
+        self._remains = remains
+        self._named = {name: wreck for wreck in remains.wrecks for name in wreck.names}
+        self._offsets = [wreck.offset for wreck in remains.wrecks]
+
+    def bridge(self, head: Head, before: str | None, *, only_certain: bool) -> Bridge | None:
+        """Return what a message hangs on whose parent is missing; None: on nothing that is there.
+
+        `before` is the message before it in the file.
+        """
+        assert head.parent is not None
+        trace = self.trace(head.parent)
+        if not trace.is_known:
+            trace = self._by_wreck_between(head, before) or trace
+        if not trace.is_known:
+            if only_certain or before is None:
+                return None
+            trace = _Trace(before, is_known=True, how=How.ORDER)
+        to = trace.to
+        if to is not None:
+            to = self._remains.behind.get(to, to)
+        if to == head.uuid:
+            return None
+        return Bridge(message=head.uuid, missing=head.parent, to=to, how=trace.how)
+
+    def trace(self, uuid: str) -> _Trace:
+        """Go back from a message to one that is there, as far as something tells the way."""
+        how = How.KNOWN
+        passed: set[str] = set()
+        current: str | None = uuid
+        while current is not None and current not in self._heads:
+            if current in passed:
+                return _Trace(None, is_known=False, how=how)
+            passed.add(current)
+            if current in self._remains.stand_ins:
+                current = self._remains.stand_ins[current]
+                continue
+            wreck = self._named.get(current)
+            if wreck is None or (wreck.parent is None and not wreck.is_root):
+                return _Trace(None, is_known=False, how=how)
+            how = How.WRECK
+            current = wreck.parent
+        return _Trace(current, is_known=True, how=how)
+
+    def _by_wreck_between(self, head: Head, before: str | None) -> _Trace | None:
+        """Follow the nearest damaged line between the two that does not tell its own id."""
+        start = -1 if before is None else self._heads[before].offset
+        wrecks = self._remains.wrecks
+        for at in range(bisect_left(self._offsets, head.offset) - 1, -1, -1):
+            wreck = wrecks[at]
+            if wreck.offset <= start:
+                return None
+            if wreck.line != head.line:
+                continue
+            if wreck.names or wreck.parent is None:
+                continue
+            trace = self.trace(wreck.parent)
+            if trace.is_known and trace.to != head.uuid:
+                return trace._replace(how=How.WRECK)
+        return None
