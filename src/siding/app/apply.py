@@ -17,6 +17,7 @@ from siding.app.apply_plan import ApplyPlan, LeftOut, Mode, Target, Wanted, make
 from siding.app.apply_steps import Settled, new_token, record_move
 from siding.app.apply_undo import redo_apply, undo_apply
 from siding.app.close import Closed, Fate, close_task
+from siding.app.gone_back import WouldPublish
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace
@@ -27,7 +28,7 @@ from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying import Move, checkout_of, refuse_busy, refuse_overlaps
 from siding.git.applying_bench import Bench
 from siding.git.applying_checkout import CheckoutPlace
-from siding.git.commits import AskedPerson
+from siding.git.commits import AskedPerson, RawCommit
 from siding.git.merging import Conflict
 from siding.git.patches import DiffStat
 from siding.git.paths import quote_path
@@ -38,8 +39,8 @@ from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
 __all__ = ["Applied", "ApplyPlan", "ApplyRequest", "Conflict", "Conflicting", "DiffStat", "LeftOut",
-           "Mode", "apply", "bench_for", "planned", "preview", "redo_apply", "target_for",
-           "undo_apply", "write_patch"]  # fmt: skip
+           "Mode", "RawCommit", "WouldPublish", "apply", "bench_for", "planned", "preview",
+           "redo_apply", "target_for", "undo_apply", "write_patch"]  # fmt: skip
 
 
 class Conflicting(SidingError):
@@ -62,7 +63,7 @@ class ApplyRequest(NamedTuple):
     """What was asked for."""
 
     task: str | None = None
-    mode: Mode = Mode.COMMIT
+    mode: Mode | None = None  # None: as `commit`, or one commit where that would publish too much
     message: str | None = None
     onto: str | None = None
     steps: str | None = None
@@ -155,6 +156,8 @@ def _carry_out(recorder: Settled, bench: Bench, plan: ApplyPlan, request: ApplyR
         **({"paths": [quote_path(p) for p in request.paths]} if request.paths else {}),
         **({"left_out": [{"path": quote_path(o.path), "why": o.why} for o in plan.left_out]}
            if plan.left_out else {}),
+        **({"gone_back": [{"commit": each.sha[:12], "subject": each.subject}
+                          for each in plan.gone_back]} if plan.gone_back else {}),
     }  # fmt: skip
     return record_move(recorder, move, plan.changes, record, hooks=hooks)
 
@@ -201,7 +204,7 @@ def target_for(project: Project, task: Task, request: ApplyRequest) -> Target:
         if sha is None:
             raise NotFound("the checkout here has no commit yet")
         place = CheckoutPlace(root=here.root, git_dir=here.git_dir)
-        refuse_busy(place)
+        refuse_busy(repository, place)
         return Target(branch="", sha=sha, checkout=place)
     branch = request.onto or task.base_ref.removeprefix("refs/heads/")
     if branch == task.branch:
@@ -230,7 +233,8 @@ def _wanted(sources: Sources, request: ApplyRequest, now: Sha) -> Wanted:
     if request.steps is not None:
         start, snapshot, numbers = _range(sources, request.steps)
     return Wanted(
-        mode=request.mode,
+        mode=request.mode or Mode.COMMIT,
+        chosen=request.mode is not None,
         start=start,
         snapshot=snapshot,
         steps=steps_text(numbers),

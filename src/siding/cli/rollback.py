@@ -53,11 +53,8 @@ def run(arguments: Namespace, context: Context) -> int:
     for step in done.settled:
         screen.note(f"step {step.id} · {step.title} (recorded first)")
     where = done.survey.destination.name
-    if done.restored is None:
-        screen.note(f"the workspace is as in {where} already")
-        if arguments.json:
-            print_json(screen, None)
-        return 0
+    if done.survey.nothing_to_do:
+        screen.note(f"the workspace was as in {where} already")
     tell_restored(screen, done.restored, f"back to {where}")
     if done.branch is not None:
         screen.note(f"  {done.branch}")

@@ -207,10 +207,7 @@ class Walk(RuleBasedStateMachine):
         target = dict(self.after[number])
         self._settle()
         done = self.desk.rollback(number or None)
-        if target == self.now:
-            assert done.restored is None
-            return
-        assert done.restored is not None
+        assert done.survey.nothing_to_do == (target == self.now)
         assert not done.restored.missed
         self.undoable.append((dict(self.now), target))
         self.redoable.clear()

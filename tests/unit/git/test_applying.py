@@ -228,13 +228,13 @@ def test_files_that_cannot_be_written(ready: Ready) -> None:
 
 
 @pytest.mark.parametrize("name", ["MERGE_HEAD", "rebase-merge", "CHERRY_PICK_HEAD", "BISECT_START"])
-def test_in_the_middle_of_something(ready: Ready, name: str) -> None:
+def test_in_the_middle_of_something(world: World, ready: Ready, name: str) -> None:
     place = ready.move.checkout
     assert place is not None
-    refuse_busy(place)
+    refuse_busy(world.repository, place)
     write(place.git_dir / name, "")
     with pytest.raises(CheckoutBusy, match=name.partition("_")[0].partition("-")[0].lower()):
-        refuse_busy(place)
+        refuse_busy(world.repository, place)
 
 
 def test_a_branch_that_two_worktrees_have(ready: Ready) -> None:
