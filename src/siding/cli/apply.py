@@ -42,8 +42,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         choices=[mode.value for mode in Mode],
-        help="how it becomes part of the branch (default: commit; squash after a rollback of "
-        "commits)",
+        help="how it becomes part of the branch (default: commit; after a rollback of "
+        "commits, squash)",
     )
     parser.add_argument("-m", "--message", help="the message of the commit that is made")
     parser.add_argument(
@@ -200,8 +200,8 @@ def _show_plan(screen: Screen, plan: ApplyPlan) -> None:
     for path in plan.overlaps.unknown:
         screen.print(f"overlap   {_name(path)}  (a file of yours that git does not track)")
     _say_conflicts(screen, plan)
-    for commit in plan.gone_back:
-        screen.print(f"left out  {_gone_back(commit)}")
+    for gone in plan.gone_back:
+        screen.print(f"left out  {_gone_back(gone)}")
     for left in plan.left_out:
         screen.print(f"left out  {_name(left.path)}  ({left.why})")
     for note in plan.notes:
@@ -233,8 +233,8 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
             f"{changes(plan.stat.files, plan.stat.additions, plan.stat.deletions)}",
             "green",
         )
-    for commit in plan.gone_back:
-        screen.note(f"left out: {_gone_back(commit)}", "yellow")
+    for gone in plan.gone_back:
+        screen.note(f"left out: {_gone_back(gone)}", "yellow")
     for left in plan.left_out:
         screen.warn(f"left out: {_name(left.path)} ({left.why})")
     for note in plan.notes:

@@ -396,9 +396,9 @@ def recover(repository: Repository, user: UserSettings, move: Move, *, reason: s
     )
     trees = Trees(old=move.old, new=move.new)
     if not ours:
-        side = _unlocked(repository, user, move, changes)
-        if side is not None:
-            return side
+        ended = _unlocked(repository, user, move, changes)
+        if ended is not None:
+            return ended
         checkouts.take_lock(move.checkout, move.token)
     try:
         forward = checkouts.settle(repository, user, move.checkout, move.token, trees, changes,

@@ -56,7 +56,7 @@ def returns_in(steps: Iterable[Step], base_snapshot: str) -> list[Return]:
 def left_behind(
     returns: Sequence[Return],
     heads: Mapping[int, str | None],
-    present: Iterable[str],
+    present: Sequence[str],
     graph: Graph,
 ) -> frozenset[str]:
     """Return the commits of `graph` that were gone back from and not returned to since.
@@ -136,7 +136,7 @@ def _destination(step: Step, snapshots: Mapping[int, str | None]) -> int | None:
     return number if known else None
 
 
-def _head_at(number: int, heads: Mapping[int, str | None], present: Iterable[str]) -> Iterable[str]:
+def _head_at(number: int, heads: Mapping[int, str | None], present: Sequence[str]) -> Sequence[str]:
     """Return HEAD after a step; where it is not known, the next HEAD that is."""
     later = (heads[each] for each in sorted(heads) if each >= number)
     found = next((head for head in later if head), None)
