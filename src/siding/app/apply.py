@@ -17,6 +17,7 @@ from siding.app.apply_plan import ApplyPlan, LeftOut, Mode, Target, Wanted, make
 from siding.app.apply_steps import Settled, new_token, record_move
 from siding.app.apply_undo import redo_apply, undo_apply
 from siding.app.close import Closed, Fate, close_task
+from siding.app.gone_back import WouldPublish
 from siding.app.locking import holding_task
 from siding.app.named_paths import named_paths, refuse_unknown
 from siding.app.project import Project
@@ -28,7 +29,7 @@ from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying import Move, checkout_of, refuse_busy, refuse_overlaps
 from siding.git.applying_bench import Bench
 from siding.git.applying_checkout import CheckoutPlace
-from siding.git.commits import AskedPerson
+from siding.git.commits import AskedPerson, RawCommit
 from siding.git.merging import Conflict
 from siding.git.patches import DiffStat
 from siding.git.paths import quote_path
@@ -47,6 +48,8 @@ __all__ = [
     "DiffStat",
     "LeftOut",
     "Mode",
+    "RawCommit",
+    "WouldPublish",
     "apply",
     "bench_for",
     "named_in",
@@ -79,7 +82,7 @@ class ApplyRequest(NamedTuple):
     """What was asked for."""
 
     task: str | None = None
-    mode: Mode = Mode.COMMIT
+    mode: Mode | None = None  # None: as `commit`, or one commit where that would publish too much
     message: str | None = None
     onto: str | None = None
     steps: str | None = None
@@ -172,6 +175,8 @@ def _carry_out(recorder: Settled, bench: Bench, plan: ApplyPlan, request: ApplyR
         **({"paths": [quote_path(p) for p in request.paths]} if request.paths else {}),
         **({"left_out": [{"path": quote_path(o.path), "why": o.why} for o in plan.left_out]}
            if plan.left_out else {}),
+        **({"gone_back": [{"commit": each.sha[:12], "subject": each.subject}
+                          for each in plan.gone_back]} if plan.gone_back else {}),
     }  # fmt: skip
     return record_move(recorder, move, plan.changes, record, hooks=hooks)
 
@@ -225,7 +230,7 @@ def target_for(project: Project, task: Task, request: ApplyRequest) -> Target:
         if sha is None:
             raise NotFound("the checkout here has no commit yet")
         place = CheckoutPlace(root=here.root, git_dir=here.git_dir)
-        refuse_busy(place)
+        refuse_busy(repository, place)
         return Target(branch="", sha=sha, checkout=place)
     branch = request.onto or task.base_ref.removeprefix("refs/heads/")
     if branch == task.branch:
@@ -256,7 +261,8 @@ def _wanted(sources: Sources, request: ApplyRequest, now: Sha) -> Wanted:
     before = start or sources.workspace.base_snapshot
     refuse_unknown(sources.bench.store, (Sha(before), snapshot), request.paths)
     return Wanted(
-        mode=request.mode,
+        mode=request.mode or Mode.COMMIT,
+        chosen=request.mode is not None,
         start=start,
         snapshot=snapshot,
         steps=steps_text(numbers),

@@ -5,7 +5,7 @@ its own, paths that a snapshot does not know. What stays behind is said, never d
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from siding.git import refs
 from siding.git.applying import changed_paths
 from siding.git.applying_bench import Bench, TreeEntry
 from siding.git.applying_content import committed
+from siding.git.commit_graph import paths_touched
 from siding.git.heads import head_of
 from siding.git.patches import Change, diff_trees
 from siding.git.paths import is_under, join, parents, unquote_path
@@ -103,8 +104,12 @@ def state_at(
     )
 
 
-def with_commits(sources: Sources, side: Side, head: Sha) -> Side:
-    """Return the state with what the agent committed and no snapshot holds: ignored files."""
+def with_commits(sources: Sources, side: Side, head: Sha, gone_back: Collection[str] = ()) -> Side:
+    """Return the state with what the agent committed and no snapshot holds: ignored files.
+
+    `gone_back` are commits that were gone back from. A rollback leaves ignored files on disk, so
+    nobody can tell whether one that such a commit touched was meant to go: it is left out.
+    """
     bench = sources.bench
     root = os.fsencode(sources.root)
     changes = changed_paths(bench.repository, bench.place(), bench.tree_of(head), side.tree)
@@ -113,6 +118,12 @@ def with_commits(sources: Sources, side: Side, head: Sha) -> Side:
         for c in changes
         if c.new_mode == _NOTHING and _is_there(root, c)
     }
+    if kept and gone_back:
+        doubtful = sorted(kept.keys() & paths_touched(bench, sorted(gone_back)))
+        why = "it is ignored, and in a commit that was gone back from"
+        left = tuple(LeftOut(path=path, why=why) for path in doubtful)
+        side = side._replace(left_out=(*side.left_out, *left))
+        kept = {path: entry for path, entry in kept.items() if path not in doubtful}
     return side._replace(tree=bench.edit_tree(side.tree, kept)) if kept else side
 
 

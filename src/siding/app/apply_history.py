@@ -7,15 +7,18 @@ happen is a conflict, never that somebody's work on the target is taken back.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.apply_content import Sources
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.git.applying_checkout import CheckoutPlace
 from siding.git.errors import CommandFailed
 from siding.git.paths import quote_path, unquote_path
 from siding.git.repository import Repository
+from siding.git.unfinished import Unfinished, unfinished_in
 from siding.ids import Sha, TaskId
 from siding.ledger.step import Step, StepKind, StepStatus
 
@@ -41,22 +44,50 @@ class Unresolved(SidingError):
     code = "unresolved"
 
 
-def refuse_unresolved(sources: Sources, start: Departure, tree: Sha) -> None:
-    """Raise Unresolved when a path that was in conflict still has markers in it."""
-    known = sources.bench.read_trees((tree, p.rpartition(b"/")[0]) for p in start.conflicts)
+def unfinished_in_workspace(sources: Sources) -> Unfinished | None:
+    """Return what git is in the middle of in the workspace, None when that is nothing."""
+    workspace = sources.workspace
+    if not workspace.git_dir or not Path(workspace.git_dir).is_dir() or not sources.root.is_dir():
+        return None
+    place = CheckoutPlace(root=sources.root, git_dir=Path(workspace.git_dir))
+    repository = sources.bench.repository
+    return unfinished_in(repository.git, repository.paths.common_dir, place)
+
+
+def refuse_unresolved(
+    sources: Sources,
+    tree: Sha,
+    merged: Sequence[bytes] = (),
+    unfinished: Unfinished | None = None,
+) -> None:
+    """Raise Unresolved when a path that was in conflict still has markers in it.
+
+    `merged` were put there by ``siding apply --resolve``, others by git in the workspace.
+    """
+    if named := _with_markers(sources, tree, merged):
+        raise Unresolved(
+            f"there are conflict markers left in {', '.join(named[:5])}",
+            hint="edit them in the workspace, or `siding apply --abort`",
+        )
+    if unfinished and (named := _with_markers(sources, tree, unfinished.conflicts)):
+        raise Unresolved(
+            f"{unfinished.what} in the workspace, and there are conflict markers left in "
+            f"{', '.join(named[:5])}",
+            hint=f"{unfinished.finish}; nothing was changed",
+        )
+
+
+def _with_markers(sources: Sources, tree: Sha, paths: Sequence[bytes]) -> list[str]:
+    known = sources.bench.read_trees((tree, p.rpartition(b"/")[0]) for p in paths)
     open_: list[str] = []
-    for path in start.conflicts:
+    for path in paths:
         directory, _, name = path.rpartition(b"/")
         entry = known.get((tree, directory), {}).get(name)
         if entry is not None and entry.mode.startswith(b"100"):
             (body,) = sources.bench.read([entry.sha], kind=b"blob")
             if _MARKERS.search(body):
                 open_.append(quote_path(path))
-    if open_:
-        raise Unresolved(
-            f"there are conflict markers left in {', '.join(open_[:5])}",
-            hint="edit them in the workspace, or `siding apply --abort`",
-        )
+    return open_
 
 
 def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step | None:

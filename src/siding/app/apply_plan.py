@@ -9,11 +9,18 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from siding.app.apply_content import LeftOut, Side, Sources, state_at, with_commits
-from siding.app.apply_history import Departure, departure, refuse_unresolved
+from siding.app.apply_history import (
+    Departure,
+    departure,
+    refuse_unresolved,
+    unfinished_in_workspace,
+)
+from siding.app.gone_back import GoneBack, WouldPublish, described, gone_back, way_out
 from siding.errors import SidingError
 from siding.git.applying import Overlaps, counted_paths, overlaps
 from siding.git.applying_checkout import CheckoutPlace
 from siding.git.applying_content import files_place
+from siding.git.commit_graph import commits_since
 from siding.git.commits import (
     NewCommit,
     Person,
@@ -24,6 +31,7 @@ from siding.git.commits import (
 )
 from siding.git.merging import Conflict, Merged, merge_trees
 from siding.git.patches import Change, DiffStat
+from siding.git.unfinished import Unfinished
 from siding.ids import Sha, step_id
 
 __all__ = ["ApplyPlan", "LeftOut", "Mode", "Target", "Wanted", "make_plan"]
@@ -48,9 +56,10 @@ class Target(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Which part of the task, and how."""
+    """Which part of the task, and how. `chosen`: the mode was asked for by its name."""
 
     mode: Mode
+    chosen: bool
     start: Sha | None  # a snapshot; None: from where the task departed
     snapshot: Sha
     steps: str  # as trailers carry them
@@ -87,6 +96,7 @@ class ApplyPlan(NamedTuple):
     conflicts: tuple[Conflict, ...]
     overlaps: Overlaps
     left_out: tuple[LeftOut, ...]
+    gone_back: tuple[RawCommit, ...]  # the agent's commits that stay out: gone back from
     notes: tuple[str, ...]
     head: Sha | None
     merged: Merged
@@ -100,10 +110,14 @@ class ApplyPlan(NamedTuple):
 
 
 class History(NamedTuple):
-    """The agent's own commits that are to be carried, oldest first."""
+    """The agent's own commits that are to be carried, oldest first.
+
+    ``gone_back`` were gone back from, and must not be carried.
+    """
 
     head: Sha | None
     commits: tuple[RawCommit, ...]
+    gone_back: tuple[RawCommit, ...] = ()
 
     @property
     def linear(self) -> bool:
@@ -121,10 +135,16 @@ def make_plan(
     target_tree = bench.tree_of(target.sha)
     start = departure(sources, target.branch, target.sha) if wanted.whole else Departure()
     history = _history(sources, target, start) if wanted.whole else History(None, ())
+    if history.head is not None:
+        found = gone_back(sources, [history.head])
+        history = _without_gone_back(sources, target, history, found)
+        wanted = _mode_without(sources, wanted, history, found)
     side = state_at(sources, wanted.snapshot, since=wanted.start, paths=wanted.paths)
     if history.commits and history.head is not None:
-        side = with_commits(sources, side, history.head)
-    refuse_unresolved(sources, start, side.tree)
+        behind = [each.sha for each in history.gone_back]
+        side = with_commits(sources, side, history.head, gone_back=behind)
+    unfinished = unfinished_in_workspace(sources)
+    refuse_unresolved(sources, side.tree, start.conflicts, unfinished)
     base = _base(sources, start)
     place = files_place(bench, sources.user) if side.attributes else None
     merged = merge_trees(bench, base=base, ours=target_tree, theirs=side.tree, place=place)
@@ -132,9 +152,9 @@ def make_plan(
     made = _Made(new=None, commits=(), message="", conflicts=merged.conflicts)
     if not merged.conflicts and changes:
         made = _commits(sources, target, wanted, person, history, side, merged)
-    found = Overlaps(changed=(), unknown=())
+    in_the_way = Overlaps(changed=(), unknown=())
     if look and target.checkout is not None:
-        found = overlaps(bench.repository, sources.user, target.checkout, changes)
+        in_the_way = overlaps(bench.repository, sources.user, target.checkout, changes)
     return ApplyPlan(
         target=target,
         wanted=wanted,
@@ -145,15 +165,30 @@ def make_plan(
         changes=tuple(changes),
         stat=stat,
         conflicts=made.conflicts,
-        overlaps=found,
+        overlaps=in_the_way,
         left_out=side.left_out,
-        notes=(*side.notes, *made.notes),
+        gone_back=history.gone_back,
+        notes=(*_notes(history, wanted, unfinished), *side.notes, *made.notes),
         head=history.head,
         merged=merged,
         side=side.tree,
         unchanged=side.tree == base,
         again=start.snapshot is not None,
     )
+
+
+def _notes(history: History, wanted: Wanted, unfinished: Unfinished | None) -> tuple[str, ...]:
+    notes: list[str] = []
+    count = len(history.gone_back)
+    if count and wanted.mode is Mode.SQUASH and not wanted.chosen:
+        which = "a commit" if count == 1 else f"{count} commits"
+        notes.append(
+            f"the branch still has {which} that a rollback went back from: everything else is "
+            "applied as one commit"
+        )
+    if unfinished is not None:
+        notes.append(f"{unfinished.what} in the workspace: its files go in as they are now")
+    return tuple(notes)
 
 
 class _Made(NamedTuple):
@@ -178,14 +213,44 @@ def _history(sources: Sources, target: Target, start: Departure) -> History:
     bench, base, head = sources.bench, sources.workspace.base_commit, sources.head()
     if head is None or head == base:
         return History(head, ())
-    known = [base, target.sha, *start.heads]
-    output = bench.git.run(
-        bench.place(),
-        ["rev-list", "--topo-order", "--reverse", head, "--not", *known],
-        doing="listing the commits of the task",
-    )
-    shas = [Sha(line) for line in output.decode("ascii").split()]
+    shas = commits_since(bench, head, [base, target.sha, *start.heads])
     return History(head, tuple(read_commits(bench, shas)))
+
+
+def _without_gone_back(
+    sources: Sources, target: Target, history: History, found: GoneBack
+) -> History:
+    """Tell the commits that were gone back from, and are not on the target, from the others."""
+    assert history.head is not None
+    if not found.behind(history.head):
+        return history
+    base = sources.workspace.base_commit
+    # Also what was applied under another name before it was gone back from: a merge would show it.
+    pending = commits_since(sources.bench, history.head, [base, target.sha])
+    behind = found.commits.intersection(pending)
+    return history._replace(
+        commits=tuple(each for each in history.commits if each.sha not in behind),
+        gone_back=described(sources.bench, found, behind),
+    )
+
+
+def _mode_without(sources: Sources, wanted: Wanted, history: History, found: GoneBack) -> Wanted:
+    """Return what is wanted in a mode that does not publish commits that were gone back from.
+
+    Raises WouldPublish when another mode was chosen by name.
+    """
+    if not history.gone_back or wanted.mode in (Mode.SQUASH, Mode.PATCH):
+        return wanted
+    if not wanted.chosen:
+        return wanted._replace(mode=Mode.SQUASH)
+    assert history.head is not None
+    raise WouldPublish(
+        f"--mode {wanted.mode.value} would publish what was gone back from",
+        history.gone_back,
+        hint="nothing was changed. --mode squash applies the files as they are, without these "
+        f"commits; {way_out(sources, found, history.head)} takes the branch back before them, and "
+        "leaves the files",
+    )
 
 
 def _commits(

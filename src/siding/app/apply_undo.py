@@ -70,7 +70,7 @@ def _go(project: Project, task: Task, step: Step, move: Move, *, word: str) -> S
     if move.branch:
         move = move._replace(checkout=checkout_of(repository, move.branch))
     elif move.checkout is not None:
-        refuse_busy(move.checkout)
+        refuse_busy(repository, move.checkout)
     try:
         changes = changed_paths(repository, Place(git_dir=project.paths.common_dir),
                                 move.old, move.new)  # fmt: skip

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from siding.app.apply import bench_for
 from siding.app.apply_content import LeftOut, Sources, state_at, with_commits
+from siding.app.gone_back import described, gone_back
 from siding.app.locking import holding_task
 from siding.app.phase_gates import GateClosed, Leaving, as_step, pass_gates, within_step
 from siding.app.phase_plan import Configured, configured
@@ -23,12 +24,13 @@ from siding.app.recovery import recover_cut_off
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.errors import SidingError, UsageError
-from siding.git.applying import Move
+from siding.git.applying import Move, refuse_busy
 from siding.git.applying_checkout import CheckoutPlace
-from siding.git.commits import AskedPerson, NewCommit, Person, write_commit
+from siding.git.commits import AskedPerson, NewCommit, Person, RawCommit, write_commit
 from siding.git.paths import quote_path
 from siding.git.worktree_commits import advance, agree_index
 from siding.ids import Sha
+from siding.ledger.left_behind import newest_clean
 from siding.ledger.running import read_running
 from siding.phases.states import PhaseMove, Position, move_phase
 from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, moved, started
@@ -71,6 +73,7 @@ class Moved(NamedTuple):
     left_out: tuple[str, ...]
     index_agrees: bool
     complete: bool = True  # else an error kept its step or the index: the next command mends it
+    gone_back: tuple[RawCommit, ...] = ()  # commits that the branch no longer has: gone back from
 
 
 def move(project: Project, request: PhaseRequest) -> Moved:
@@ -102,7 +105,7 @@ def move(project: Project, request: PhaseRequest) -> Moved:
             gates=gates,
         )
         wanted = _Wanted(entry, there, plan.plan.names, checked.tree if checked else None)
-        done = _commit(project, task, workspace, store, wanted, held.phases)
+        done = _commit(project, task, workspace, store, wanted, held)
         _emit(project, done)
         if held.task is not None:  # inside a step, the step records it
             complete = _record(project, task, held.task, entry) and done.complete
@@ -170,15 +173,21 @@ class _Wanted(NamedTuple):
         return moved(self.there, entry, phases=self.phases)
 
 
+class _Held(NamedTuple):
+    phases: FileLock
+    task: FileLock | None  # None inside the task's own step, which holds it
+
+
 def _commit(
     project: Project,
     task: Task,
     workspace: Workspace,
     store: PhaseStore,
     wanted: _Wanted,
-    lock: FileLock,
+    held: _Held,
 ) -> Moved:
     place = CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
+    refuse_busy(project.repository, place)  # its index is made to agree: that would end a merge
     head = _head(project, task, workspace)
     asked = AskedPerson(project.git, project.repository)
     try:
@@ -186,30 +195,33 @@ def _commit(
     except BaseException:
         asked.drop()
         raise
-    commit, left_out = _made(project, task, workspace, wanted, head, person)
+    made = _made(project, task, workspace, wanted, head, person)
+    if made.gone_back and held.task is not None:
+        # The branch leaves its old tip: the snapshot store must have it, for whoever undoes.
+        open_recorder(project, task, held.task).settle()
     step = Move(
         branch=task.branch,
         old=head,
-        new=commit,
+        new=made.commit,
         checkout=place,
         token=project.app.random_bytes(8).hex(),
     )
-    after = wanted.after(commit, _pass_id(project, store, wanted), task.id)
+    after = wanted.after(made.commit, _pass_id(project, store, wanted), task.id)
     ends = wanted.there if after.task_id != (wanted.there and wanted.there.task_id) else None
     intent = Intent(after, ends, step.branch, step.old, step.new, step.token)
     store.begin(intent)
     if faults.is_enabled("phase-state-first"):
         store.finish(intent)
     try:
-        advance(project.repository, project.user_settings, step,
-                reason=f"{REFLOG}: {wanted.entry.action}", keep_fds=(lock.fd,))  # fmt: skip
+        advance(project.repository, step, reason=f"{REFLOG}: {wanted.entry.action}",
+                keep_fds=(held.phases.fd,))  # fmt: skip
     except SidingError:
         store.give_up()
         raise
     complete = True
     try:
         agrees = agree_index(project.repository, project.user_settings, place, step,
-                             keep_fds=(lock.fd,))  # fmt: skip
+                             keep_fds=(held.phases.fd,))  # fmt: skip
     except (SidingError, OSError):
         agrees, complete = False, False
         store.record(intent)  # whoever comes next tries again
@@ -219,16 +231,27 @@ def _commit(
         task=task,
         status=after,
         entry=after.history[-1],
-        left_out=tuple(f"{quote_path(each.path)}: {each.why}" for each in left_out),
+        left_out=tuple(f"{quote_path(each.path)}: {each.why}" for each in made.left_out),
         index_agrees=agrees,
         complete=complete,
+        gone_back=made.gone_back,
     )
+
+
+class _Made(NamedTuple):
+    commit: Sha
+    left_out: tuple[LeftOut, ...]
+    gone_back: tuple[RawCommit, ...]
 
 
 def _made(
     project: Project, task: Task, workspace: Workspace, wanted: _Wanted, head: Sha, person: Person
-) -> tuple[Sha, tuple[LeftOut, ...]]:
-    """Make the commit of the workspace as it is now; its objects are stored, nothing names it."""
+) -> _Made:
+    """Make the commit of the workspace as it is now; its objects are stored, nothing names it.
+
+    It goes upon HEAD, or, where a rollback went back from commits of HEAD's history, upon the
+    newest commit before them: else whoever pushes the branch would publish them.
+    """
     applies = project.snapshots.root / "applies" / project.app.random_bytes(8).hex()
     with (
         TaskSnapshots(project, workspace).look() as seen,
@@ -240,11 +263,14 @@ def _made(
             project=project, task=task, workspace=workspace, bench=bench,
             user=project.user_settings, coverage=seen.coverage.as_record(),
         )  # fmt: skip
-        side = with_commits(sources, state_at(sources, seen.tree), head)
-        new = NewCommit(tree=side.tree, parents=(head,), message=commit_message(wanted.entry))
+        found = gone_back(sources, [head])
+        behind = found.behind(head)
+        parent = Sha(newest_clean(found.graph, head, behind, workspace.base_commit))
+        side = with_commits(sources, state_at(sources, seen.tree), head, gone_back=behind)
+        new = NewCommit(tree=side.tree, parents=(parent,), message=commit_message(wanted.entry))
         commit = write_commit(bench, new, person, sign=False)
         bench.keep(commit, without=(head,))
-        return commit, side.left_out
+        return _Made(commit, side.left_out, described(bench, found, behind))
 
 
 def _head(project: Project, task: Task, workspace: Workspace) -> Sha:
@@ -271,11 +297,6 @@ def _workspace(project: Project, task: Task) -> Workspace:
             hint=f"`siding worktree add {task.id}` gives it one",
         )
     return workspace
-
-
-class _Held(NamedTuple):
-    phases: FileLock
-    task: FileLock | None  # None inside the task's own step, which holds it
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
     place = CheckoutPlace(root=Path(workspace.path if workspace else "/nowhere"), git_dir=git_dir)
     step = Move(intent.branch, Sha(intent.old), Sha(intent.new), place, intent.token)
     repository, user = project.repository, project.user_settings
-    if not has_happened(repository, user, step, reason=REFLOG):
+    if not has_happened(repository, step):
         store.give_up()
         return
     if place.root.is_dir() and repository.branch(step.branch) == step.new:

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 from siding.app.apply import bench_for
 from siding.app.apply_content import Side, Sources, state_at, with_commits
+from siding.app.apply_history import refuse_unresolved, unfinished_in_workspace
 from siding.app.apply_steps import Settled
+from siding.app.gone_back import WouldPublish, described, gone_back
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.pull_request_body import body_of
 from siding.app.recovery import recover_if_cut_off
 from siding.app.selection import select
 from siding.errors import SidingError
-from siding.git.applying_bench import Bench
 from siding.git.command import Place, find_program
 from siding.git.commits import (
     AskedPerson,
@@ -77,6 +78,7 @@ class Prepared(NamedTuple):
     title: str
     body: str
     new_commits: int
+    gone_back: tuple[RawCommit, ...]  # commits of the workspace that are not pushed: gone back from
 
 
 class PullRequest(NamedTuple):
@@ -115,20 +117,23 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
         recorder = Settled(project, task, lock)
         with bench_for(project, project.snapshots, recorder.bench_root) as bench:
             sources = recorder.sources(bench)
-            tip, commits = _tip(project, sources, recorder.seen.snapshot, wish, remote, branch)
+            made = _tip(project, sources, recorder.seen.snapshot, wish, remote, branch)
     steps = list(project.ledger(task.id).steps())
     hide = project.redaction.redactor.mask_text  # it leaves the machine, whatever the settings say
-    body = body_of(task, steps, commits, hide=hide) if wish.body is None else wish.body
+    body = wish.body
+    if body is None:
+        body = body_of(task, steps, made.commits, hide=hide, gone_back=made.steps)
     return Prepared(
         task=task,
-        commit=tip,
+        commit=made.tip,
         branch=branch,
         remote=remote,
         url=url,
         base=wish.base or task.base_ref.removeprefix("refs/heads/"),
         title=wish.title or task.name,
         body=body,
-        new_commits=len(commits),
+        new_commits=len(made.commits),
+        gone_back=made.gone_back,
     )
 
 
@@ -154,6 +159,16 @@ def push(project: Project, prepared: Prepared, *, force: bool) -> None:
     )
 
 
+class _Made(NamedTuple):
+    """The commit to push, what is new with it, and what is not pushed: commits and steps that were
+    gone back from."""
+
+    tip: Sha
+    commits: tuple[RawCommit, ...]
+    gone_back: tuple[RawCommit, ...]
+    steps: frozenset[int]
+
+
 def _tip(
     project: Project,
     sources: Sources,
@@ -161,16 +176,31 @@ def _tip(
     wish: PullRequestWish,
     remote: str,
     branch: str,
-) -> tuple[Sha, list[RawCommit]]:
+) -> _Made:
     """Return the commit that holds all of the task, and those that are new since its base."""
     bench, base = sources.bench, sources.workspace.base_commit
     asked = AskedPerson(project.git, project.repository)
     side: Side = state_at(sources, snapshot)
+    refuse_unresolved(sources, side.tree, unfinished=unfinished_in_workspace(sources))
     head = sources.head() or base
+    pushed = _pushed(project, f"refs/remotes/{remote}/{branch}")
+    found = gone_back(sources, [head, *([pushed] if pushed else [])])
+    behind = found.behind(head)
     if head != base:
-        side = with_commits(sources, side, head)
+        side = with_commits(sources, side, head, gone_back=behind)
     person = asked.answer()
-    parent = _parent(project, bench, head, f"refs/remotes/{remote}/{branch}")
+    refused = pushed is not None and bool(found.behind(pushed))
+    if refused and not wish.force:
+        assert pushed is not None
+        raise WouldPublish(
+            f"{branch!r} on {remote} has commits that were gone back from since they were pushed",
+            described(bench, found, found.behind(pushed)),
+            hint="nothing was pushed. `siding pr --force` replaces the branch there, if it is as "
+            "you fetched it; who has seen the commits has them, so change what was secret",
+        )
+    parent = base if behind else head
+    if pushed is not None and not refused and bench.repository.is_ancestor(parent, pushed):
+        parent = pushed  # what was pushed before is the agent's work too: this is a fast-forward
     tip = parent
     if bench.tree_of(parent) != side.tree:
         message = with_trailers(wish.title or sources.task.name, [("Siding-Task", sources.task.id)])
@@ -186,18 +216,19 @@ def _tip(
         raise SidingError(
             f"task {sources.task.name!r} has changed nothing, so there is nothing to propose"
         )
-    return tip, read_commits(bench, shas)
+    return _Made(
+        tip=tip,
+        commits=tuple(read_commits(bench, shas)),
+        gone_back=described(bench, found, behind),
+        steps=found.steps,
+    )
 
 
-def _parent(project: Project, bench: Bench, head: Sha, tracking: str) -> Sha:
-    """Return what a commit of uncommitted work goes upon: what was pushed before, where that is
-    the agent's work too, so that a second push is a fast-forward."""
+def _pushed(project: Project, tracking: str) -> Sha | None:
+    """Return where the branch was on the remote when it was pushed or fetched last."""
     place = Place(git_dir=project.paths.common_dir)
     found = project.git.attempt(place, ["rev-parse", "--verify", "-q", tracking])
-    pushed = as_sha(found.stdout.strip()) if found.returncode == 0 else None
-    if pushed is None or pushed == head:
-        return head
-    return pushed if bench.repository.is_ancestor(head, pushed) else head
+    return as_sha(found.stdout.strip()) if found.returncode == 0 else None
 
 
 def _remote(project: Project, named: str | None, base_ref: str) -> tuple[str, str]:
@@ -296,4 +327,4 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 __all__ = ["NoPullRequest", "PullRequest", "PullRequestWish", "PushFailed",
-           "open_pull_request", "prepare"]  # fmt: skip
+           "RawCommit", "open_pull_request", "prepare"]  # fmt: skip

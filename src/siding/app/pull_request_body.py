@@ -3,7 +3,7 @@
 It leaves the machine, so everything that looks like a secret is masked. Pure.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from siding.app.redaction import printable
 from siding.git.commits import RawCommit
@@ -15,9 +15,17 @@ _WIDTH = 100
 
 
 def body_of(
-    task: Task, steps: Sequence[Step], commits: Sequence[RawCommit], *, hide: Callable[[str], str]
+    task: Task,
+    steps: Sequence[Step],
+    commits: Sequence[RawCommit],
+    *,
+    hide: Callable[[str], str],
+    gone_back: Collection[int] = (),
 ) -> str:
-    """Return the body, in Markdown. `hide` returns a text without its secrets."""
+    """Return the body, in Markdown. `hide` returns a text without its secrets.
+
+    Of the steps `gone_back` only the number is told: a command may hold the message of a commit.
+    """
     parts = []
     if task.description.strip():
         parts.append(hide(task.description.strip()))
@@ -28,7 +36,10 @@ def body_of(
     rows = [step for step in steps if step.kind in (StepKind.RUN, StepKind.CHECKPOINT)]
     if rows:
         table = ["| step | what | result | changed |", "| --- | --- | --- | --- |"]
-        table += [_row(step, hide) for step in rows[:_ROWS]]
+        table += [
+            f"| {step.id} | gone back from | | |" if step.number in gone_back else _row(step, hide)
+            for step in rows[:_ROWS]
+        ]
         if len(rows) > _ROWS:
             table.append(f"| | and {len(rows) - _ROWS} more steps | | |")
         parts.append("\n".join(table))

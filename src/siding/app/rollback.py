@@ -1,7 +1,9 @@
 """Go back: make the workspace the tree of a step, or of the base, again.
 
-A rollback is a step. The state before it is recorded first, so it can be undone; nothing that no
-snapshot holds is deleted. The task's branch, HEAD and index are not moved: they are the agent's.
+A rollback is a step, also where the workspace is like that already: the next undo takes it back and
+nothing older. The state before it is recorded first; nothing that no snapshot holds is deleted. The
+task's branch, HEAD and index are not moved: they are the agent's. Commits that are gone back from
+stay in the branch, and are not published (`gone_back.py`).
 """
 
 from collections.abc import Iterator
@@ -28,6 +30,8 @@ from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.app.steps import step as find_step
 from siding.errors import NotFound, SidingError
+from siding.git.errors import GitError
+from siding.git.heads import head_in
 from siding.git.paths import quote_path
 from siding.git.refs import read_head
 from siding.ids import Sha
@@ -58,8 +62,8 @@ class RolledBack(NamedTuple):
     task: Task
     settled: tuple[Step, ...]  # recorded first
     survey: Survey
-    restored: Restored | None  # None: the workspace was there already
-    branch: str | None  # a sentence when the agent's commits are ahead of the files now
+    restored: Restored
+    branch: str | None  # a sentence when HEAD is not where it was in that state
 
 
 def rollback(project: Project, request: Request) -> RolledBack:
@@ -79,10 +83,8 @@ def rollback(project: Project, request: Request) -> RolledBack:
         states = (destination.snapshot, restorer.seen.tree)
         refuse_unknown(project.snapshots, states, wish.paths)
         found = restorer.survey(destination, wish)
-        restored = None
-        if not found.nothing_to_do:
-            record = rollback_record(f"back to {destination.name}", step=number, hard=request.hard)
-            restored = restorer.carry_out(found, record)
+        record = rollback_record(f"back to {destination.name}", step=number, hard=request.hard)
+        restored = restorer.carry_out(found, record)
         return RolledBack(
             task=task,
             settled=tuple(restorer.settled),
@@ -153,18 +155,22 @@ def require_place(project: Project, task: Task) -> Workspace:
 
 def moved_branch(project: Project, workspace: Workspace, destination: Destination) -> str | None:
     """Return a sentence when HEAD is not where it was in that state, else None."""
-    import re
-
     said = project.snapshots.read_commit(destination.snapshot).message
-    then = re.search(r"^Head: (\S+)$", said, re.MULTILINE)
-    before = then.group(1) if then else workspace.base_commit
+    before = head_in(said) or workspace.base_commit
     head = read_head(Path(workspace.git_dir), project.paths.common_dir)
     if head is None or head.sha is None or not before or head.sha == before:
         return None
     where = f"branch {head.branch}" if head.branch else "HEAD"
+    try:
+        since = project.repository.divergence(head.sha, before).ahead
+    except GitError:  # one of the two is gone from the repository
+        since = 0
+    if not since:
+        return f"{where} stays at {head.sha[:10]}; in {destination.name} it was at {before[:10]}"
+    commits = "a commit" if since == 1 else f"{since} commits"
     return (
-        f"{where} stays at {head.sha[:10]}; in {destination.name} it was at {before[:10]} "
-        f"(`git -C {workspace.path} reset {before[:10]}` moves it, files stay)"
+        f"{where} keeps {commits} made since; `siding apply`, `siding pr` and `siding phase` "
+        "leave out what was gone back from"
     )
 
 

@@ -20,6 +20,7 @@ from siding.app.apply import (
     ApplyRequest,
     Conflicting,
     Mode,
+    RawCommit,
     apply,
     named_in,
     preview,
@@ -42,8 +43,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         choices=[mode.value for mode in Mode],
-        default=Mode.COMMIT.value,
-        help="how it becomes part of the branch (default: commit)",
+        help="how it becomes part of the branch (default: commit; after a rollback of "
+        "commits, squash)",
     )
     parser.add_argument("-m", "--message", help="the message of the commit that is made")
     parser.add_argument(
@@ -101,7 +102,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _request(project: Project, arguments: Namespace) -> ApplyRequest:
-    mode = Mode(arguments.mode)
+    mode = None if arguments.mode is None else Mode(arguments.mode)
     if arguments.output is not None and mode is not Mode.PATCH:
         raise UsageError("--output writes a patch", hint="add --mode patch")
     if mode is Mode.PATCH and (arguments.sign or arguments.hooks or arguments.message):
@@ -212,6 +213,8 @@ def _show_plan(screen: Screen, plan: ApplyPlan) -> None:
 
 
 def _print_left_out(screen: Screen, plan: ApplyPlan) -> None:
+    for gone in plan.gone_back:
+        screen.print(f"left out  {_gone_back(gone)}")
     for left in plan.left_out:
         screen.print(f"left out  {_name(left.path)}  ({left.why})")
 
@@ -236,6 +239,8 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
         )
         for commit in plan.commits[-_NAMED:] if plan.target.branch else ():
             screen.note(f"  {commit.sha[:12]} {inert(commit.subject)}")
+    for gone in plan.gone_back:
+        screen.note(f"left out: {_gone_back(gone)}", "yellow")
     for left in plan.left_out:
         screen.warn(f"left out: {_name(left.path)} ({left.why})")
     for note in plan.notes:
@@ -251,6 +256,10 @@ def _where(plan: ApplyPlan) -> str:
     if not plan.target.branch:
         return str(place.root) if place is not None else "the checkout"
     return plan.target.branch + (f" (checked out at {place.root})" if place else "")
+
+
+def _gone_back(commit: RawCommit) -> str:
+    return f"commit {commit.sha[:10]} {inert(commit.subject)} (gone back from)"
 
 
 def _name(path: bytes) -> str:
@@ -269,6 +278,9 @@ def _plan_record(plan: ApplyPlan) -> dict[str, object]:
         "conflicts": [{"path": _name(c.path), "kind": c.kind} for c in plan.conflicts],
         "overlaps": [_name(path) for path in plan.overlaps.all],
         "left_out": [{"path": _name(o.path), "why": o.why} for o in plan.left_out],
+        "gone_back": [
+            {"commit": each.sha[:12], "subject": inert(each.subject)} for each in plan.gone_back
+        ],
         "notes": list(plan.notes),
     }
 

@@ -54,6 +54,12 @@ def _say(context: Context, done: Moved) -> None:
         f"commit {entry.git_commit[:7]}",
         "green",
     )
+    for commit in done.gone_back:
+        screen.note(
+            f"the branch no longer has commit {commit.sha[:10]} {inert(commit.subject)}: "
+            "a rollback went back from it",
+            "yellow",
+        )
     if done.left_out:
         screen.warn(f"{counted(len(done.left_out), 'path')} not in the commit:")
         screen.quote("\n".join(done.left_out))
@@ -75,4 +81,7 @@ def _record(done: Moved) -> dict[str, object]:
         "git_commit": entry.git_commit,
         "gates": [gate._asdict() for gate in entry.gates],
         "left_out": list(done.left_out),
+        "gone_back": [
+            {"commit": each.sha[:12], "subject": inert(each.subject)} for each in done.gone_back
+        ],
     }

@@ -1,15 +1,16 @@
 """Push a task's work as a branch and open a pull request with `gh`.
 
-The agent's commits are pushed as they are, and what it left uncommitted as one more on top. The
-text is made from the ledger, with everything that looks like a secret masked; --dry-run shows it.
-This is the only command that uses the network: your own git and gh do, in your own repository.
+The agent's commits are pushed as they are, and what it left uncommitted as one more on top. Where a
+rollback went back from some of them, everything else is pushed as one commit instead. The text is
+made from the ledger, with everything that looks like a secret masked; --dry-run shows it. This is
+the only command that uses the network: your own git and gh do, in your own repository.
 """
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from siding.app.project import require_project
-from siding.app.pull_request import PullRequestWish, open_pull_request, prepare
+from siding.app.pull_request import PullRequestWish, RawCommit, open_pull_request, prepare
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert
@@ -52,6 +53,8 @@ def run(arguments: Namespace, context: Context) -> int:
         commits = counted(prepared.new_commits, "commit")
         screen.print(f"{prepared.branch} -> {inert(prepared.remote)}, for {prepared.base}")
         screen.print(f"{commits}, the last {prepared.commit[:12]}")
+        for commit in prepared.gone_back:
+            screen.print(f"left out: {_gone_back(commit)}")
         screen.print(f"\n{inert(prepared.title)}\n\n{inert(prepared.body, lines=True)}")
         return 0
     done = open_pull_request(project, wish)
@@ -61,13 +64,17 @@ def run(arguments: Namespace, context: Context) -> int:
             screen,
             {"url": done.url, "created": done.created, "branch": prepared.branch,
              "remote": prepared.remote, "base": prepared.base, "commit": prepared.commit,
-             "page": done.page},
+             "page": done.page,
+             "gone_back": [{"commit": each.sha[:12], "subject": inert(each.subject)}
+                           for each in prepared.gone_back]},
         )  # fmt: skip
         return 0
     screen.note(
         f"pushed {counted(prepared.new_commits, 'commit')} to {prepared.remote} as "
         f"{prepared.branch}"
     )
+    for commit in prepared.gone_back:
+        screen.note(f"  left out: {_gone_back(commit)}", "yellow")
     if done.url is not None:
         screen.note("opened" if done.created else "the open pull request has them now:")
         screen.print(inert(done.url))
@@ -77,6 +84,10 @@ def run(arguments: Namespace, context: Context) -> int:
         screen.print(inert(done.page))
     screen.note("`siding pr --dry-run` shows the text for it; with gh, `siding pr` opens it")
     return 0
+
+
+def _gone_back(commit: RawCommit) -> str:
+    return f"commit {commit.sha[:10]} {inert(commit.subject)} (gone back from)"
 
 
 def _body(file: str | None) -> str | None:

@@ -56,11 +56,8 @@ def run(arguments: Namespace, context: Context) -> int:
     for step in done.settled:
         screen.note(f"{task_step(done.task.name, step.id)} · {step.title} (recorded first)")
     where = done.survey.destination.name
-    if done.restored is None:
-        screen.note(f"{task_name(done.task.name)} · the workspace is as in {where} already")
-        if arguments.json:
-            print_json(screen, None)
-        return 0
+    if done.survey.nothing_to_do:
+        screen.note(f"{task_name(done.task.name)} · the workspace was as in {where} already")
     tell_restored(screen, done.task.name, done.restored, f"back to {where}")
     if done.branch is not None:
         screen.note(f"  {done.branch}")

@@ -32,11 +32,10 @@ from siding.git.paths import is_under, quote_path
 from siding.git.repository import Repository
 from siding.git.scan import identity
 from siding.git.settings import UserSettings
+from siding.git.unfinished import unfinished_in
 from siding.git.worktrees import worktrees
 from siding.ids import Sha
 
-_BUSY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply",
-         "BISECT_START")  # fmt: skip
 _LIVE_S = 0.3
 
 
@@ -65,6 +64,12 @@ class CheckoutBusy(GitError):
     """git is in the middle of something in the checkout of the branch."""
 
     code = "checkout_busy"
+
+
+class HalfMoved(GitError):
+    """A checkout was changed in part, and git can bring it neither forward nor back now."""
+
+    code = "half_moved"
 
 
 class Refused(GitError):
@@ -155,18 +160,17 @@ def checkout_of(repository: Repository, branch: str) -> CheckoutPlace | None:
             f"branch {branch!r} is checked out at {places}", hint="let one of them go elsewhere"
         )
     if found:
-        refuse_busy(found[0])
+        refuse_busy(repository, found[0])
     return found[0] if found else None
 
 
-def refuse_busy(place: CheckoutPlace) -> None:
-    """Raise CheckoutBusy when a merge, a rebase or the like is under way in a checkout."""
-    busy = next((name for name in _BUSY if os.path.lexists(place.git_dir / name)), None)
-    if busy is not None:
-        what = busy.partition("_")[0].partition("-")[0].lower().replace("cherry", "cherry-pick")
+def refuse_busy(repository: Repository, place: CheckoutPlace) -> None:
+    """Raise CheckoutBusy when a merge, a rebase or the like is under way in a checkout, or when
+    its index has conflicts that nobody has resolved yet (`git stash pop` leaves some)."""
+    found = unfinished_in(repository.git, repository.paths.common_dir, place)
+    if found is not None:
         raise CheckoutBusy(
-            f"a {what} is under way in {str(place.root)!r}",
-            hint=f"finish it first (`git {what} --abort` or --continue); nothing was changed",
+            f"{found.what} in {str(place.root)!r}", hint=f"{found.finish}; nothing was changed"
         )
 
 
@@ -239,10 +243,7 @@ def carry_out(
         return
     lock = checkouts.take_lock(move.checkout, move.token)
     try:
-        private = checkouts.copy_index(move.checkout, move.token)
-        refuse_overlaps(
-            overlaps(repository, user, move.checkout, changes, index=private), move.checkout
-        )
+        private = _ready(repository, user, move, move.checkout, changes)
         if move.branch:
             swap(repository, move, reason=reason, hooks=hooks, keep_fds=keep_fds)
         try:
@@ -251,11 +252,7 @@ def carry_out(
             )
         except CommandFailed as error:
             _back(repository, user, move, changes, reason=reason)
-            raise Refused(
-                f"the files in {str(move.checkout.root)!r} could not be changed: "
-                + ("; ".join(said_by(error.stderr)) or "git did not say why"),
-                hint="nothing was changed: the branch is where it was",
-            ) from error
+            raise _refused(move.checkout, "could not be changed", error) from error
     except UNCHANGED:
         checkouts.discard_index(move.checkout, move.token)
         lock.release()
@@ -265,6 +262,34 @@ def carry_out(
         checkouts.put_in_place(move.checkout, private)
     checkouts.discard_index(move.checkout, move.token)
     lock.release()
+
+
+def _ready(
+    repository: Repository,
+    user: UserSettings,
+    move: Move,
+    place: CheckoutPlace,
+    changes: Sequence[Change],
+) -> Path:
+    """Return a copy of the index to work on, when nothing in the checkout is in the way.
+
+    The lock is held: from here on no git of the person's begins anything there.
+    """
+    refuse_busy(repository, place)
+    private = checkouts.copy_index(place, move.token)
+    try:
+        refuse_overlaps(overlaps(repository, user, place, changes, index=private), place)
+    except CommandFailed as error:
+        raise _refused(place, "could not be compared", error) from error
+    return private
+
+
+def _refused(place: CheckoutPlace, what: str, error: CommandFailed) -> Refused:
+    said = "; ".join(said_by(error.stderr)) or "git did not say why"
+    return Refused(
+        f"the files in {str(place.root)!r} {what}: {said}",
+        hint="nothing was changed: the branch and the files are as they were",
+    )
 
 
 def take_back(
@@ -283,6 +308,7 @@ def take_back(
     assert move.checkout is not None
     lock = checkouts.take_lock(move.checkout, move.token)
     try:
+        refuse_busy(repository, move.checkout)
         trees = Trees(old=move.old, new=move.new)
         kept = checkouts.unstaged_at(repository, user, move.checkout, move.token, changes)
         others = tuple(c.path for c in changes if c.path not in kept)
@@ -356,29 +382,48 @@ def recover(repository: Repository, user: UserSettings, move: Move, *, reason: s
     more: the caller holds the lock that its git processes held. Safe to repeat.
     """
     at = repository.branch(move.branch) if move.branch else None
-    if move.branch:
-        _sweep_ref_locks(repository, move)
     if move.checkout is None or not move.checkout.git_dir.is_dir():
+        _sweep_ref_locks(repository, move)
         return Recovered.DONE if at is not None and at == move.new else Recovered.UNDONE
     ours = checkouts.lock_is_ours(move.checkout, move.token)
-    if move.branch and at != move.new:
-        moved_on = at is not None and at != move.old and repository.is_ancestor(move.new, at)
-        _clear(move)
-        return Recovered.DONE if moved_on else Recovered.UNDONE
-    if not ours:
-        return _unlocked(repository, user, move)
+    if move.branch:
+        side = side_of_branch(repository, move)
+        if at != move.new:
+            _clear(move)
+            return side
     changes = changed_paths(
         repository, Place(git_dir=repository.paths.common_dir), move.old, move.new
     )
     trees = Trees(old=move.old, new=move.new)
-    forward = checkouts.settle(repository, user, move.checkout, move.token, trees, changes,
-                               publish=bool(move.branch))  # fmt: skip
+    if not ours:
+        ended = _unlocked(repository, user, move, changes)
+        if ended is not None:
+            return ended
+        checkouts.take_lock(move.checkout, move.token)
+    try:
+        forward = checkouts.settle(repository, user, move.checkout, move.token, trees, changes,
+                                   publish=bool(move.branch))  # fmt: skip
+    except CommandFailed:  # git can do nothing with this index; perhaps nothing has to be done
+        forward = False
     if forward:
         _clear(move)
         return Recovered.DONE
     _back(repository, user, move, changes, reason=reason)
     _clear(move)
     return Recovered.UNDONE
+
+
+def side_of_branch(repository: Repository, move: Move) -> Recovered:
+    """Tell whether the branch of a move that was cut off has moved, and perhaps gone on since.
+
+    Sweeps the locks that a git of the move's left; looks at no file of a checkout.
+    """
+    _sweep_ref_locks(repository, move)
+    at = repository.branch(move.branch)
+    if at is None or at == move.old:
+        return Recovered.UNDONE
+    moved = at == move.new or repository.is_ancestor(move.new, at)
+    return Recovered.DONE if moved else Recovered.UNDONE
 
 
 def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:
@@ -391,16 +436,20 @@ def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:
             )
 
 
-def _unlocked(repository: Repository, user: UserSettings, move: Move) -> Recovered:
-    """The lock is gone: the move had come to its end, or (files only) had not begun."""
+def _unlocked(
+    repository: Repository, user: UserSettings, move: Move, changes: Sequence[Change]
+) -> Recovered | None:
+    """Tell how a move whose lock is gone ended.
+
+    Usually it had come to its end, or (files only) had not begun. None: the branch moved and the
+    checkout did not, so somebody removed the lock, as git advises to.
+    """
     assert move.checkout is not None
     checkouts.discard_index(move.checkout, move.token)
     if move.branch:
-        return Recovered.DONE
-    place = Place(git_dir=repository.paths.common_dir)
-    changes = changed_paths(repository, place, move.old, move.new)
-    trees = Trees(old=move.old, new=move.new)
-    written = checkouts.stands_at(repository, user, move.checkout, move.token, trees, changes)
+        untouched = checkouts.is_untouched(repository, user, move.checkout, move.token, changes)
+        return None if untouched else Recovered.DONE
+    written = checkouts.stands_at(repository, user, move.checkout, move.token, changes)
     return Recovered.DONE if written else Recovered.UNDONE
 
 
@@ -412,19 +461,40 @@ def _back(
     *,
     reason: str,
 ) -> None:
-    """Put the files, then the branch, to where they were; the lock is held."""
+    """Put the files, then the branch, to where they were; the lock is held.
+
+    Raises HalfMoved, the lock still held, when git can do nothing with the index.
+    """
     assert move.checkout is not None
     trees = Trees(old=move.new, new=move.old)
     back = [
         c._replace(old_mode=c.new_mode, new_mode=c.old_mode, old_sha=c.new_sha, new_sha=c.old_sha)
         for c in changes
     ]
-    checkouts.settle(
-        repository, user, move.checkout, move.token, trees, back, publish=bool(move.branch),
-        whatever=True,
-    )  # fmt: skip
+    try:
+        checkouts.settle(
+            repository, user, move.checkout, move.token, trees, back, publish=bool(move.branch),
+            whatever=True,
+        )  # fmt: skip
+    except CommandFailed as error:
+        # An index with unresolved conflicts, for one. If no file was changed yet there is nothing
+        # to put back, and the index is the person's own: it is only ever replaced at the end.
+        checkouts.discard_index(move.checkout, move.token)
+        if not checkouts.stands_at(repository, user, move.checkout, move.token, back):
+            raise _half_moved(move.checkout, error) from error
     if move.branch:
         swap(repository, move.reversed(move.token), reason=f"undo: {reason}")
+
+
+def _half_moved(place: CheckoutPlace, error: CommandFailed) -> HalfMoved:
+    said = "; ".join(said_by(error.stderr)) or "git did not say why"
+    return HalfMoved(
+        f"the files in {str(place.root)!r} were changed in part, and git can bring them neither "
+        f"forward nor back: {said}",
+        hint="see to that (free space, permissions, conflicts to resolve), then `siding doctor` "
+        f"brings the branch and the files to one side; until then {place.git_dir / 'index.lock'} "
+        "keeps other gits away",
+    )
 
 
 def _clear(move: Move) -> None:
@@ -439,6 +509,8 @@ def _sweep_ref_locks(repository: Repository, move: Move) -> None:
     They hold one of our commits, or the beginning of one. One of a git of the person's that is
     alive would be gone, or another file, a moment later.
     """
+    if not move.branch:
+        return
     common = repository.paths.common_dir
     git_dir = move.checkout.git_dir if move.checkout else common
     paths = [common / f"refs/heads/{move.branch}.lock", git_dir / "HEAD.lock"]

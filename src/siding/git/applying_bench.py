@@ -117,6 +117,11 @@ class Bench:
                 raise GitError(f"{name!r} is not there as a {kind.decode()}")
         return [found[1] for found in output if found is not None]
 
+    def find(self, names: Sequence[str], *, kind: bytes) -> list[bytes | None]:
+        """Return the bodies of these objects, None for one that is not there."""
+        found = self._batch([name.encode() for name in names])
+        return [each[1] if each is not None and each[0] == kind else None for each in found]
+
     def read_trees(self, wanted: Iterable[tuple[Sha, bytes]]) -> dict[tuple[Sha, bytes], Entries]:
         """Return what these directories of these trees hold; those that are none are left out."""
         asked = set(wanted)

@@ -283,15 +283,34 @@ def stands_at(
     user: UserSettings,
     place: CheckoutPlace,
     token: str,
-    trees: Trees,
     changes: Sequence[Change],
 ) -> bool:
-    """Tell whether every changed path is as `new` has it; writes only the copy of the index."""
-    del trees
+    """Tell whether every changed path is as its new side; writes only the copy of the index."""
     private = copy_index(place, token)
     try:
         here = _Files(repository, user, place, private, changes)
         return here.at(new=True) == {change.path for change in changes}
+    finally:
+        discard_index(place, token)
+
+
+def is_untouched(
+    repository: Repository,
+    user: UserSettings,
+    place: CheckoutPlace,
+    token: str,
+    changes: Sequence[Change],
+) -> bool:
+    """Tell whether every changed path is as its old side, in the index and on disk."""
+    private = copy_index(place, token)
+    try:
+        here = _Files(repository, user, place, private, changes)
+        entries = here.entries()
+        sides = {
+            c.path: None if c.old_mode == _NOTHING else (c.old_mode, c.old_sha) for c in changes
+        }
+        staged = {path for path, side in sides.items() if entries.get(path) == side}
+        return bool(sides) and len(staged) == len(sides) and here.at(new=False) == set(sides)
     finally:
         discard_index(place, token)
 

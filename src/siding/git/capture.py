@@ -144,7 +144,7 @@ class Work:
         changes = self._store_new(tree) if tree != self.last.tree else ()
         coverage = self._coverage(made, scan)
         check_root(self.request.root)
-        if tree == self.last.tree and not moved.heads:
+        if tree == self.last.tree and not moved.heads and not moved.elsewhere:
             return Capture(
                 snapshot=self.tip,
                 parent=self.tip,

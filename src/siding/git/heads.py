@@ -26,12 +26,14 @@ _TRAILER = re.compile(r"^(Head|Reflog): (\S+)$", re.MULTILINE)
 class MovedHeads(NamedTuple):
     """Where HEAD is, and the commits it went through since the last snapshot, newest first.
 
-    ``reflog`` is how many bytes of HEAD's log have been looked at.
+    ``reflog`` is how many bytes of HEAD's log have been looked at. ``elsewhere``: HEAD is not
+    where the last snapshot says, if only back at a commit that it has been at before.
     """
 
     head: Sha | None
     heads: tuple[Sha, ...]
     reflog: int
+    elsewhere: bool = False
 
     def trailers(self) -> str:
         """Return the lines of a snapshot's message from which the next one goes on."""
@@ -51,7 +53,18 @@ def heads_since(
     candidates = [head.sha, *reversed(passed)] if head.sha else list(reversed(passed))
     known = {before, store.base(task_id)}
     heads = [sha for sha in dict.fromkeys(candidates) if sha not in known][:_KEPT_AT_ONCE]
-    return MovedHeads(head=head.sha, heads=_not_kept(store, task_id, heads), reflog=reflog)
+    return MovedHeads(
+        head=head.sha,
+        heads=_not_kept(store, task_id, heads),
+        reflog=reflog,
+        elsewhere=head.sha is not None and head.sha != (before or store.base(task_id)),
+    )
+
+
+def head_in(message: str) -> Sha | None:
+    """Return where HEAD was when a snapshot was taken, from the message of its commit."""
+    said = dict(_TRAILER.findall(message)).get("Head")
+    return Sha(said) if said else None
 
 
 def _not_kept(store: SnapshotStore, task_id: TaskId, heads: Sequence[Sha]) -> tuple[Sha, ...]:

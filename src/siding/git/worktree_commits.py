@@ -7,7 +7,7 @@ git's own lock. No hook runs, and no file of the workspace is written.
 
 from collections.abc import Sequence
 
-from siding.git.applying import Move, Recovered, recover, swap
+from siding.git.applying import Move, Recovered, side_of_branch, swap
 from siding.git.applying_checkout import (
     CheckoutPlace,
     IndexLocked,
@@ -25,7 +25,6 @@ from siding.git.settings import UserSettings
 
 def advance(
     repository: Repository,
-    user: UserSettings,
     move: Move,
     *,
     reason: str,
@@ -36,20 +35,19 @@ def advance(
     A lock that git could not take away again is swept: it would stand in everybody's way.
     """
     swap(repository, move, reason=reason, keep_fds=keep_fds)
-    has_happened(repository, user, move, reason=reason)
+    has_happened(repository, move)
 
 
-def has_happened(repository: Repository, user: UserSettings, move: Move, *, reason: str) -> bool:
+def has_happened(repository: Repository, move: Move) -> bool:
     """Tell whether a move that was cut off moved its branch; sweeps the locks that it left.
 
     Nobody runs the move any more. A branch that has gone on since has the commit behind it.
     """
     if move.checkout is not None and move.checkout.git_dir.is_dir():
-        # Without its lock `recover` looks at refs only: here no file was ever to be changed.
         release_dead_lock(move.checkout, move.token)
         discard_index(move.checkout, move.token)
     try:
-        return recover(repository, user, move, reason=reason) is Recovered.DONE
+        return side_of_branch(repository, move) is Recovered.DONE
     except GitError:  # nothing points at the commit, and git has thrown it away
         return repository.branch(move.branch) == move.new
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from siding.app import rollback as rolling
-from siding.app.apply import ApplyRequest, Mode
+from siding.app.apply import ApplyRequest, Mode, WouldPublish
 from siding.app.apply import apply as apply_task
 from siding.app.apply import preview as apply_preview
 from siding.app.close import Fate, close_task
@@ -147,6 +147,14 @@ def _plan_undo(project: Project, task_id: TaskId, wish: Wish) -> Plan:
 
 
 def _plan_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+    try:
+        return _preview_apply(project, task_id, wish)
+    except WouldPublish as refused:
+        sentence = "this way the change is not applied"
+        return _plan("apply", "Apply", sentence, [], stops=(refused.message, refused.hint or ""))
+
+
+def _preview_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
     with apply_preview(project, _apply_request(task_id, wish)) as (_task, found, _bench):
         where = found.target.branch or "your checkout"
         groups = [
@@ -157,6 +165,8 @@ def _plan_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
             _group("changed by you too", "stop", [quote_path(p) for p in found.overlaps.all]),
             _group("left out", "leave",
                    [f"{quote_path(each.path)} ({each.why})" for each in found.left_out]),
+            _group("of commits that were gone back from, left out", "leave",
+                   [f"{each.sha[:10]} {each.subject}" for each in found.gone_back]),
         ]  # fmt: skip
         stops = []
         if found.conflicts:
@@ -178,13 +188,15 @@ def _plan_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
             notes=(*subjects, *found.notes),
             stops=tuple(stops),
             nothing=found.nothing_to_do,
-        )._replace(digest=_digest([found.target.sha, found.tree, wish.mode]))
+        )._replace(digest=_digest([found.target.sha, found.tree, found.wanted.mode.value,
+                                   [each.sha for each in found.gone_back]]))  # fmt: skip
 
 
 def _apply_request(task_id: TaskId, wish: Wish) -> ApplyRequest:
+    mode = Mode(wish.mode)
     return ApplyRequest(
         task=task_id,
-        mode=Mode(wish.mode),
+        mode=None if mode is Mode.COMMIT else mode,  # what the dialog has chosen already
         message=wish.message or None,
         onto=wish.onto or None,
         close=wish.close,
@@ -252,8 +264,6 @@ def _counts(groups: list[Group]) -> str:
 def _do_rollback(project: Project, task_id: TaskId, wish: Wish) -> Done:
     done = rolling.rollback(project, _rollback_request(task_id, wish))
     where = done.survey.destination.name
-    if done.restored is None:
-        return Done(f"the workspace is as in {where} already", None)
     return Done(f"back to {where}", done.restored.step.id)
 
 

@@ -154,3 +154,53 @@ def test_a_pre_push_hook_refuses(hosted: Stage) -> None:
     hook.chmod(0o755)
     hosted.agent("echo one >one.txt")
     assert "not on a friday" in pr(hosted, status=1)
+
+
+SECRET = "key-of-the-vault"
+BAD = f"echo {SECRET} >>text.txt; git commit -qam 'oops {SECRET}'"
+
+
+def remote_history(stage: Stage) -> str:
+    """Return all that the remote shows of the branch."""
+    (remote,) = stage.box.directory.glob("remote.git")
+    return stage.git("--git-dir", str(remote), "log", "-p", "-m", "--all")
+
+
+def test_what_was_gone_back_from_is_not_pushed(hosted: Stage) -> None:
+    hosted.agent(BAD)
+    hosted.box.siding("rollback", "-t", hosted.task, "--base")
+    hosted.agent("echo good >good.txt; git add -A; git commit -qm good")
+    shown = pr(hosted, "--dry-run")
+    assert "gone back from" in shown
+    said = pr(hosted)
+    assert f"oops {SECRET} (gone back from)" in said
+    assert SECRET not in remote_history(hosted)
+    assert hosted.show("good.txt", f"origin/{branch(hosted)}") == "good\n"
+    body = opened(hosted)["body"]
+    assert "oops" not in body
+    assert "| 0001 | gone back from | | |" in body
+    assert "| 0003 | `sh -ec" in body
+    hosted.agent("echo more >more.txt; git add -A; git commit -qm more")
+    pr(hosted)  # on top of what was pushed
+    assert SECRET not in remote_history(hosted)
+    assert hosted.git("rev-list", "--count", f"main..origin/{branch(hosted)}") == "2"
+
+
+@pytest.mark.parametrize("moved_away", [False, True])
+def test_nothing_is_pushed_on_top_of_what_was_gone_back_from(
+    hosted: Stage, *, moved_away: bool
+) -> None:
+    hosted.agent(BAD)
+    pr(hosted)
+    hosted.box.siding("rollback", "-t", hosted.task, "--base")
+    if moved_away:
+        hosted.git("reset", "-q", "HEAD^", cwd=hosted.workspace)
+    hosted.agent("echo good >good.txt; git add -A; git commit -qm good")
+    before = hosted.git("rev-parse", f"origin/{branch(hosted)}")
+    said = pr(hosted, status=1)
+    assert "oops" in said
+    assert "--force" in said
+    assert hosted.git("rev-parse", f"origin/{branch(hosted)}") == before
+    pr(hosted, "--force")
+    assert SECRET not in remote_history(hosted)
+    assert hosted.show("good.txt", f"origin/{branch(hosted)}") == "good\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from sandbox import Sandbox
-from siding.app.apply import Conflicting, Mode
+from siding.app.apply import Conflicting, Mode, WouldPublish
 from siding.app.apply_undo import CannotUndo
 from siding.app.restoring import NeedsConsent
 from siding.app.undo import NothingToRedo, NothingToUndo
@@ -139,7 +139,13 @@ class Walk(RuleBasedStateMachine):
         ours, name = dict(self.side.tip), self.side.name
         possible = [merge(base, ours, self.now) for base in self._departures(files_only)]
         try:
-            done = self.desk.apply(mode, close=close and not files_only)
+            try:
+                done = self.desk.apply(mode, close=close and not files_only)
+            except WouldPublish:
+                assert mode in (Mode.COMMIT, Mode.MERGE, Mode.REBASE)
+                assert self.commits
+                mode = Mode.SQUASH  # as the hint says
+                done = self.desk.apply(mode, close=close)
         except Conflicting:
             assert None in possible or (mode is Mode.REBASE and self.commits), possible
         except Overlapping:
@@ -207,10 +213,7 @@ class Walk(RuleBasedStateMachine):
         target = dict(self.after[number])
         self._settle()
         done = self.desk.rollback(number or None)
-        if target == self.now:
-            assert done.restored is None
-            return
-        assert done.restored is not None
+        assert done.survey.nothing_to_do == (target == self.now)
         assert not done.restored.missed
         self.undoable.append((dict(self.now), target))
         self.redoable.clear()

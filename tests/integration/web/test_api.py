@@ -216,3 +216,30 @@ def test_an_act_needs_the_code_that_the_terminal_showed(dashboard: Dashboard) ->
     assert not (dashboard.sandbox.workspace(task) / "x.txt").exists()
     status, _ = dashboard.post(f"/api/v1/tasks/{task}/act", {**act, "code": code})
     assert status == 409
+
+
+def test_the_plan_of_an_apply_says_what_was_gone_back_from(dashboard: Dashboard) -> None:
+    siding = dashboard.sandbox.siding
+    task = str(dashboard.sandbox.json("task", "start", "gone", "--format", "json")["id"])
+    for script in ("echo bad >bad; git add -A; git commit -qm oops", None, "echo good >good"):
+        if script is None:
+            siding("rollback", "-t", task, "--base")
+        else:
+            siding("run", "-t", task, "--", "sh", "-ec", script)
+
+    def plan(mode: str) -> dict[str, Any]:
+        wish = {"act": "apply", "mode": mode}
+        status, body = dashboard.post(f"/api/v1/tasks/{task}/plan", wish)
+        assert status == 200, body
+        found = json.loads(body)
+        assert isinstance(found, dict)
+        return found
+
+    usual = plan("commit")
+    assert usual["sentence"].startswith("1 commit")
+    assert any("as one commit" in note for note in usual["notes"])
+    assert [path[11:] for group in usual["groups"] for path in group["paths"]][-1:] == ["oops"]
+    assert usual["stops"] == []
+    merge = plan("merge")
+    assert "oops" in merge["stops"][0]
+    assert "--mode squash" in merge["stops"][1]

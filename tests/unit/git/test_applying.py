@@ -228,13 +228,13 @@ def test_files_that_cannot_be_written(ready: Ready) -> None:
 
 
 @pytest.mark.parametrize("name", ["MERGE_HEAD", "rebase-merge", "CHERRY_PICK_HEAD", "BISECT_START"])
-def test_in_the_middle_of_something(ready: Ready, name: str) -> None:
+def test_in_the_middle_of_something(world: World, ready: Ready, name: str) -> None:
     place = ready.move.checkout
     assert place is not None
-    refuse_busy(place)
+    refuse_busy(world.repository, place)
     write(place.git_dir / name, "")
     with pytest.raises(CheckoutBusy, match=name.partition("_")[0].partition("-")[0].lower()):
-        refuse_busy(place)
+        refuse_busy(world.repository, place)
 
 
 def test_a_branch_that_two_worktrees_have(ready: Ready) -> None:
@@ -384,3 +384,33 @@ def test_files_that_were_touched_since_are_not_taken_back(ready: Ready, stage: b
         reverted(ready, back)
     assert on_disk(ready.world.root) == before
     assert not list(Path(ready.world.root, ".git").glob("*lock*"))
+
+
+# A checkout whose index git can do nothing with: it has conflicts that nobody has resolved.
+
+
+def leave_a_conflict(world: World) -> None:
+    sha = world.user("rev-parse", "HEAD:kept.txt").decode().strip()
+    stages = "".join(f"100644 {sha} {number}\tkept.txt\n" for number in (1, 2, 3))
+    index = world.root / ".git/index.lock"
+    held = index.read_bytes()
+    index.unlink()
+    world.user("update-index", "--index-info", stdin=f"0 {'0' * 40}\tkept.txt\n{stages}".encode())
+    index.write_bytes(held)
+
+
+@pytest.mark.parametrize("lock", ["is there", "was removed", "was removed, and it was resolved"])
+def test_a_move_that_stopped_at_unresolved_conflicts(ready: Ready, lock: str) -> None:
+    world, move = ready.world, ready.move
+    assert move.checkout is not None
+    swapped(world, move, move.checkout)
+    leave_a_conflict(world)
+    if lock != "is there":
+        (world.root / ".git/index.lock").unlink()
+    if lock.endswith("resolved"):
+        world.user("reset", "-q", move.old, "--", "kept.txt")
+    side = recover(world.repository, world.settings, move, reason="test")
+    resolved = lock.endswith("resolved")
+    assert side is (Recovered.DONE if resolved else Recovered.UNDONE)
+    world.user("reset", "-q", "HEAD", "--", "kept.txt")
+    assert ready.is_at(move.new if resolved else move.old)
