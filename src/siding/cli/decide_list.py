@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from siding.app.decision_views import as_record
 from siding.app.decisions import list_decisions
 from siding.app.project import require_project
+from siding.cli.decision_text import how_closed
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert, shorten
@@ -34,7 +35,7 @@ def run(arguments: Namespace, context: Context) -> int:
         [
             (
                 each.session_id,
-                each.state,
+                f"{each.state}{how_closed(each)}",
                 ago(each.created_at),
                 each.task_id or "-",
                 shorten(each.title, 70),

@@ -15,6 +15,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from json import dumps
 
+from siding.app.decision_gates import refuse_key_of_gates
 from siding.app.decision_pages import page_of
 from siding.app.decision_requests import read_file, read_text
 from siding.app.decision_views import DecisionView, as_record
@@ -44,6 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     timeout_s = _timeout(arguments.timeout)
+    refuse_key_of_gates(arguments.key)
     value = _request(arguments, context)
     project = project_for_people(context.app, make=True)
     asking = ask(project, value, key=arguments.key)
