@@ -2,8 +2,8 @@
 
 The environment says so, and a program can clear that. So the processes above this one are looked at
 too: on Linux a run adopts whatever its command leaves behind, so everything that a step started has
-the run above it, in whatever session. Code in the same account that means to lie (it can ask another
-program to start this one) is not stopped by this; only a sandbox stops it.
+the run above it, in whatever session. A program that means to lie can still ask a service outside
+of the step to start this one; only a sandbox stops that.
 """
 
 from typing import NamedTuple

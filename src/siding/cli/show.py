@@ -70,7 +70,7 @@ def _print_step(screen: Screen, found: Step) -> None:
     record = found.record
     how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
     lines = [
-        ("step", f"{found.id} {found.kind}"),
+        ("step", f"{found.id} {found.kind_shown}"),
         ("command", found.title),
         ("in", str(record.get("cwd", ""))),
         ("started", local_time(found.started_at)),

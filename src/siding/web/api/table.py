@@ -46,7 +46,9 @@ _STREAM = {"type": "string", "enum": ["stdout", "stderr"], "default": "stdout"}
 OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/project", "The project this dashboard shows", obj(name="string"),
               reads.project),
-    Operation("GET", "/tasks", "The board", obj(tasks=array(TASK)), reads.tasks),
+    Operation("GET", "/tasks", "The board, and the open questions on none of its tasks",
+              obj(tasks=array(TASK), questions=array(obj(what="string", path="string"))),
+              reads.tasks),
     Operation("POST", "/tasks", "Start a task", TASK, write=writes.start, body=START),
     Operation("GET", "/tasks/{task}", "One task", TASK, reads.task),
     Operation("POST", "/tasks/{task}/switch", "Make it the active task", TASK,
