@@ -101,7 +101,7 @@ def _told_answer(ask: Ask, wanted: Answered) -> str:
 
 def _place(ask: Ask, decision: DecisionView) -> str:
     if not decision.task_id:
-        return ", asked outside of tasks,"
+        return " (asked outside of tasks)"
     names: dict[str, str] = {task.id: task.name for task in ask.project.tasks.readable()}
     name = names.get(decision.task_id, "")
     return f" of task {decision.task_id}{f' ({name})' if name else ''}"
