@@ -58,7 +58,7 @@ class Dashboard:
         """Return the address of a page, with the key."""
         return f"http://127.0.0.1:{self.port}{path}#key={self.key}"
 
-    def code(self, number: int = 1, *, seconds: float = 20) -> str:
+    def code(self, number: int = 1, *, seconds: float = 60) -> str:
         """Return the newest code once the terminal has shown so many."""
         end = time.monotonic() + seconds
         while len(found := CODE.findall(self.said)) < number:
@@ -92,7 +92,7 @@ class Dashboard:
         headers = {"Authorization": f"Bearer {self.key if key is None else key}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, body=body, headers=headers)
             answer = connection.getresponse()
@@ -100,7 +100,7 @@ class Dashboard:
         finally:
             connection.close()
 
-    def wait(self, *, seconds: float = 20) -> int:
+    def wait(self, *, seconds: float = 60) -> int:
         """Wait for it to end by itself; return its exit status."""
         status = self._process.wait(timeout=seconds)
         self._reader.join(timeout=5)
@@ -111,7 +111,7 @@ class Dashboard:
         if self._process.poll() is None:
             os.kill(self._process.pid, signal.SIGINT)
         try:
-            return self._process.wait(timeout=10)
+            return self._process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from dashboards import Dashboard
 from sandbox import Sandbox
@@ -15,7 +15,10 @@ SWITCHES = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PATIENCE_MS = 20_000
+# How long a test waits for what must come: long, because a machine may be busy with other things.
+# What comes ends the wait, so a test that passes is no slower for it.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 Open = Callable[..., Page]
 

@@ -35,15 +35,29 @@ QUESTION = {
 }  # fmt: skip
 
 
+# Every colour there is for code; a step changes each line, so that it is seen on both grounds.
+SOURCE = '''# a comment
+@decorator
+class Name(int):
+    """A text."""
+
+    def method(self):
+        return len("text") + 1 if self and not None else 2
+'''
+
+
 @pytest.fixture(scope="module")
 def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     """A dashboard with something on every page."""
-    sandbox = Sandbox(tmp_path_factory.mktemp("lived-in"))
+    files = {"hello.txt": "hello\n", "src/a.py": SOURCE}
+    sandbox = Sandbox(tmp_path_factory.mktemp("lived-in"), files=files)
     sandbox.siding("task", "start", "the first task", "-m", "at some length")
     colours = (
         "printf '\\033[31mred\\033[32mgreen\\033[1;34mblue\\033[0m\\n\\033[41mon red\\033[0m\\n'"
     )
-    sandbox.siding("run", "--", "sh", "-c", f"{colours}; echo x >> src/a.py; echo new > new.py")
+    sandbox.siding(
+        "run", "--", "sh", "-c", f"{colours}; sed -i 's/$/ # more/' src/a.py; echo new > new.py"
+    )
     sandbox.siding("run", "--", "sh", "-c", "exit 3", status=3)
     sandbox.siding("rollback", "--step", "1")
     sandbox.siding("task", "start", "a planned one", "--no-workspace", "--no-switch")

@@ -94,7 +94,7 @@ def test_a_question_is_answered_while_the_command_waits(
         page.get_by_role("button", name="Send the answers").click()
         expect(page.get_by_text("This is what was recorded")).to_be_visible()
         expect(page.locator(".recorded").nth(2)).to_contain_text("Turnstile")
-        said, _ = command.communicate(timeout=30)
+        said, _ = command.communicate(timeout=60)
     assert command.returncode == 0
     chosen = {each["id"]: each["chosen"] for each in json.loads(said)["decisions"]}
     assert chosen[1] == "session"
@@ -127,7 +127,7 @@ def test_the_keyboard_alone_is_enough_and_choices_survive_a_reload(
         page.keyboard.type("Turnstile")
         page.keyboard.press("Control+Enter")
         expect(page.get_by_text("This is what was recorded")).to_be_visible()
-        said, _ = command.communicate(timeout=30)
+        said, _ = command.communicate(timeout=60)
     answers = json.loads(said)["decisions"]
     assert answers[0]["chosen"] == "jwt"
     assert answers[2]["chosen"] == "Turnstile"
@@ -149,4 +149,65 @@ def test_the_second_answer_is_told_that_it_is_the_second(
         status, said = dashboard.post(f"/api/v1/decisions/{session}/answer", body)
         assert status == 409
         assert json.loads(said)["error"]["code"] == "already_closed"
-        command.communicate(timeout=30)
+        command.communicate(timeout=60)
+
+
+GATE = {
+    "names": ["build", "finish"],
+    "gates": {"build": [{"ask": "May this be released?"}]},
+}
+
+
+def test_a_gate_is_opened_with_the_code_of_the_terminal(
+    sandbox: Sandbox, dashboard: Dashboard, visit: Open
+) -> None:
+    sandbox.siding("task", "start", "release")
+    (sandbox.project / "config.yaml").write_text(json.dumps({"version": 1, "phases": GATE}))
+    sandbox.siding("phase", "start", "build", "begin")
+    page = visit(dashboard, "/decisions")
+    sandbox.siding("phase", "next-part", "finish", "done", status=1)
+    page.get_by_role("link", name="May this be released?").click()
+    expect(page.get_by_text("the gate of phase build")).to_be_visible()
+    code = page.locator("#decision").get_by_label("The code in the terminal")
+    send = page.get_by_role("button", name="Send the answer")
+    page.get_by_role("radio", name="No, not yet").check()
+    send.click()
+    expect(code).to_be_focused()
+    first = dashboard.code()
+    page.get_by_role("radio", name="Yes, go on").check()
+    expect(code).to_be_hidden()  # the code was for the other answer
+    send.click()
+    expect(code).to_be_focused()
+    second = dashboard.code(2)
+    code.fill(first)
+    send.click()
+    expect(page.get_by_role("alert")).to_contain_text("not the code")
+    code.fill(second)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("This is what was recorded")).to_be_visible()
+    expect(page.get_by_text("page with code")).to_be_visible()
+    sandbox.siding("phase", "next-part", "finish", "done")
+    page.goto(dashboard.url("/phases"))
+    settled(page)
+    page.get_by_text("2 moves").click()
+    expect(page.get_by_text("answered by page with code")).to_be_visible()
+
+
+def test_a_question_of_no_task_comes_to_the_board_and_is_cancelled_with_a_code(
+    sandbox: Sandbox, dashboard: Dashboard, visit: Open
+) -> None:
+    page = visit(dashboard)
+    with asking(sandbox, {**QUESTION, "items": QUESTION["items"][:1]}) as command:
+        expect(page.locator("#group-waiting .number")).to_have_text("1")  # without a reload
+        open_question(page)
+        page.get_by_text("Not to be answered?").click()
+        page.get_by_role("button", name="Cancel the question").click()
+        field = page.locator("form.cancel").get_by_label("The code in the terminal")
+        expect(field).to_be_focused()
+        field.fill(dashboard.code())
+        page.get_by_role("button", name="Cancel the question").click()
+        expect(page.get_by_text("Cancelled")).to_be_visible()
+        command.communicate(timeout=60)
+    page.goto(dashboard.url())
+    settled(page)
+    expect(page.locator("#group-waiting")).to_have_count(0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from siding.app.decisions import AlreadyClosed, answer, ask, get, list_decisions
+from siding.app.decisions import AlreadyClosed, Via, answer, ask, get, list_decisions
 from siding.app.project import Project, ensure_project
 from siding.app.wiring import open_app
 
@@ -74,7 +74,7 @@ def asked_holds(case: Path, promises: list[str]) -> None:
     assert not before or again.session_id in before
     assert pending(project) == again.session_id
     if again.state == "open":
-        answer(project, again.session_id, [{"id": 1, "chosen": "victim"}], via="test")
+        answer(project, again.session_id, [{"id": 1, "chosen": "victim"}], via=Via.TERMINAL)
     assert ask(project, QUESTION, key="k").decision.state == "answered"
 
 
@@ -96,11 +96,11 @@ def answered_holds(case: Path, promises: list[str]) -> None:
     assert len(promises) <= 1, promises
     if new.state == "open":
         assert not promises, "an answer was promised and is not there"
-        answer(project, new.session_id, [{"id": 1, "chosen": "rival"}], via="test")
+        answer(project, new.session_id, [{"id": 1, "chosen": "rival"}], via=Via.TERMINAL)
     else:
         assert not promises or new.items[0].values == (promises[0],), (promises, new)
         with pytest.raises(AlreadyClosed):
-            answer(project, new.session_id, [{"id": 1, "chosen": "rival"}], via="test")
+            answer(project, new.session_id, [{"id": 1, "chosen": "rival"}], via=Via.TERMINAL)
         assert get(project, new.session_id).items == new.items
     listed, damaged = list_decisions(project, closed=True)
     assert not damaged

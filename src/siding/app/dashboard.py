@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from siding.app.project import Project
-from siding.app.wiring import App
 from siding.errors import SidingError
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.files import make_dirs, remove_file
@@ -76,15 +75,6 @@ def running_dashboard(project: Project) -> Dashboard | None:
         key=str(document["key"]),
         started_at=str(document.get("started_at", "")),
     )
-
-
-def refuse_in_a_step(app: App) -> None:
-    """Raise SidingError inside a step: what runs there would read the codes meant for a person."""
-    if app.env.get("SIDING_STEP_TOKEN"):
-        raise SidingError(
-            "the dashboard cannot be started by what runs in a step",
-            hint="it is for a person: `siding ui` in a terminal of your own",
-        )
 
 
 @contextmanager

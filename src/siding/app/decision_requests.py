@@ -51,6 +51,8 @@ def read_answers(raw: bytes, where: str) -> object:
 
 
 def _hint(raw: bytes) -> str:
+    if raw.lstrip()[:1] in (b"[", b'"'):
+        return 'a question is an object: {"task": "…", "source": "…", "items": [ … ]}'
     if raw.lstrip()[:1] == b"{" and raw.count(b"'") > raw.count(b'"'):
         return 'JSON has double quotes: {"task": "…"}'
     return "in a shell, put the JSON in single quotes, or use --file"

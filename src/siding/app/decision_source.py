@@ -26,13 +26,17 @@ class SourceLine(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What there is to show; when there is nothing, ``problem`` says why."""
+    """What there is to show; when there is nothing, ``problem`` says why.
+
+    ``above`` is the file before the first line shown: what a line means may depend on it.
+    """
 
     file: str
     start: int
     end: int
     lines: tuple[SourceLine, ...]
     problem: str = ""
+    above: tuple[str, ...] = ()
 
 
 def read_source(root: Path, file: str, start: int, end: int) -> Source:
@@ -55,7 +59,7 @@ def read_source(root: Path, file: str, start: int, end: int) -> Source:
         )
         for number in range(first, last + 1)
     )
-    return source._replace(lines=shown)
+    return source._replace(lines=shown, above=tuple(lines[: first - 1]))
 
 
 def _read(root: Path, file: str) -> str:

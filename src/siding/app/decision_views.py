@@ -53,7 +53,9 @@ class DecisionView(NamedTuple):
     items: tuple[ItemView, ...]
     created_at: str
     completed_at: str
-    via: str  # where it was closed: "terminal", "page", …
+    via: str  # how it was closed: "terminal", "flag", "page", "page with code"
+    closed_in_step: str  # ``TASK/STEP`` when that was done from inside a step, else ""
+    gate: str  # the phase that its answer lets the task leave, "" for an ordinary question
     reason: str  # why it was cancelled
     key: str
     key_named: bool
@@ -70,7 +72,7 @@ class DecisionView(NamedTuple):
         return self.items[0].title + (f" (and {more} more)" if more else "")
 
 
-def view_of(decision: Decision) -> DecisionView:
+def view_of(decision: Decision, *, gate: str) -> DecisionView:
     """Return what front ends see of a decision."""
     answers = {each.id: each for each in decision.answers}
     items = []
@@ -87,6 +89,8 @@ def view_of(decision: Decision) -> DecisionView:
         created_at=asked.created_at,
         completed_at=decision.completed_at,
         via=decision.via,
+        closed_in_step=decision.closed_in_step,
+        gate=gate,
         reason=decision.reason,
         key=asked.key,
         key_named=asked.key_named,
@@ -112,6 +116,8 @@ def as_record(view: DecisionView) -> dict[str, Any]:
         "agent": view.agent or None,
         "key": view.key if view.key_named else None,
         "via": view.via or None,
+        "closed_in_step": view.closed_in_step or None,
+        "gate": view.gate or None,
     }
     return {**record, "reason": view.reason} if view.reason else record
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from siding.app.calling_step import calling_steps, refuse_inside_step
 from siding.app.decision_asking import (
     asked_by,
     calling_task,
@@ -16,12 +17,13 @@ from siding.app.decision_asking import (
     root_of,
     with_relative_locations,
 )
+from siding.app.decision_gates import GateKeys
 from siding.app.decision_source import Source, read_source
 from siding.app.decision_views import DecisionView, ItemView, view_of
 from siding.app.project import WAIT_FOR_PROJECT_S, Project
-from siding.decisions.answers import check_answers
+from siding.decisions.answers import Answer, check_answers
 from siding.decisions.checking import check_request
-from siding.decisions.record import Decision
+from siding.decisions.record import Decision, Via
 from siding.decisions.states import (
     AlreadyClosed,
     DecisionMove,
@@ -37,9 +39,9 @@ FIRST_LOOK_S = 0.01
 LONGEST_PAUSE_S = 0.08  # who waits is awake within a tenth of a second
 
 __all__ = [
-    "AlreadyClosed", "Asking", "Cancelled", "DecisionView", "ItemView", "NotAnswered", "Source",
-    "answer", "ask", "cancel", "clean", "collected", "find", "get", "list_decisions",
-    "output_or_raise", "source_of", "wait", "with_key",
+    "AlreadyClosed", "Answer", "Asking", "Cancelled", "DecisionView", "ItemView", "NotAnswered",
+    "Source", "Via", "answer", "answered", "ask", "cancel", "clean", "collected", "find", "get",
+    "list_decisions", "open_decision", "output_or_raise", "source_of", "wait", "with_key",
 ]  # fmt: skip
 
 
@@ -61,10 +63,17 @@ class KeyTaken(SidingError):
     code = "key_taken"
 
 
-class OwnQuestion(SidingError):
-    """What asks may not answer: the command runs inside a task's step."""
+class CodeNeeded(SidingError):
+    """The dashboard's key is not enough: an agent in a step without a sandbox can read it."""
 
-    code = "own_question"
+    code = "code_needed"
+
+
+class Answered(NamedTuple):
+    """A decision that is open, and answers as they would be recorded."""
+
+    decision: DecisionView
+    answers: tuple[Answer, ...]
 
 
 class Asking(NamedTuple):
@@ -78,15 +87,19 @@ class Asking(NamedTuple):
     ignored: tuple[str, ...]
 
 
-def ask(project: Project, value: object, *, key: str | None = None) -> Asking:
+def ask(
+    project: Project, value: object, *, key: str | None = None, task_id: str | None = None
+) -> Asking:
     """Store a question durably and return it, or the one that has the same key.
+
+    It belongs to `task_id`; without one, to the task that the caller is in, if any.
 
     `value` is the parsed JSON. Without a `key` the question's own content in its task is the key.
     Raises InvalidRequest, which names the place and the fix, and KeyTaken: under one key the words
     may differ, as an agent's do when it asks again, but not what can be answered.
     """
     checked = check_request(with_relative_locations(project, value))
-    task_id = calling_task(project)
+    task_id = calling_task(project) if task_id is None else task_id
     asked = asked_by(project, task_id, key, checked.request)
     with _changing(project, "asking"):
         decision, found = _store(project).ask(checked.request, asked)
@@ -97,7 +110,7 @@ def ask(project: Project, value: object, *, key: str | None = None) -> Asking:
         )
     if not found:
         _emit(project, "decision.asked", decision)
-    return Asking(decision=view_of(decision), found=found, ignored=checked.ignored)
+    return Asking(decision=_view(project, decision), found=found, ignored=checked.ignored)
 
 
 def list_decisions(
@@ -112,9 +125,10 @@ def list_decisions(
     ids = [*store.closed_ids(), *waiting] if closed else waiting
     found: list[DecisionView] = []
     damaged: list[str] = []
+    gates = GateKeys(project)
     for session_id in ids[-limit:] if limit > 0 else ids:
         try:
-            found.append(view_of(store.load(session_id)))
+            found.append(_view(project, store.load(session_id), gates))
         except UnreadableFile as error:
             damaged.append(error.message)
         except NotFound:
@@ -125,7 +139,7 @@ def list_decisions(
 
 def get(project: Project, session_id: str) -> DecisionView:
     """Return one decision by its whole id; raises NotFound, DamagedFile."""
-    return view_of(_store(project).load(session_id))
+    return _view(project, _store(project).load(session_id))
 
 
 def find(project: Project, named: str | None) -> DecisionView:
@@ -135,7 +149,7 @@ def find(project: Project, named: str | None) -> DecisionView:
     """
     store = _store(project)
     if named is not None:
-        return view_of(store.load(_resolve(store, named)))
+        return _view(project, store.load(_resolve(store, named)))
     task_id = calling_task(project)
     if task_id:
         for session_id in sorted([*store.closed_ids(), *store.open_ids()], key=order)[::-1]:
@@ -144,19 +158,19 @@ def find(project: Project, named: str | None) -> DecisionView:
             except (NotFound, UnreadableFile):
                 continue
             if decision.asked.task_id == task_id:
-                return view_of(decision)
+                return _view(project, decision)
     newest = store.newest()
     if newest is None:
         raise NotFound(
             "no question was put yet", hint="`siding decide '<json>'` puts one; see --help"
         )
-    return view_of(newest)
+    return _view(project, newest)
 
 
 def with_key(project: Project, key: str) -> DecisionView | None:
     """Return the decision that a key stands for; None when nobody has asked it."""
     found = _store(project).with_key(key)
-    return None if found is None else view_of(found)
+    return None if found is None else _view(project, found)
 
 
 def source_of(project: Project, decision: DecisionView, item: ItemView) -> Source | None:
@@ -168,35 +182,88 @@ def source_of(project: Project, decision: DecisionView, item: ItemView) -> Sourc
     return read_source(root, where.file, where.start, where.end)
 
 
-def answer(project: Project, session_id: str, answers: object, *, via: str) -> DecisionView:
+def answer(project: Project, session_id: str, answers: object, *, via: Via) -> DecisionView:
     """Record a person's answers; returns after they would survive a power cut.
 
     `answers` is a list of ``{"id": 1, "chosen": "a", "note": "…"}``, or an object with that list as
-    `decisions`; of a multiple choice `chosen` is a list. Raises NotFound, InvalidAnswer, and
-    AlreadyClosed when somebody was first.
+    `decisions`; of a multiple choice `chosen` is a list. Raises NotFound, InvalidAnswer,
+    AlreadyClosed when somebody was first, InsideStep, and CodeNeeded for a gate.
     """
-    _refuse_inside_step(project)
+    refuse_inside_step(
+        project,
+        "a decision is a person's to make",
+        hint="answer it in another terminal or on the dashboard",
+    )
     store = _store(project)
     decision = store.load(session_id)
     state = move_decision(decision.state, DecisionMove.ANSWER)
-    closed = decision._replace(
-        state=state,
-        answers=check_answers(decision.request, answers),
-        completed_at=_now(project),
-        via=via,
-    )
+    checked = check_answers(decision.request, answers)
+    gate = GateKeys(project).phase_of(decision.asked)
+    if gate and via is Via.PAGE:
+        raise CodeNeeded(
+            f"this answer opens a gate (phase {gate}), and the dashboard's key alone opens none",
+            hint=_code_hint(session_id, "answer"),
+        )
+    closed = decision._replace(state=state, answers=checked, completed_at=_now(project), via=via)
     return _close(project, store, closed, "decision.answered")
 
 
-def cancel(project: Project, session_id: str, *, reason: str = "", via: str) -> DecisionView:
-    """Take a question back; who waits for it is told. Raises NotFound, AlreadyClosed."""
+def cancel(project: Project, session_id: str, *, reason: str = "", via: Via) -> DecisionView:
+    """Take a question back; who waits for it is told.
+
+    Inside a step only a question of the step's own task is taken back, and no gate's. Raises
+    NotFound, AlreadyClosed, InsideStep, and CodeNeeded for what has only the dashboard's key.
+    """
     store = _store(project)
     decision = store.load(session_id)
     state = move_decision(decision.state, DecisionMove.CANCEL)
+    if via is Via.PAGE:  # which task the request came from cannot be known: any may be another's
+        raise CodeNeeded(
+            "the dashboard's key alone cancels no question", hint=_code_hint(session_id, "cancel")
+        )
     closed = decision._replace(
-        state=state, completed_at=_now(project), via=via, reason=reason.strip()
+        state=state,
+        completed_at=_now(project),
+        via=via,
+        reason=reason.strip(),
+        closed_in_step=_own_step(project, decision),
     )
     return _close(project, store, closed, "decision.cancelled")
+
+
+def open_decision(project: Project, session_id: str) -> DecisionView:
+    """Return a decision that can still be answered; raises NotFound, AlreadyClosed."""
+    decision = _store(project).load(session_id)
+    move_decision(decision.state, DecisionMove.ANSWER)
+    return _view(project, decision)
+
+
+def answered(project: Project, session_id: str, answers: object) -> Answered:
+    """Return what `answer` would record; raises NotFound, InvalidAnswer, AlreadyClosed."""
+    decision = _store(project).load(session_id)
+    move_decision(decision.state, DecisionMove.ANSWER)
+    checked = check_answers(decision.request, answers)
+    return Answered(decision=_view(project, decision), answers=checked)
+
+
+def _own_step(project: Project, decision: Decision) -> str:
+    """Return the calling step, "" outside of any; raise when it may not cancel this decision."""
+    steps = calling_steps(project)
+    own = [str(step) for step in steps if step.task_id and step.task_id == decision.asked.task_id]
+    if steps and (not own or GateKeys(project).phase_of(decision.asked)):
+        refuse_inside_step(
+            project,
+            "a step takes back only what its own task asked, and no gate",
+            hint=f"`siding decide cancel {decision.session_id}` in a terminal of your own",
+        )
+    return own[0] if own else ""
+
+
+def _code_hint(session_id: str, act: str) -> str:
+    return (
+        "the page asks for the code that the terminal of `siding ui` shows; or "
+        f"`siding decide {act} {session_id}` in a terminal"
+    )
 
 
 def wait(
@@ -224,7 +291,7 @@ def wait(
             )
         sleep(pause if left is None else min(pause, left))
         pause = min(pause * 1.2, LONGEST_PAUSE_S)
-    return view_of(store.load(session_id))
+    return _view(project, store.load(session_id))
 
 
 def output_or_raise(decision: DecisionView) -> dict[str, Any]:
@@ -275,6 +342,11 @@ def clean(project: Project, *, keep: int, before: str | None = None) -> list[str
     return moved
 
 
+def _view(project: Project, decision: Decision, gates: GateKeys | None = None) -> DecisionView:
+    gate = (gates or GateKeys(project)).phase_of(decision.asked)
+    return view_of(decision, gate=gate)
+
+
 def _store(project: Project) -> DecisionStore:
     return DecisionStore(project.layout.decisions_dir)
 
@@ -282,7 +354,7 @@ def _store(project: Project) -> DecisionStore:
 def _close(project: Project, store: DecisionStore, closed: Decision, event: str) -> DecisionView:
     recorded = store.close(closed)
     _emit(project, event, recorded)
-    return view_of(recorded)
+    return _view(project, recorded)
 
 
 def _changing(project: Project, what: str) -> FileLock:
@@ -303,14 +375,6 @@ def _resolve(store: DecisionStore, named: str) -> str:
             hint="use the whole id",
         )
     return found[0] if found else named
-
-
-def _refuse_inside_step(project: Project) -> None:
-    if project.app.env.get("SIDING_STEP_TOKEN"):
-        raise OwnQuestion(
-            "this command runs inside a task's step, and a decision is a person's to make",
-            hint="answer it in another terminal or on the dashboard",
-        )
 
 
 def _closed_before(decision: Decision, before: str) -> bool:

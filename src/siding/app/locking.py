@@ -87,6 +87,12 @@ def holding_git(project: Project, what: str) -> Iterator[None]:
         lock.release()
 
 
+def busy_with(project: Project, task_id: TaskId) -> str:
+    """Return who works in the task now, as one phrase; "" when nobody does."""
+    lock = FileLock(project.task_layout(task_id).lock)
+    return describe(lock.holder()) if lock.is_locked() else ""
+
+
 def describe(holder: Holder | None) -> str:
     """Return who holds a lock and since when, as one phrase."""
     if holder is None:

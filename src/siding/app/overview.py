@@ -26,11 +26,16 @@ class Group(StrEnum):
 
 
 class Waiting(NamedTuple):
-    """Something of a task that waits for a person. `path`: its page, "" when it has none."""
+    """Something that waits for a person. `task`: "" for a question that was asked outside of tasks.
+
+    `path`: its page, "" when it has none; `about` and `since` say more of it.
+    """
 
     task: str
     what: str
     path: str
+    about: str = ""
+    since: str = ""
 
 
 class Total(NamedTuple):
@@ -52,10 +57,11 @@ class Card(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """All tasks, and the ids of those that cannot be read."""
+    """All tasks, the ids of those that cannot be read, and what waits and is on no open task."""
 
     cards: list[Card]
     unreadable: list[TaskId]
+    loose: list[Waiting]
 
     def group(self, group: Group) -> list[Card]:
         """Return the tasks of a group: those with the newest step first."""
@@ -70,7 +76,9 @@ def overview(project: Project, waiting: Sequence[Waiting] = ()) -> Overview:
     for each in waiting:
         by_task.setdefault(each.task, []).append(each)
     cards = [_card(project, row, by_task) for row in board.rows]
-    return Overview(cards=cards, unreadable=board.unreadable)
+    on_cards = {card.row.id for card in cards if card.group is not Group.CLOSED}
+    loose = [each for each in waiting if each.task not in on_cards]
+    return Overview(cards=cards, unreadable=board.unreadable, loose=loose)
 
 
 def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:

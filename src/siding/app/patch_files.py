@@ -5,6 +5,7 @@ a window is read without looking at what is before it.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -22,6 +23,7 @@ MARK_EVERY = 400  # rows
 LONGEST_ROW = 2000  # bytes shown of one row
 WHOLE_PATCHES_KEPT = 16
 _BLOCK = 1 << 18
+_INDEX = re.compile(r"index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})( |$)")
 
 
 class Mark(NamedTuple):
@@ -36,7 +38,8 @@ class Mark(NamedTuple):
 class FilePart(NamedTuple):
     """One file of a patch. Names are as git writes them: quoted where they are not plain.
 
-    `rows` counts hunk headers and lines. `status` is A, D, M, R, C or T.
+    `rows` counts hunk headers and lines. `status` is A, D, M, R, C or T. `old_blob` and `new_blob`
+    are the ids of the contents, "" where there is none or the patch does not say.
     """
 
     old_name: str
@@ -48,6 +51,8 @@ class FilePart(NamedTuple):
     rows: int
     notes: tuple[str, ...]  # such as a change of mode
     marks: tuple[Mark, ...]
+    old_blob: str = ""
+    new_blob: str = ""
 
 
 class Row(NamedTuple):
@@ -112,6 +117,17 @@ def parts_of(span: Span) -> list[FilePart]:
     return [part.done() for part in parts]
 
 
+def content_of(project: Project, blob: str, limit: int) -> str | None:
+    """Return a file's content as rows have it, with the id that its part names.
+
+    None when the content has more than `limit` bytes, or is not in the snapshots.
+    """
+    if not blob:
+        return None
+    found = project.snapshots.read_blob(blob, limit)
+    return None if found is None else found.decode("utf-8", "backslashreplace")
+
+
 def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
     """Return `count` rows of a part from row `start` on; the cost follows `count`."""
     mark = next((each for each in reversed(part.marks) if each.row <= start), None)
@@ -157,6 +173,7 @@ class _Building:
         self._old_name, self._name = _names(first)
         self._status = "M"
         self._is_binary = False
+        self._old_blob = self._new_blob = ""
         self._notes: list[str] = []
         self._marks: list[Mark] = []
         self._rows = self._additions = self._deletions = 0
@@ -209,6 +226,10 @@ class _Building:
             self._old_name = text.partition(" from ")[2]
         elif text.startswith(("rename to ", "copy to ")):
             self._name = text.partition(" to ")[2]
+        elif blobs := _INDEX.match(text):
+            self._old_blob, self._new_blob = (
+                each.strip("0") and each for each in blobs.group(1, 2)
+            )
         elif text.startswith(("GIT binary patch", "Binary files")):
             self._is_binary = True
         elif text.startswith(("old mode", "new mode", "similarity")):
@@ -230,6 +251,8 @@ class _Building:
             rows=self._rows,
             notes=tuple(self._notes),
             marks=tuple(self._marks),
+            old_blob=self._old_blob,
+            new_blob=self._new_blob,
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.app.decision_gates import key_of_gate
 from siding.app.decisions import ask, with_key
 from siding.app.environment import environment_in
 from siding.app.hooks import repository_hooks
@@ -146,10 +147,10 @@ def _decision(leaving: Leaving, gate: Gate, number: int) -> PassedGate:
     project, status = leaving.project, leaving.status
     phase = status.current_phase
     if gate.kind is GateKind.ASK:
-        # A step on, it is a new question: a no is not for ever.
-        key = f"gate:{leaving.task.id}:{status.task_id}:{phase}:{status.current_step}:{number}"
+        key = key_of_gate(leaving.task.id, status, number)
         wanted = gate.chosen or "yes"
-        found = ask(project, _question(leaving, gate), key=key).decision
+        question = _question(leaving, gate)
+        found = ask(project, question, key=key, task_id=leaving.task.id).decision
     else:
         key = gate.text.replace("{task}", leaving.task.id).replace("{pass}", status.task_id)
         wanted = gate.chosen
@@ -174,7 +175,9 @@ def _decision(leaving: Leaving, gate: Gate, number: int) -> PassedGate:
             if gate.kind is GateKind.ASK
             else f"`siding decide show {found.session_id}` shows it",
         )
-    return PassedGate(kind=gate.kind.value, text=gate.text, session_id=found.session_id)
+    return PassedGate(
+        kind=gate.kind.value, text=gate.text, session_id=found.session_id, via=found.via
+    )
 
 
 def _question(leaving: Leaving, gate: Gate) -> dict[str, object]:

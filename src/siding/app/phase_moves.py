@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from siding.app.apply import bench_for
 from siding.app.apply_content import LeftOut, Sources, state_at, with_commits
+from siding.app.calling_step import calling_steps
 from siding.app.gone_back import described, gone_back
 from siding.app.locking import holding_task
 from siding.app.phase_gates import GateClosed, Leaving, as_step, pass_gates, within_step
@@ -84,6 +85,9 @@ def move(project: Project, request: PhaseRequest) -> Moved:
     task = select(project, request.task)
     if task.status is TaskState.CLOSED:
         raise UsageError(f"task {task.name!r} is closed", hint="`siding task reopen` opens it")
+    inside = _calling_step(project, task)
+    if inside and request.move is PhaseMove.START:
+        _refuse_start_behind_gate(project, request.target)
     checked = _gates_before(project, task, request)
     with _holding(project, task, f"phase {request.move.value}", wait=request.wait) as held:
         store = PhaseStore(project.task_layout(task.id).root)
@@ -103,6 +107,7 @@ def move(project: Project, request: PhaseRequest) -> Moved:
             step=position.step,
             summary=summary,
             gates=gates,
+            inside_step=inside,
         )
         wanted = _Wanted(entry, there, plan.plan.names, checked.tree if checked else None)
         done = _commit(project, task, workspace, store, wanted, held)
@@ -318,6 +323,27 @@ def _inside_its_step(project: Project, task: Task) -> bool:
     tokens = project.app.env.get("SIDING_STEP_TOKEN", "").split(":")  # a step in a step has two
     running = read_running(project.task_layout(task.id).running_json)
     return running is not None and bool(running.token) and running.token in tokens
+
+
+def _calling_step(project: Project, task: Task) -> str:
+    """Return the step that the caller runs in: a number, with its task when that is another."""
+    found = calling_steps(project)
+    own = [each.step_id for each in found if each.task_id == task.id]
+    return own[0] if own else str(found[0]) if found else ""
+
+
+def _refuse_start_behind_gate(project: Project, target: str | None) -> None:
+    """Raise GateClosed when phases before `target` have gates: a new pass would go around them."""
+    plan = configured(project).plan
+    if target not in plan.names:
+        return  # the move itself says so
+    before = plan.names[: plan.names.index(target)]
+    gated = next((phase for phase in before if plan.gates.get(phase)), None)
+    if gated is not None:
+        raise GateClosed(
+            f"inside a step a pass cannot begin in {target!r}: phase {gated!r} before it has gates",
+            hint=f"begin in {gated!r} or before it, or let a person begin",
+        )
 
 
 def _pass_id(project: Project, store: PhaseStore, wanted: _Wanted) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from siding.app.decision_requests import read_answers
 from siding.app.decision_views import DecisionView, ItemView, as_record
-from siding.app.decisions import answer, find, list_decisions
+from siding.app.decisions import Via, answer, find, list_decisions
 from siding.app.project import Project, require_project
 from siding.cli.answering import Dialogue
 from siding.cli.decision_text import print_head
@@ -53,7 +53,8 @@ def run(arguments: Namespace, context: Context) -> int:
         answers = _from_flags(arguments, decision)
     else:
         answers = _from_dialogue(context, project, decision)
-    recorded = answer(project, decision.session_id, answers, via="terminal")
+    via = Via.FLAG if flags or arguments.answers is not None else Via.TERMINAL
+    recorded = answer(project, decision.session_id, answers, via=via)
     if arguments.json:
         print_json(context.screen, as_record(recorded))
         return 0

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions import cancel, find
+from siding.app.decisions import Via, cancel, find
 from siding.app.project import require_project
 from siding.cli.globals import Context
 
@@ -15,6 +15,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     decision = find(project, arguments.session)
-    cancel(project, decision.session_id, reason=arguments.reason, via="terminal")
+    cancel(project, decision.session_id, reason=arguments.reason, via=Via.TERMINAL)
     context.screen.note(f"cancelled {decision.session_id}")
     return 0

@@ -1,12 +1,11 @@
 """Print the answer of a decision as one line of JSON; the newest one's when none is named."""
 
 from argparse import ArgumentParser, Namespace
-from json import dumps
 
 from siding.app.decision_views import as_record
 from siding.app.decisions import collected, find, output_or_raise
 from siding.app.project import require_project
-from siding.cli.formats import print_json
+from siding.cli.formats import print_json, print_line
 from siding.cli.globals import Context
 
 
@@ -22,7 +21,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(context.screen, as_record(decision))
     else:
-        context.screen.print(dumps(output, ensure_ascii=True, separators=(",", ":")))
+        print_line(context.screen, output)
     context.screen.out.flush()
     collected(project, decision)
     return 0

@@ -13,8 +13,8 @@ command is ended: the same JSON, or the same --key, finds the same question agai
 
 import sys
 from argparse import ArgumentParser, Namespace
-from json import dumps
 
+from siding.app.decision_gates import refuse_key_of_gates
 from siding.app.decision_pages import page_of
 from siding.app.decision_requests import read_file, read_text
 from siding.app.decision_views import DecisionView, as_record
@@ -23,7 +23,7 @@ from siding.app.hidden_home import project_for_people
 from siding.app.inbox import decision_entry
 from siding.app.notifying import notify
 from siding.app.project import Project
-from siding.cli.formats import print_json
+from siding.cli.formats import print_json, print_line
 from siding.cli.globals import Context
 from siding.cli.screen import inert
 from siding.cli.words import seconds_in
@@ -34,7 +34,7 @@ LONGEST_INPUT = 1 << 20  # bytes
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("request", nargs="?", help="the question as JSON, or - for standard input")
-    parser.add_argument("--file", metavar="F", help="read the question from a file")
+    parser.add_argument("--file", metavar="F", help="read the question from a file, or -")
     parser.add_argument("--key", metavar="K", help="a name that finds this question again, always")
     parser.add_argument("--no-wait", action="store_true", help="print the session and return")
     parser.add_argument("--timeout", metavar="TIME", help="wait no longer than 90, 90s, 5m, 1h30m")
@@ -44,6 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     timeout_s = _timeout(arguments.timeout)
+    refuse_key_of_gates(arguments.key)
     value = _request(arguments, context)
     project = project_for_people(context.app, make=True)
     asking = ask(project, value, key=arguments.key)
@@ -61,7 +62,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(context.screen, as_record(decision))
     else:
-        context.screen.print(dumps(output, ensure_ascii=True, separators=(",", ":")))
+        print_line(context.screen, output)
     context.screen.out.flush()
     collected(project, decision)
     return 0
@@ -74,9 +75,9 @@ def _request(arguments: Namespace, context: Context) -> object:
             "one question is needed: as an argument, as - for standard input, or with --file",
             hint="`siding decide --help` shows one",
         )
-    if arguments.file is not None:
+    if arguments.file not in (None, "-"):
         return read_file(context.app.cwd / arguments.file)
-    if arguments.request == "-":
+    if "-" in given:
         raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
         return read_text(raw, "standard input")
     return read_text(arguments.request.encode("utf-8", "surrogateescape"), "the argument")

@@ -20,6 +20,26 @@ def print_json(screen: Screen, value: Any) -> None:
     screen.print(json_text(value))
 
 
+def print_line(screen: Screen, value: Any) -> None:
+    """Print `value` as one line of JSON, in the letters it was written in.
+
+    What draws nothing (controls, characters that turn the direction of the text) is escaped, and
+    all that the terminal's encoding lacks: it is the same JSON to whoever parses it.
+    """
+    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if not line.isprintable():
+        line = "".join(each if each.isprintable() else _escaped(each) for each in line)
+    try:
+        line.encode(screen.out.encoding or "utf-8")
+    except UnicodeEncodeError:
+        line = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    screen.print(line)
+
+
+def _escaped(character: str) -> str:
+    return json.dumps(character, ensure_ascii=True)[1:-1]
+
+
 def json_text(value: Any) -> str:
     """Return `value` as JSON that any reader accepts, whatever bytes file names were made of."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)

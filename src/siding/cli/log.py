@@ -66,7 +66,7 @@ def _cells(step: Step) -> tuple[str, ...]:
     change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
     return (
         step.id,
-        step.kind,
+        step.kind_shown,
         step.title,
         ago(step.ended_at),
         duration(step.duration_ms) if step.duration_ms else "-",

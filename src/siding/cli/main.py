@@ -116,7 +116,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 }
 
 # What a group does with arguments that begin like these: no command has such a name.
-UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "-"))}
+UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__complete": ("siding.cli.complete", "values for shell completion"),

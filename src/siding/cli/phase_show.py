@@ -6,7 +6,7 @@ from siding.app.phases import as_record, show
 from siding.app.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
-from siding.cli.phase_status import print_head
+from siding.cli.phase_status import gate_line, print_head
 from siding.cli.screen import inert
 from siding.cli.words import local_time
 
@@ -27,11 +27,10 @@ def run(arguments: Namespace, context: Context) -> int:
     for entry in found.history:
         commit = f"  {entry.git_commit[:7]}" if entry.git_commit else ""
         where = f"{entry.step:>3}  {local_time(entry.timestamp)}  {inert(entry.phase)}"
-        screen.print(f"{where}  {entry.action}{screen.style(commit, 'dim')}")
+        inside = f"  inside step {inert(entry.inside_step)}" if entry.inside_step else ""
+        screen.print(f"{where}  {entry.action}{screen.style(commit + inside, 'dim')}")
         for line in inert(entry.summary, lines=True).splitlines():
             screen.print(f"       {line}")
         for gate in entry.gates:
-            step = f", step {gate.step_id}" if gate.step_id else ""
-            how = f"exit {gate.exit_code}{step}" if gate.exit_code is not None else gate.session_id
-            screen.print(f"       gate {inert(gate.text)!r} held ({inert(how)})")
+            screen.print(f"       {gate_line(gate)}")
     return 0

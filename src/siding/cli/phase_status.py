@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.phases import PhaseView, as_record, status
+from siding.app.phases import GateView, PhaseView, as_record, status
 from siding.app.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
@@ -26,8 +26,19 @@ def run(arguments: Namespace, context: Context) -> int:
         if found.history:
             last = found.history[-1]
             where = f" · commit {last.git_commit[:7]}" if last.git_commit else ""
-            context.screen.print(f"{last.action}: {inert(last.summary)}{where}")
+            inside = f" · inside step {inert(last.inside_step)}" if last.inside_step else ""
+            context.screen.print(f"{last.action}: {inert(last.summary)}{where}{inside}")
+            for gate in last.gates:
+                context.screen.print(f"  {gate_line(gate)}")
     return 0
+
+
+def gate_line(gate: GateView) -> str:
+    """Return how a gate held, as one line: what its command came to, or who answered and how."""
+    step = f", step {gate.step_id}" if gate.step_id else ""
+    answered = f", answered by {gate.via}" if gate.via else ""
+    how = f"exit {gate.exit_code}{step}" if gate.exit_code is not None else gate.session_id
+    return f"gate {inert(gate.text)!r} held ({inert(how + answered)})"
 
 
 def print_head(screen: Screen, found: PhaseView) -> None:

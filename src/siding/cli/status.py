@@ -58,7 +58,7 @@ def _lines(found: Status, root: str) -> list[tuple[str, str]]:
         lines.append(
             (
                 "last step",
-                f"{last.id} {last.kind} `{shorten(last.title, 60)}` {how}, {change}, "
+                f"{last.id} {last.kind_shown} `{shorten(last.title, 60)}` {how}, {change}, "
                 f"{duration(last.duration_ms)}, {ago(last.ended_at)}",
             )
         )

@@ -20,7 +20,7 @@ def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> li
     how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
     return [
         ("task", task_name),
-        ("step", f"{found.id} {found.kind}"),
+        ("step", f"{found.id} {found.kind_shown}"),
         ("command", found.title),
         ("in", str(record.get("cwd", ""))),
         ("started", local_time(found.started_at)),

@@ -8,6 +8,7 @@ always make a run narrower; wider only once you allowed it. Any change asks agai
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.calling_step import refuse_inside_step
 from siding.app.hooks import RepositoryHooks, repository_hooks, trust
 from siding.app.policy import Source, ground_of, loosening_policy, trust_policy
 from siding.app.project import ensure_project
@@ -47,6 +48,11 @@ def run(arguments: Namespace, context: Context) -> int:
     elif arguments.show:
         screen.note("they are not allowed; `siding trust` allows them")
     else:
+        refuse_inside_step(
+            project,
+            "what the repository brings is a person's to allow",
+            hint="`siding trust` in a terminal of your own",
+        )
         if hooks.hooks:
             trust(project, hooks)
         if policy is not None:

@@ -6,6 +6,7 @@ them how it was closed and the same `_meta`.
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from siding.decisions.answers import Answer, answers_from
@@ -18,6 +19,15 @@ from siding.decisions.states import DecisionState
 
 RECORD_VERSION = 1
 LONGEST_SESSION = 100  # bytes
+
+
+class Via(StrEnum):
+    """How a decision was answered or cancelled. Records may have words of other versions."""
+
+    TERMINAL = "terminal"  # question by question, or by a command that says what it does
+    FLAG = "flag"  # the answers were arguments, a file or standard input
+    PAGE = "page"  # with the key of the dashboard
+    PAGE_WITH_CODE = "page with code"  # and with the code that its terminal showed
 
 
 class Asked(NamedTuple):
@@ -38,7 +48,10 @@ class Asked(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """One decision. `via` says where it was answered or cancelled: ``terminal``, ``page`` …"""
+    """One decision. `via` says how it was answered or cancelled: a `Via`, or another's word.
+
+    `closed_in_step` is ``TASK/STEP`` when that was done from inside a step, else "".
+    """
 
     asked: Asked
     request: Request
@@ -47,6 +60,7 @@ class Decision(NamedTuple):
     completed_at: str = ""
     via: str = ""
     reason: str = ""
+    closed_in_step: str = ""
 
     @property
     def session_id(self) -> str:
@@ -81,6 +95,8 @@ def record_document(decision: Decision) -> dict[str, Any]:
     }
     if decision.reason:
         document["reason"] = decision.reason
+    if decision.closed_in_step:
+        document["closed_in_step"] = decision.closed_in_step
     return document
 
 
@@ -106,6 +122,7 @@ def decision_from_record(document: Mapping[str, Any], session_id: str) -> Decisi
         completed_at=str(document.get("completed_at") or ""),
         via=str(document.get("via") or ""),
         reason=str(document.get("reason") or ""),
+        closed_in_step=str(document.get("closed_in_step") or ""),
     )
 
 

@@ -79,6 +79,23 @@ def read_loose(objects: Path, sha: str, kind: str) -> bytes | None:
     return body if nul and header.startswith(kind.encode("ascii") + b" ") else None
 
 
+def read_loose_blob(objects: Path, sha: str, limit: int) -> bytes | None:
+    """Return the content of a loose blob of at most `limit` bytes, else None.
+
+    No more than that is unpacked, whatever the file says of itself.
+    """
+    data = durable.read_small(loose_path(objects, sha), limit + 1024)
+    if data is None:
+        return None
+    unpack = zlib.decompressobj()
+    try:
+        header, nul, body = unpack.decompress(data, limit + 64).partition(b"\0")
+    except zlib.error:
+        return None
+    whole = nul and header == f"blob {len(body)}".encode("ascii") and len(body) <= limit
+    return body if whole else None
+
+
 def is_whole(objects: Path, sha: str, object_format: str) -> bool:
     """Tell whether a loose object inflates to what its name says. In bounded memory."""
     import hashlib

@@ -159,6 +159,20 @@ class SnapshotStore:
             )
         return objects.parse_commit(body)
 
+    def read_blob(self, sha: str, limit: int) -> bytes | None:
+        """Return the content of a blob of this store or of the user's; None when it is longer than
+        `limit` bytes or not there. A loose one of ours needs no process.
+        """
+        body = objects.read_loose_blob(self.objects, sha, limit)
+        if body is not None:
+            return body
+        place = self.place()
+        size = self.git.attempt(place, ["cat-file", "-s", sha])
+        if size.returncode != 0 or int(size.stdout) > limit:
+            return None
+        found = self.git.attempt(place, ["cat-file", "blob", sha])
+        return found.stdout if found.returncode == 0 else None
+
     def present(self, shas: Sequence[str]) -> set[str]:
         """Return those of the objects that this store itself holds."""
         asked = "".join(f"{sha}\n" for sha in shas).encode("ascii")

@@ -57,6 +57,15 @@ class Step(NamedTuple):
         return f"{self.number:04d}"
 
     @property
+    def kind_shown(self) -> str:
+        """Return the kind as a person is told it.
+
+        A merge that was brought into the workspace has the form of a rollback in the ledger: like
+        one, it replaces what the workspace holds. It is none to whoever reads about it.
+        """
+        return "merge" if isinstance(self.record.get("merged"), dict) else self.kind
+
+    @property
     def title(self) -> str:
         """Return one line that says what the step did."""
         if self.cmd:

@@ -83,9 +83,11 @@ def move_phase(
     where = standing(phases, at)
     leads = PHASE_MOVES[where].get(move)
     if leads is None:
+        again = "`siding phase start --again` ends the present pass and begins another; "
         raise IllegalTransition(
             f"a task that is {where.value} cannot {move.value}",
-            hint=f"possible now: {', '.join(PHASE_MOVES[where])}",
+            hint=f"{again if move is PhaseMove.START else ''}possible now: "
+            f"{', '.join(PHASE_MOVES[where])}",
         )
     if move is PhaseMove.BACK_STEP and at is not None and at.step < 2:
         raise IllegalTransition(

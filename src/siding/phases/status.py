@@ -12,7 +12,7 @@ from siding.phases.states import PhaseMove, Position
 STATUS_VERSION = 1
 _STATUS = ("version", "task_id", "task", "current_phase", "current_step", "started_at", "phases",
            "history")  # fmt: skip
-_ENTRY = ("timestamp", "action", "phase", "step", "summary", "git_commit", "gates")
+_ENTRY = ("timestamp", "action", "phase", "step", "summary", "git_commit", "gates", "inside_step")
 
 
 class PassedGate(NamedTuple):
@@ -25,6 +25,7 @@ class PassedGate(NamedTuple):
     output: str = ""  # the end of what the command printed
     session_id: str = ""
     step_id: str = ""  # of the ledger; "" when the command ran inside the step that moved
+    via: str = ""  # how a person answered the decision: "terminal", "flag", "page with code" …
 
 
 class Entry(NamedTuple):
@@ -37,6 +38,7 @@ class Entry(NamedTuple):
     summary: str
     git_commit: str = ""
     gates: tuple[PassedGate, ...] = ()
+    inside_step: str = ""  # the step of the ledger that the move was made in, "" for outside
     rest: Mapping[str, Any] = {}
 
 
@@ -136,6 +138,8 @@ def _entry_document(entry: Entry) -> dict[str, Any]:
         document["git_commit"] = entry.git_commit
     if entry.gates:
         document["gates"] = [_gate_document(each) for each in entry.gates]
+    if entry.inside_step:
+        document["inside_step"] = entry.inside_step
     return {**document, **entry.rest}
 
 
@@ -143,7 +147,12 @@ def _gate_document(gate: PassedGate) -> dict[str, Any]:
     document: dict[str, Any] = {"kind": gate.kind, "text": gate.text}
     if gate.exit_code is not None:
         document |= {"exit_code": gate.exit_code, "duration_ms": gate.duration_ms}
-    texts = {"output": gate.output, "session_id": gate.session_id, "step_id": gate.step_id}
+    texts = {
+        "output": gate.output,
+        "session_id": gate.session_id,
+        "step_id": gate.step_id,
+        "via": gate.via,
+    }
     return document | {key: value for key, value in texts.items() if value}
 
 
@@ -157,6 +166,7 @@ def _entry_from(value: Mapping[str, Any]) -> Entry:
         summary=str(value["summary"]),
         git_commit=str(value.get("git_commit") or ""),
         gates=tuple(_gate_from(each) for each in gates) if isinstance(gates, list) else (),
+        inside_step=str(value.get("inside_step") or ""),
         rest={key: each for key, each in value.items() if key not in _ENTRY},
     )
 
@@ -171,4 +181,5 @@ def _gate_from(value: Mapping[str, Any]) -> PassedGate:
         output=str(value.get("output") or ""),
         session_id=str(value.get("session_id") or ""),
         step_id=str(value.get("step_id") or ""),
+        via=str(value.get("via") or ""),
     )

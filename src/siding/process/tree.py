@@ -249,6 +249,16 @@ def _kill_group(group: int) -> None:
         pass  # gone, or not ours: each member is signalled by itself anyway
 
 
+def ancestors() -> frozenset[int]:
+    """Return the processes above this one, as far as they can be read."""
+    found: set[int] = set()
+    status = processes.read_status(os.getpid())
+    while status is not None and status.parent > 0 and status.parent not in found:
+        found.add(status.parent)
+        status = processes.read_status(status.parent)
+    return frozenset(found)
+
+
 def _ourselves_and_above(everything: dict[int, Status]) -> set[int]:
     above = {os.getpid()}
     status = everything.get(os.getpid())

@@ -13,6 +13,7 @@ from siding.app.apply import ApplyRequest, Mode, WouldPublish
 from siding.app.apply import apply as apply_task
 from siding.app.apply import preview as apply_preview
 from siding.app.close import Fate, close_task
+from siding.app.locking import TaskBusy, busy_with
 from siding.app.project import Project
 from siding.app.restoring import Survey
 from siding.app.rollback import quote_path
@@ -31,6 +32,12 @@ class Changed(SidingError):
     """What was shown is no longer what would happen."""
 
     code = "changed"
+
+
+class NotPossible(SidingError):
+    """What was shown cannot be done as it stands."""
+
+    code = "not_possible"
 
 
 class Wish(NamedTuple):
@@ -61,7 +68,10 @@ class Group(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What would happen. `stops`: reasons why it cannot; `concerns` need consent (force)."""
+    """What would happen. `stops`: reasons why it cannot; `concerns` need consent (force).
+
+    `target`: what it goes to, such as a branch; `commits`: the subjects of those it brings.
+    """
 
     act: str
     title: str
@@ -72,6 +82,8 @@ class Plan(NamedTuple):
     stops: tuple[str, ...]
     nothing: bool
     digest: str
+    target: str = ""
+    commits: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """Return it for programs."""
@@ -89,22 +101,71 @@ class Done(NamedTuple):
 
 def plan(project: Project, task_id: TaskId, wish: Wish) -> Plan:
     """Return what carrying out the wish would come to now."""
-    return _PLANS[wish.act](project, task_id, wish)
+    found = _PLANS[wish.act](project, task_id, wish)
+    busy = busy_with(project, task_id)
+    if not busy:
+        return found
+    return found._replace(stops=(f"the task is busy: {busy}; wait until that has ended",))
 
 
-def carry_out(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Done:
-    """Do what was shown. Raises Changed when it is no longer what would happen."""
+def shown_plan(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Plan:
+    """Return what was shown; raises Changed when it would be another by now, and NotPossible."""
     now = plan(project, task_id, wish)
     if now.digest != digest:
         raise Changed("it has changed since it was shown", hint="look at it again")
-    return _ACTS[wish.act](project, task_id, wish)
+    if now.stops or now.concerns or now.nothing:
+        reason = [*now.stops, *now.concerns, now.sentence][0]
+        raise NotPossible(f"it cannot be done now: {reason}", hint="nothing was changed")
+    return now
+
+
+def carry_out(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Done:
+    """Do what was shown. Raises Changed and NotPossible as `shown_plan` does."""
+    shown_plan(project, task_id, wish, digest)
+    try:
+        return _ACTS[wish.act](project, task_id, wish)
+    except TaskBusy as busy:  # its hint is an option of the command line, which a page has not
+        raise NotPossible(
+            busy.message, hint="nothing was done; wait until that has ended"
+        ) from busy
+
+
+def told(named: str, wish: Wish, shown: Plan) -> str:
+    """Return the act in the words in which the terminal asks for agreement; `named`: the task."""
+    match wish.act:
+        case "rollback":
+            return _listed(
+                f"roll {named} back to {shown.target}",
+                "moving ignored files into the trash" if wish.hard else "",
+                "whatever is in the way" if wish.force else "",
+            )
+        case "apply":
+            return _listed(
+                f"apply {named} to {shown.target} as {wish.mode}",
+                f"with the message {wish.message[:60]!r}" if wish.message else "",
+                "and close the task" if wish.close else "and leave the task open",
+            )
+        case "close":
+            return _listed(
+                f"close {named}",
+                "keeping its workspace" if wish.keep else "its workspace into the trash",
+                "with work that was not applied" if wish.force else "",
+            )
+        case _:
+            forced = "whatever is in the way" if wish.force else ""
+            return _listed(f"{wish.act} in {named}: {shown.target}", forced)
+
+
+def _listed(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
 
 
 def _plan_rollback(project: Project, task_id: TaskId, wish: Wish) -> Plan:
     if not wish.step:
         raise UsageError("step is missing")
     with rolling.preview(project, _rollback_request(task_id, wish)) as survey:
-        return _survey_plan("rollback", f"Go back to {survey.destination.name}", survey, wish)
+        target = survey.destination.name
+        return _survey_plan("rollback", f"Go back to {target}", target, survey, wish)
 
 
 def _rollback_request(task_id: TaskId, wish: Wish) -> rolling.Request:
@@ -112,7 +173,7 @@ def _rollback_request(task_id: TaskId, wish: Wish) -> rolling.Request:
     return rolling.Request(step=step, task=task_id, hard=wish.hard, force=wish.force)
 
 
-def _survey_plan(act: str, title: str, survey: Survey, wish: Wish) -> Plan:
+def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: Wish) -> Plan:
     blocked = [quote_path(path) for path in survey.blocked]
     concerns = list(survey.concerns)
     if blocked:
@@ -128,7 +189,7 @@ def _survey_plan(act: str, title: str, survey: Survey, wish: Wish) -> Plan:
             [f"{quote_path(each.path)} ({each.why.value})" for each in survey.plan.left],
         ),
     ]
-    return _plan(
+    found = _plan(
         act,
         title,
         "the workspace is like that already" if survey.nothing_to_do else _counts(groups),
@@ -136,14 +197,15 @@ def _survey_plan(act: str, title: str, survey: Survey, wish: Wish) -> Plan:
         concerns=() if wish.force else tuple(concerns),
         nothing=survey.nothing_to_do,
     )
+    return found._replace(target=target)
 
 
 def _plan_undo(project: Project, task_id: TaskId, wish: Wish) -> Plan:
     with coming(project, task_id, wish.act) as found:
         title = f"{wish.act.capitalize()}: {found.what}"
         if found.survey is None:
-            return _plan(wish.act, title, found.what, [])
-        return _survey_plan(wish.act, title, found.survey, wish._replace(force=True))
+            return _plan(wish.act, title, found.what, [])._replace(target=found.what)
+        return _survey_plan(wish.act, title, found.what, found.survey, wish._replace(force=True))
 
 
 def _plan_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
@@ -179,17 +241,27 @@ def _preview_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
         sentence = f"{commits} onto {where}: +{stat.additions:,} -{stat.deletions:,}"
         if found.nothing_to_do:
             sentence = "nothing to apply" if found.unchanged else f"{where} has all of it already"
-        subjects = tuple(f"commit: {each.subject}" for each in found.commits[:20])
-        return _plan(
+        made = _plan(
             "apply",
             f"Apply to {where}",
             sentence,
             groups,
-            notes=(*subjects, *found.notes),
+            notes=tuple(found.notes),
             stops=tuple(stops),
             nothing=found.nothing_to_do,
-        )._replace(digest=_digest([found.target.sha, found.tree, found.wanted.mode.value,
-                                   [each.sha for each in found.gone_back]]))  # fmt: skip
+        )
+        return made._replace(
+            target=where,
+            commits=tuple(each.subject for each in found.commits[:SHOWN]),
+            digest=_digest(
+                [
+                    found.target.sha,
+                    found.tree,
+                    found.wanted.mode.value,
+                    [each.sha for each in found.gone_back],
+                ]
+            ),
+        )
 
 
 def _apply_request(task_id: TaskId, wish: Wish) -> ApplyRequest:
@@ -231,7 +303,7 @@ def _plan(
     stops: tuple[str, ...] = (),
     nothing: bool = False,
 ) -> Plan:
-    told = [act, title, sentence, [group._asdict() for group in groups], concerns, stops, notes]
+    says = [act, title, sentence, [group._asdict() for group in groups], concerns, stops, notes]
     return Plan(
         act=act,
         title=title,
@@ -241,7 +313,7 @@ def _plan(
         concerns=concerns,
         stops=stops,
         nothing=nothing,
-        digest=_digest(told),
+        digest=_digest(says),
     )
 
 

@@ -5,6 +5,7 @@ that content, ``/api/v1/…`` the same facts as JSON, ``/live`` the live stream.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -120,7 +121,13 @@ def _is_topic(name: str) -> bool:
 async def _expected(request: Request, error: Exception) -> Response:
     assert isinstance(error, SidingError)
     status = 404 if isinstance(error, NotFound) else 400 if isinstance(error, UsageError) else 409
-    return _failure(request, status, error.code, error.message, error.hint)
+    return _failure(request, status, error.code, error.message, _hint_here(error.hint))
+
+
+def _hint_here(hint: str | None) -> str | None:
+    """Return a hint unless it is about an option of the command line, which nobody has here."""
+    words = re.sub(r"`[^`]*`", "", hint or "")  # a whole command in backquotes can be typed
+    return None if re.search(r"(?<!\w)--[a-z]", words) else hint
 
 
 async def _refused(request: Request, error: Exception) -> Response:

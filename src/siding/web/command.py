@@ -9,16 +9,17 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Protocol
 
+from siding.app.calling_step import refuse_inside_step
 from siding.app.dashboard import (
     AlreadyRunning,
     Dashboard,
     new_ticket,
     only_dashboard,
     page_url,
-    refuse_in_a_step,
     running_dashboard,
 )
-from siding.app.project import Project, ensure_project
+from siding.app.hidden_home import project_for_people
+from siding.app.project import Project
 from siding.app.wiring import App
 from siding.errors import UsageError
 
@@ -58,8 +59,12 @@ def run(arguments: Namespace, context: Context) -> int:
         raise UsageError("--idle is a number of minutes above 0")
     if arguments.port is not None and not 1 <= arguments.port <= 65535:
         raise UsageError("--port is a number from 1 to 65535")
-    refuse_in_a_step(context.app)
-    project, _made = ensure_project(context.app)
+    project = project_for_people(context.app, make=True)
+    refuse_inside_step(
+        project,
+        "would read the codes that its dashboard shows a person",
+        hint="it is for a person: `siding ui` in a terminal of your own",
+    )
     screen = context.screen
     try:
         with only_dashboard(project):

@@ -50,13 +50,15 @@ def _cell(_renderer: Any, tokens: Any, index: int, _options: Any, _env: Any) -> 
 
 
 def _fence(_renderer: Any, tokens: Any, index: int, _options: Any, _env: Any) -> str:
+    from siding.web.rendering import escaped
     from siding.web.syntax import coloured
 
     token = tokens[index]
     language = token.info.strip().split(" ")[0]
     ending = _ENDINGS.get(language, language)
     lines = token.content.rstrip("\n").split("\n")
-    return f"<pre><code>{chr(10).join(coloured(f'x.{ending}', lines))}</code></pre>"
+    rows = coloured(f"x.{ending}", lines) or [escaped(line) for line in lines]
+    return f"<pre><code>{chr(10).join(rows)}</code></pre>"
 
 
 _RULES = {

@@ -1,8 +1,9 @@
 """Codes for acts that change files: shown in the terminal, typed in the page, good once.
 
 Whoever has the key is the person, and so is an agent that reads it from the home. Rolling back,
-applying and closing therefore need a code that appears only where `siding ui` was started. A code
-belongs to one act with exactly the parameters that were shown; there is one at a time.
+applying and closing, opening a gate and cancelling a question therefore need a code that appears
+only where `siding ui` was started. A code belongs to one act with exactly the parameters that were
+shown; there is one at a time.
 """
 
 import hmac
@@ -55,7 +56,10 @@ class Nonces:
         self._turn = Lock()
 
     def ask(self, act: str, means: Mapping[str, Any], *, told: str) -> None:
-        """Show a code for an act; one that was shown before is worth nothing from then on."""
+        """Show a code for an act; one that was shown before is worth nothing from then on.
+
+        `told` names the act and all that matters of it: it is what the person agrees to.
+        """
         with self._turn:
             now = self._now()
             self._shown = [each for each in self._shown if now - each < 60]
@@ -64,7 +68,8 @@ class Nonces:
             self._shown.append(now)
             code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
             self._waiting = _Waiting(code, act, dict(means), now + GOOD_FOR_S, TRIES)
-        self._show(inert(f"the page wants to {told}; if you do too, the code is  {code}"))
+        one_line = inert(" ".join(told.split()))
+        self._show(f"the page wants to {one_line}; if you do too, the code is  {code}")
 
     def spend(self, act: str, means: Mapping[str, Any], code: str) -> None:
         """Accept a code; raise WrongCode when it is wrong, used, late, or for something else."""

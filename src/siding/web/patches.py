@@ -4,15 +4,23 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from siding.app.outputs import Span
-from siding.app.patch_files import FilePart, Row, parts_of, patch_span, whole_patch
+from siding.app.patch_files import (
+    FilePart,
+    Row,
+    content_of,
+    parts_of,
+    patch_span,
+    whole_patch,
+)
 from siding.app.steps import Step
 from siding.app.tasks import show
 from siding.web.ask import Ask
 from siding.web.stepping import one_step
-from siding.web.syntax import coloured
+from siding.web.syntax import LONGEST, ColouredFile, ColouredFiles
 
 _KEPT = 8
 _INDEXES: OrderedDict[tuple[str, int, int, int], list[FilePart]] = OrderedDict()
+_FILES = ColouredFiles()
 
 
 class Patch(NamedTuple):
@@ -66,24 +74,31 @@ def _indexed(span: Span | None) -> Patch | None:
     return Patch(span=span, parts=parts)
 
 
-def shown(part: FilePart, rows: list[Row]) -> list[ShownRow]:
-    """Return rows with colours. Each side is coloured as the text it is."""
-    new_side = coloured(
-        part.name, [row.text if row.kind in ("same", "add") else "" for row in rows]
-    )
-    old_side = coloured(part.old_name, [row.text if row.kind == "delete" else "" for row in rows])
+def shown(ask: Ask, part: FilePart, rows: list[Row]) -> list[ShownRow]:
+    """Return rows with the colours that their lines have in the whole of the old and new file."""
+
+    def side(name: str, blob: str) -> ColouredFile | None:
+        return _FILES.get(blob, name, lambda: content_of(ask.project, blob, LONGEST))
+
+    kinds = {row.kind for row in rows}
+    new_side = side(part.name, part.new_blob) if kinds & {"same", "add"} else None
+    old_side = side(part.old_name, part.old_blob) if "delete" in kinds else None
     return [
         ShownRow(
             kind=row.kind,
             old=row.old,
             new=row.new,
-            html=plain(row.text)
-            if row.kind in ("hunk", "note")
-            else (old_side if row.kind == "delete" else new_side)[number],
+            html=_html(row, old_side, new_side),
             more=row.more,
         )
-        for number, row in enumerate(rows)
+        for row in rows
     ]
+
+
+def _html(row: Row, old_side: ColouredFile | None, new_side: ColouredFile | None) -> str:
+    side, number = (old_side, row.old) if row.kind == "delete" else (new_side, row.new)
+    found = None if side is None or row.more else side.line(number, row.text)
+    return plain(row.text) if found is None else found
 
 
 def plain(text: str) -> str:

@@ -44,8 +44,8 @@ class Site:
         return stamps_of(self._watched)
 
     def waiting(self, project: Project) -> list[Waiting]:
-        """Return what waits in tasks of the project; looked for again when anything has happened,
-        and every few seconds.
+        """Return what waits in the project; looked for again when anything has happened, and
+        every few seconds.
         """
         signature = (self.stamps(), int(time.monotonic() / _WAITING_KEPT_S))
         if self._waiting is None or self._waiting[0] != signature:

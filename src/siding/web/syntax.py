@@ -1,12 +1,21 @@
-"""Syntax colours for windows of a file: pygments' tokens as a handful of classes."""
+"""Syntax colours: pygments' tokens as a handful of classes.
 
-from collections.abc import Sequence
+What a line is depends on all that is above it: a text is coloured as a whole or not at all. One
+that is too long, or takes too long, is shown plain: no colour says less than a wrong one.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from siding.web.rendering import escaped
 
-LONGEST = 200_000  # characters that are coloured; more is shown plain
+LONGEST = 100_000  # characters that are coloured: a third of a second
+_PATIENCE_S = 3.0  # for one text, whatever its language
+_LOOK_EVERY = 2000  # tokens
+_KEPT_CHARACTERS = 8_000_000  # of HTML
 _CLASSES = (
     ("Token.Comment", "k-c"),
     ("Token.Keyword", "k-k"),
@@ -22,14 +31,22 @@ _CLASSES = (
 )
 
 
-def coloured(name: str, lines: Sequence[str]) -> list[str]:
-    """Return each line as HTML, coloured by the file's name; plain when nothing is known of it."""
+def coloured(name: str, lines: Sequence[str]) -> list[str] | None:
+    """Return each line of a file, from its first on, as HTML coloured by the file's name.
+
+    None when it is to be shown plain: nothing is known of such files, or it is too long.
+    """
     lexer = _lexer(name.strip('"'))
+    if lexer is None or sum(map(len, lines)) + len(lines) > LONGEST:
+        return None
     text = "\n".join(line.replace("\r", "\u240d") for line in lines)
-    if lexer is None or len(text) > LONGEST or not text.strip():
-        return [escaped(line) for line in lines]
+    if not text.strip():
+        return None
+    end = time.monotonic() + _PATIENCE_S
     rows: list[list[str]] = [[]]
-    for kind, value in lexer.get_tokens(text):
+    for count, (kind, value) in enumerate(lexer.get_tokens(text)):
+        if count % _LOOK_EVERY == 0 and time.monotonic() > end:
+            return None
         style = _style(str(kind))
         for number, piece in enumerate(value.split("\n")):
             if number:
@@ -41,6 +58,52 @@ def coloured(name: str, lines: Sequence[str]) -> list[str]:
     if len(found) < len(lines):
         found += [""] * (len(lines) - len(found))
     return found[: len(lines)]
+
+
+class ColouredFile:
+    """The lines of one content of a file, and what they look like."""
+
+    def __init__(self, lines: list[str], html: list[str]) -> None:
+        self._lines = lines
+        self._html = html
+        self.size = sum(map(len, lines)) + sum(map(len, html))
+
+    def line(self, number: int | None, text: str) -> str | None:
+        """Return line `number` as HTML if it has this text, else None."""
+        if number is None or not 0 < number <= len(self._lines):
+            return None
+        return self._html[number - 1] if self._lines[number - 1] == text else None
+
+
+class ColouredFiles:
+    """The files that were coloured last, by their content and name: windows share the work."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, str], ColouredFile | None] = OrderedDict()
+        self._size = 0
+
+    def get(self, blob: str, name: str, read: Callable[[], str | None]) -> ColouredFile | None:
+        """Return a file with its colours; None when it is to be shown plain."""
+        key = (blob, name)
+        if not blob:
+            return None
+        if key in self._kept:
+            return self._kept[key]
+        found = _whole(name, read() if _lexer(name.strip('"')) is not None else None)
+        self._kept[key] = found
+        self._size += 1000 if found is None else found.size
+        while self._size > _KEPT_CHARACTERS and len(self._kept) > 1:
+            _, gone = self._kept.popitem(last=False)
+            self._size -= 1000 if gone is None else gone.size
+        return found
+
+
+def _whole(name: str, text: str | None) -> ColouredFile | None:
+    if text is None:
+        return None
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    html = coloured(name, lines)
+    return None if html is None else ColouredFile(lines, html)
 
 
 @lru_cache(maxsize=256)

@@ -6,11 +6,17 @@ from siding.app.project import Project
 
 
 def waiting_of(project: Project) -> list[Waiting]:
-    """Return what waits in tasks of this project."""
+    """Return what waits in tasks of this project, and the questions that are in none."""
     return [
-        Waiting(task=each.task_id, what=each.title, path=each.page)
+        Waiting(
+            task=each.task_id,
+            what=each.title,
+            path=each.page,
+            about=each.detail,
+            since=each.since,
+        )
         for each in waiting_in(project).entries
-        if each.task_id
+        if each.task_id or each.session_id
     ]
 
 

@@ -29,6 +29,12 @@ def test_only_known_tags_without_attributes_come_out(text: str) -> None:
     assert "\u202e" not in markdown(text)
 
 
+def test_code_of_a_language_that_nobody_knows_is_shown_plain() -> None:
+    shown = markdown("```nothing-known\na < b\n```")
+    assert "<pre><code>a &lt; b</code></pre>" in shown
+    assert '<span class="k-n">1</span>' in markdown("```python\nx = 1\n```")
+
+
 @given(st.text(alphabet="<>[]()!`*_~|#-&;:/\\ \nabc\u202e\"'", max_size=120))
 def test_any_text_is_safe(text: str) -> None:
     assert "<" not in ALLOWED.sub("", markdown(text))

@@ -2,15 +2,18 @@
 
 from typing import Any
 
-from siding.app.decision_views import as_record
+from siding.app.decision_views import DecisionView, as_record
+from siding.app.decisions import Answered, Via, answered, get, list_decisions, open_decision
 from siding.app.decisions import answer as answer_decision
 from siding.app.decisions import cancel as cancel_decision
-from siding.app.decisions import get, list_decisions
 from siding.app.phases import as_record as phase_record
 from siding.app.phases import list_phases
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
 from siding.web.waiting import everything_waiting
+
+_LONGEST_TOLD = 160  # characters of an agent's or a person's own words in the terminal's line
+_LONGEST_REASON = 1000
 
 
 def listed(ask: Ask) -> dict[str, Any]:
@@ -24,18 +27,46 @@ def one(ask: Ask) -> dict[str, Any]:
     return as_record(get(ask.project, ask.words["decision"]))
 
 
-def answer(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Answer it."""
-    answers = fields.any("decisions")
+def code(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Show the code of an answer or of a cancellation in the terminal."""
+    act = fields.choice("act", "answer", "cancel")
+    answers = fields.any("decisions") if act == "answer" else None
+    reason = fields.text("reason", "", longest=_LONGEST_REASON) if act == "cancel" else ""
     fields.done()
-    return as_record(answer_decision(ask.project, ask.words["decision"], answers, via="page"))
+    session = ask.words["decision"]
+    if act == "answer":
+        wanted = answered(ask.project, session, answers)
+        ask.site.nonces.ask(act, _meaning(wanted), told=_told_answer(ask, wanted))
+    else:
+        found = open_decision(ask.project, session)
+        told = f"cancel the question {_quoted(found.title)}{_place(ask, found)}"
+        ask.site.nonces.ask(act, {"decision": found.session_id, "reason": reason}, told=told)
+    return {"shown": True}
+
+
+def answer(ask: Ask, fields: Fields) -> dict[str, Any]:
+    """Answer it; with a code when the answer opens a gate."""
+    answers = fields.any("decisions")
+    typed = fields.text("code", "", longest=20)
+    fields.done()
+    wanted = answered(ask.project, ask.words["decision"], answers)
+    if typed:
+        ask.site.nonces.spend("answer", _meaning(wanted), typed)
+    via = Via.PAGE_WITH_CODE if typed else Via.PAGE
+    return as_record(answer_decision(ask.project, wanted.decision.session_id, answers, via=via))
 
 
 def cancel(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Cancel it."""
-    reason = fields.text("reason", "", longest=1000)
+    """Cancel it, with a code."""
+    reason = fields.text("reason", "", longest=_LONGEST_REASON)
+    typed = fields.text("code", "", longest=20)
     fields.done()
-    return as_record(cancel_decision(ask.project, ask.words["decision"], reason=reason, via="page"))
+    found = open_decision(ask.project, ask.words["decision"])
+    if typed:
+        meaning = {"decision": found.session_id, "reason": reason}
+        ask.site.nonces.spend("cancel", meaning, typed)
+    via = Via.PAGE_WITH_CODE if typed else Via.PAGE
+    return as_record(cancel_decision(ask.project, found.session_id, reason=reason, via=via))
 
 
 def inbox(ask: Ask) -> dict[str, Any]:
@@ -51,3 +82,34 @@ def phases(ask: Ask) -> dict[str, Any]:
         "phases": [phase_record(each) for each in found.passes],
         "problems": list(found.problems),
     }
+
+
+def _meaning(wanted: Answered) -> dict[str, Any]:
+    """Return what a code for these answers is for: another answer needs another code."""
+    return {"decision": wanted.decision.session_id, "answers": wanted.answers}
+
+
+def _told_answer(ask: Ask, wanted: Answered) -> str:
+    decision = wanted.decision
+    chosen = [", ".join(each.values) or "none of them" for each in wanted.answers]
+    if len(chosen) > 1:
+        chosen = [f"{each.id}: {text}" for each, text in zip(wanted.answers, chosen, strict=True)]
+    gate = f", which opens the gate of phase {_quoted(decision.gate)}" if decision.gate else ""
+    said = _quoted("; ".join(chosen))
+    return f"answer {_quoted(decision.title)}{_place(ask, decision)} with {said}{gate}"
+
+
+def _place(ask: Ask, decision: DecisionView) -> str:
+    if not decision.task_id:
+        return " (asked outside of tasks)"
+    names: dict[str, str] = {task.id: task.name for task in ask.project.tasks.readable()}
+    name = names.get(decision.task_id, "")
+    return f" of task {decision.task_id}{f' ({name})' if name else ''}"
+
+
+def _quoted(text: str) -> str:
+    """Return untrusted words as one short quotation, which cannot pass for words of ours."""
+    line = " ".join(text.split()).replace("'", "\u2019")
+    if len(line) > _LONGEST_TOLD:
+        line = line[: _LONGEST_TOLD - 1] + "\u2026"
+    return f"'{line}'"

@@ -29,9 +29,10 @@ def project(ask: Ask) -> dict[str, Any]:
 
 def tasks(ask: Ask) -> dict[str, Any]:
     """The board."""
-    found = overview(ask.project)
+    found = overview(ask.project, ask.site.waiting(ask.project))
     return {
         "tasks": [{**card.row._asdict(), "group": card.group.value} for card in found.cards],
+        "questions": [each._asdict() for each in found.loose],
         "unreadable": list(found.unreadable),
     }
 

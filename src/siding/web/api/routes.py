@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Container, Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -13,7 +13,7 @@ from siding.app.outputs import Span
 from siding.app.outputs import output as output_of
 from siding.app.patch_files import patch_span, whole_patch
 from siding.app.tasks import show
-from siding.errors import NotFound
+from siding.errors import NotFound, UsageError
 from siding.web.api.openapi import document
 from siding.web.api.reading import Fields, read_object
 from siding.web.api.table import OPERATIONS, Operation
@@ -30,7 +30,8 @@ def api_routes(site: Site) -> list[Route]:
     """Return the routes of the API."""
     described = document(OPERATIONS, PREFIX)
 
-    async def describe(_request: Request) -> Response:
+    async def describe(request: Request) -> Response:
+        _query(request, ())
         return JSONResponse(described)
 
     routes = [
@@ -51,7 +52,7 @@ def api_routes(site: Site) -> list[Route]:
 def _endpoint(site: Site, operation: Operation) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         body = await read_object(request) if operation.write else {}
-        words, query = dict(request.path_params), dict(request.query_params)
+        words, query = dict(request.path_params), _query(request, operation.query)
 
         def answer() -> dict[str, Any]:
             ask = Ask(site, site.project(), words, query)
@@ -63,6 +64,19 @@ def _endpoint(site: Site, operation: Operation) -> Endpoint:
         return _Json(await asyncio.to_thread(answer))
 
     return endpoint
+
+
+def _query(request: Request, known: Container[str]) -> dict[str, str]:
+    """Return the words of the query; raise UsageError for one that would have no effect."""
+    found: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name not in known or name in found:
+            what = "twice" if name in found else "which nothing here takes"
+            raise UsageError(
+                f"the address has {name!r}, {what}", hint="/api/v1/openapi.json lists what is taken"
+            )
+        found[name] = value
+    return found
 
 
 class _Json(JSONResponse):
@@ -78,6 +92,7 @@ class _Json(JSONResponse):
 def _download(site: Site, name: str) -> Endpoint:
     async def download(request: Request) -> Response:
         words = dict(request.path_params)
+        _query(request, ())
 
         def find() -> Span | None:
             ask = Ask(site, site.project(), words, {})

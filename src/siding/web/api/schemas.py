@@ -51,12 +51,26 @@ TASK = obj(id="string", name="string", status="string", branch="string")
 STEP = obj(step_id="string", kind="string", status="string")
 WINDOW = obj(start="integer", end="integer", size="integer", text="string")
 PLAN = obj(act="string", title="string", sentence="string", digest="string", nothing="boolean")
-DECISION = obj(session_id="string", state="string")
+_TEXT_OR_NONE: Schema = {"type": ["string", "null"]}
+DECISION = obj(
+    session_id="string",
+    state="string",
+    via=_TEXT_OR_NONE,
+    closed_in_step=_TEXT_OR_NONE,
+    gate=_TEXT_OR_NONE,
+)
 START = _body(
     ("name",), name=_text(200), base=_text(255), description=_text(), plan_only=_FLAG, switch=_FLAG
 )
 WISH = _body(("act",), **_WISH)
 CODE = _body(("act", "digest"), **_WISH, digest=_text(64))
 ACT = _body(("act", "digest", "code"), **_WISH, digest=_text(64), code=_text(20))
-ANSWER = _body(("decisions",), decisions={"type": "array", "items": {"type": "object"}})
-REASON = _body((), reason=_text(1000))
+_ANSWERS: Schema = {"type": "array", "items": {"type": "object"}}
+ANSWER = _body(("decisions",), decisions=_ANSWERS, code=_text(20))
+CANCEL = _body((), reason=_text(1000), code=_text(20))
+DECISION_CODE = _body(
+    ("act",),
+    act={"type": "string", "enum": ["answer", "cancel"]},
+    decisions=_ANSWERS,
+    reason=_text(1000),
+)

@@ -6,18 +6,10 @@ from siding.app.apply import Mode
 from siding.app.start import StartRequest
 from siding.app.start import start as start_task
 from siding.app.tasks import switch as switch_task
-from siding.web.acts import ACTS, Wish, carry_out
+from siding.web.acts import ACTS, Wish, carry_out, shown_plan, told
 from siding.web.acts import plan as plan_act
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
-
-_TOLD = {
-    "rollback": "roll task {task} back",
-    "undo": "undo the last act in task {task}",
-    "redo": "redo what was undone in task {task}",
-    "apply": "apply task {task}",
-    "close": "close task {task}",
-}
 
 
 def start(ask: Ask, fields: Fields) -> dict[str, Any]:
@@ -49,11 +41,14 @@ def plan(ask: Ask, fields: Fields) -> dict[str, Any]:
 
 
 def code(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Show the code of an act in the terminal."""
+    """Show the code of an act in the terminal, unless the act cannot be done."""
     wish, digest = wish_from(fields), fields.text("digest", longest=64)
     fields.done()
     task_id = ask.task_id
-    ask.site.nonces.ask(wish.act, _means(task_id, wish, digest), told=_told(ask, wish))
+    shown = shown_plan(ask.project, task_id, wish, digest)
+    task = ask.project.tasks.load(task_id)
+    said = told(f"task {task.id} ({task.name})", wish, shown)
+    ask.site.nonces.ask(wish.act, _means(task_id, wish, digest), told=said)
     return {"shown": True}
 
 
@@ -85,12 +80,6 @@ def wish_from(fields: Fields) -> Wish:
 
 def _means(task_id: str, wish: Wish, digest: str) -> dict[str, Any]:
     return {"task": task_id, "digest": digest, **wish.means()}
-
-
-def _told(ask: Ask, wish: Wish) -> str:
-    task = ask.project.tasks.load(ask.task_id)
-    told = _TOLD[wish.act].format(task=f"{task.id} ({task.name})")
-    return f"{told} to {wish.step}" if wish.act == "rollback" else told
 
 
 def _task(task_id: str, name: str, status: str, branch: str) -> dict[str, Any]:

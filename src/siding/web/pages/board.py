@@ -30,7 +30,8 @@ def board(ask: Ask) -> Page:
                 "name": group.value,
                 "title": title,
                 "about": about,
-                "count": len(cards),
+                "count": len(cards) + (len(found.loose) if group is Group.WAITING else 0),
+                "loose": found.loose if group is Group.WAITING else [],
                 "cards": [_shown(ask, card) for card in cards[:shown]],
                 "more": max(0, len(cards) - shown),
                 "next": shown + (SHOWN if shown else 20),
@@ -41,7 +42,7 @@ def board(ask: Ask) -> Page:
         "unreadable": found.unreadable,
         "project_name": ask.project.paths.root.name,
         "root": str(ask.project.paths.root),
-        "is_empty": not found.cards,
+        "is_empty": not (found.cards or found.loose),
     }
     return Page("board.html", "Board", values)
 

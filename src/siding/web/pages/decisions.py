@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from siding.app.decision_source import LONGEST_LINE, Source
 from siding.app.decision_views import DecisionView, ItemView
 from siding.app.decisions import get, list_decisions, source_of
 from siding.app.phases import list_phases
 from siding.web.ask import Ask
 from siding.web.markdown import markdown
-from siding.web.rendering import Page
+from siding.web.rendering import Page, escaped
 from siding.web.syntax import coloured
 from siding.web.waiting import everything_waiting
 
@@ -63,11 +64,20 @@ def phases(ask: Ask) -> Page:
     return Page("phases.html", "Phases", values)
 
 
+def _coloured(source: Source) -> list[str]:
+    """Return the lines shown as HTML, with the colours that they have in the whole file."""
+    lines = [line.text for line in source.lines]
+    whole = None
+    if all(len(line) < LONGEST_LINE for line in lines):  # one that was cut may lack what ends it
+        whole = coloured(source.file, [*source.above, *lines])
+    return [escaped(line) for line in lines] if whole is None else whole[len(source.above) :]
+
+
 def _item(ask: Ask, decision: DecisionView, item: ItemView) -> dict[str, Any]:
     source = source_of(ask.project, decision, item)
     lines: list[dict[str, Any]] = []
     if source is not None and source.lines:
-        html = coloured(source.file, [line.text for line in source.lines])
+        html = _coloured(source)
         lines = [
             {"number": line.number, "asked": line.asked, "html": html[at]}
             for at, line in enumerate(source.lines)

@@ -103,7 +103,7 @@ def rows(ask: Ask) -> Page:
         raise NotFound("the patch has no such file")
     part = patch.parts[number]
     first = ask.number("from", 0)
-    found = shown(part, rows_of(patch.span, part, first, MARK_EVERY))
+    found = shown(ask, part, rows_of(patch.span, part, first, MARK_EVERY))
     mode = ask.choice("mode", "unified", "split")
     values: dict[str, Any] = {
         "rows": found if mode == "unified" else side_by_side(found),

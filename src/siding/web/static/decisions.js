@@ -1,5 +1,6 @@
 // Answering: one by one or all at once, with the keyboard alone; what was chosen survives a reload.
 
+import { codeFor, forgetCode } from "./codes.js";
 import { post } from "./door.js";
 
 let form = null;
@@ -16,7 +17,9 @@ export function decisions(root) {
   at = 0;
   restore();
   arrange(localStorage.getItem("siding.items") ?? "one");
-  form.addEventListener("input", () => {
+  form.addEventListener("input", (event) => {
+    if (event.target.name === "code") return;
+    forgetCode(form);
     remember();
     progress();
   });
@@ -32,7 +35,7 @@ const slot = () => `siding.draft.${form.dataset.decision}`;
 function remember() {
   const kept = {};
   for (const field of form.elements) {
-    if (!field.name) continue;
+    if (!field.name || field.name === "code") continue;
     if (field.type === "radio" || field.type === "checkbox") {
       if (field.checked) (kept[field.name] ??= []).push(field.value);
     } else if (field.value) {
@@ -46,7 +49,7 @@ function restore() {
   const kept = JSON.parse(sessionStorage.getItem(slot()) ?? "null");
   if (!kept) return;
   for (const field of form.elements) {
-    if (!field.name) continue;
+    if (!field.name || field.name === "code") continue;
     const value = kept[field.name];
     if (field.type === "radio" || field.type === "checkbox") field.checked = Boolean(value?.includes(field.value));
     else field.value = value ?? "";
@@ -113,7 +116,17 @@ async function send() {
   const button = form.querySelector("button.primary");
   button.disabled = true;
   try {
-    await post(`/api/v1/decisions/${form.dataset.decision}/answer`, { decisions: all.map(answerOf) });
+    const address = `/api/v1/decisions/${form.dataset.decision}`;
+    const body = { decisions: all.map(answerOf) };
+    if (form.dataset.gate) {
+      const code = await codeFor(form, `${address}/code`, { act: "answer", ...body });
+      if (code === null) {
+        button.disabled = false;
+        return;
+      }
+      body.code = code;
+    }
+    await post(`${address}/answer`, body);
     sessionStorage.removeItem(slot());
     dispatchEvent(new CustomEvent("siding:answered"));
   } catch (error) {
@@ -122,6 +135,31 @@ async function send() {
     if (error.code === "already_closed") dispatchEvent(new CustomEvent("siding:answered"));
   }
 }
+
+/** Take the question back: whoever asked it is told that there is no answer. */
+async function cancel(given) {
+  const complaint = given.querySelector(".complaint");
+  const button = given.querySelector("button.submit");
+  complaint.textContent = "";
+  button.disabled = true;
+  try {
+    const code = await codeFor(given, `${given.dataset.cancel}/code`, { act: "cancel" });
+    if (code === null) return;
+    await post(`${given.dataset.cancel}/cancel`, { code });
+    dispatchEvent(new CustomEvent("siding:answered"));
+  } catch (error) {
+    complaint.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+    if (error.code === "already_closed") dispatchEvent(new CustomEvent("siding:answered"));
+  } finally {
+    button.disabled = false;
+  }
+}
+
+document.addEventListener("submit", (event) => {
+  if (event.target.dataset.cancel === undefined) return;
+  event.preventDefault();
+  cancel(event.target);
+});
 
 /** Choose an option of the question that is shown, or that has the focus. */
 function choose(number) {

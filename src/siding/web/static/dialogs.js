@@ -1,5 +1,6 @@
 // Dialogs: what an act would do, shown first; then done with the code from the terminal.
 
+import { codeFor, forgetCode } from "./codes.js";
 import { ask, post } from "./door.js";
 import { piece } from "./pieces.js";
 
@@ -23,7 +24,6 @@ export async function openDialog(path) {
   dialog.setAttribute("aria-label", title?.textContent ?? "Dialog");
   if (!dialog.querySelector("[data-close]")) dialog.firstElementChild?.append(closer());
   if (!dialog.open) dialog.showModal();
-  await askForCode();
 }
 
 export function showInDialog(content, label) {
@@ -45,19 +45,6 @@ function wishOf(form) {
   return { ...wish, stay_open: !close, message: form.elements.message?.value ?? "" };
 }
 
-/** A code belongs to exactly what is shown: a new one is asked for whenever that changes. */
-async function askForCode() {
-  const form = dialog.querySelector("form[data-act]");
-  if (!form?.elements.code) return;
-  const body = { ...wishOf(form), digest: form.dataset.digest };
-  try {
-    await post(`${form.dataset.act}/code`, body);
-    form.elements.code.focus();
-  } catch (error) {
-    complain(form, error);
-  }
-}
-
 async function replan(changed) {
   const form = changed.form;
   const path = new URL(address, location);
@@ -71,6 +58,7 @@ async function replan(changed) {
 async function submit(form) {
   const button = form.querySelector("button.primary");
   button.disabled = true;
+  form.querySelector(".complaint").textContent = "";
   try {
     if (form.dataset.act) await act(form);
     else await send(form);
@@ -83,8 +71,10 @@ async function submit(form) {
 }
 
 async function act(form) {
-  const code = form.elements.code.value.trim();
-  const done = await post(`${form.dataset.act}/act`, { ...wishOf(form), digest: form.dataset.digest, code });
+  const body = { ...wishOf(form), digest: form.dataset.digest };
+  const code = await codeFor(form, `${form.dataset.act}/code`, body);
+  if (code === null) return;
+  const done = await post(`${form.dataset.act}/act`, { ...body, code });
   dialog.close();
   page.say(done.step ? `${done.said} · step ${done.step}` : done.said);
   await page.refresh();
@@ -118,11 +108,8 @@ export function dialogs(given) {
     event.preventDefault();
     submit(event.target);
   });
-  let typing = 0;
   dialog.addEventListener("change", (event) => event.target.dataset.replan && replan(event.target));
   dialog.addEventListener("input", (event) => {
-    if (event.target.name !== "message") return;
-    clearTimeout(typing);
-    typing = setTimeout(askForCode, 800, event.target.form);
+    if (event.target.name === "message") forgetCode(event.target.form);
   });
 }

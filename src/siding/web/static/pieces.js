@@ -9,7 +9,7 @@ const ELEMENTS = new Set(
 );
 const ATTRIBUTES = new Set(
   ("autocapitalize autocomplete autofocus checked class cx cy d datetime disabled for height href id max maxlength min " +
-    "name open pattern placeholder preserveaspectratio r rel required role rows scope selected spellcheck start " +
+    "hidden name open pattern placeholder preserveaspectratio r rel required role rows scope selected spellcheck start " +
     "tabindex title type value viewbox width x y").split(" "),
 );
 

@@ -1,0 +1,35 @@
+// Acts that take a code: the first press has it printed in the terminal, the second one sends it.
+// A code is for exactly what was pressed: when that changes, it is forgotten, and none is printed
+// before somebody presses again.
+
+import { post } from "./door.js";
+
+/** Return the code that was typed; null when one was asked for just now and is still to be typed. */
+export async function codeFor(form, address, body) {
+  const box = form.querySelector(".terminal-code");
+  const field = form.elements.code;
+  if (!box.hidden) return field.value.trim();
+  await post(address, body);
+  box.hidden = false;
+  field.required = true;
+  field.focus();
+  box.scrollIntoView({ block: "nearest" });
+  return null;
+}
+
+/** Forget the code of a form. */
+export function forgetCode(form) {
+  const box = form.querySelector(".terminal-code");
+  if (!box || box.hidden) return;
+  box.hidden = true;
+  form.elements.code.required = false;
+  form.elements.code.value = "";
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-new-code]");
+  if (!button) return;
+  const { form } = button;
+  forgetCode(form);
+  form.requestSubmit();
+});
