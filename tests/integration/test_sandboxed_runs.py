@@ -100,12 +100,13 @@ class TestGitInside:
 
     def test_a_branch_is_not_its_own_because_it_was_checked_out(self, task: Sandbox) -> None:
         before = task.git("rev-parse", "main")
-        pointed = ("git", "symbolic-ref", "HEAD", "refs/heads/main")
-        task.siding("-q", "run", "--sandbox", "--", *pointed)
-        script = "git commit -q --allow-empty -m hijacked"
+        script = "git symbolic-ref HEAD refs/heads/main; git commit -q --allow-empty -m hijacked"
         done = task.siding("run", "--sandbox", "--", "sh", "-c", script)
         assert b"'main' was not moved" in done.stderr
+        assert b"HEAD stays where it was" in done.stderr
         assert task.git("rev-parse", "main") == before
+        branch = task.json("task", "show", "--format", "json")["branch"]
+        assert task.git("symbolic-ref", "--short", "HEAD", cwd=task.workspace()) == branch
 
     def test_other_branches_stay_where_they_are(self, task: Sandbox) -> None:
         task.git("branch", "other")

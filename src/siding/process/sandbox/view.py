@@ -185,10 +185,12 @@ def _open_git(plan: _Plan, places: Places, quarantine: Quarantine) -> None:
     plan.put(Kind.SHOW, ALTERNATE, f"{common}/objects")
     plan.put(Kind.WRITE, f"{common}/refs/heads", quarantine.heads)
     plan.put(Kind.EMPTY, f"{common}/logs/refs/heads")
-    plan.put(Kind.WRITE, git_dir)
-    for name in ("commondir", "gitdir", "locked", "config.worktree", "modules", "hooks", "info"):
-        if plan.look.exists(f"{git_dir}/{name}"):
-            plan.put(Kind.SHOW, f"{git_dir}/{name}")
+    plan.put(Kind.WRITE, git_dir, quarantine.git_dir)
+    for name in ("commondir", "gitdir", "locked", "config.worktree", "hooks", "info"):
+        if plan.look.exists(f"{quarantine.git_dir}/{name}"):
+            plan.put(Kind.SHOW, f"{git_dir}/{name}", f"{quarantine.git_dir}/{name}")
+    if plan.look.exists(f"{git_dir}/modules"):  # whole repositories: they are not copied
+        plan.put(Kind.SHOW, f"{git_dir}/modules")
 
 
 def _protect(plan: _Plan, workspace: str, hooks: str | None) -> None:
