@@ -299,6 +299,33 @@ class TestProfiles:
         assert last(task)["sandbox"]["profile"] == "claude"
 
     @bwrap
+    @pytest.mark.parametrize(
+        ("agent", "directory"),
+        [("opencode", ".config/opencode"), ("opencode", ".opencode"), ("goose", ".config/goose")],
+    )
+    def test_an_agent_writes_beside_its_settings_and_changes_none(
+        self, task: Sandbox, agent: str, directory: str
+    ) -> None:
+        """As opencode does when it starts, and ends if it cannot."""
+        home = Path(task.env["HOME"])
+        place = home / directory
+        (place / "plugin").mkdir(parents=True)
+        (place / "config.json").write_text("{}")
+        (place / "plugin" / "one.js").write_text("1")
+        program = home / ".local" / "bin" / agent
+        program.parent.mkdir(parents=True)
+        program.write_text(
+            f"#!/bin/sh\nset -e\ncd ~/{directory}\necho '*' >.gitignore\ncat config.json "
+            "plugin/one.js\necho new >x\nmv x config.json\n! touch plugin/one.js 2>/dev/null\n"
+        )
+        program.chmod(0o755)
+        path = {"PATH": f"{program.parent}:{task.env['PATH']}"}
+        assert task.siding("-q", "run", "--sandbox", "--", agent, env=path).stdout == b"{}1"
+        left = {str(each.relative_to(place)) for each in place.rglob("*")}
+        assert left == {"config.json", "plugin", "plugin/one.js"}
+        assert (place / "config.json").read_text() == "{}"
+
+    @bwrap
     def test_the_first_conversation_outlives_the_run(self, task: Sandbox) -> None:
         """Of an agent that has kept nothing in this home yet."""
         home = Path(task.env["HOME"])
