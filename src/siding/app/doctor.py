@@ -58,6 +58,7 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _no_sandbox(project)
     yield from _refused_quarantines(project)
     yield from _lacking_objects(project)
+    yield from _on_your_branch(project)
     for what, advice, mend_it in problems(project):
         yield Finding(what=what, advice=advice, mend=mend_it)
 
@@ -284,6 +285,26 @@ def _lacking_objects(project: Project) -> Iterator[Finding]:
                 advice="both are made to name only what is there, no file is touched, and what "
                 "they were is kept",
                 mend=partial(_repair, project, workspace),
+            )
+
+
+def _on_your_branch(project: Project) -> Iterator[Finding]:
+    """Yield workspaces whose next commit would move the branch of the main checkout.
+
+    git refuses to check a branch out twice: somebody wrote the workspace's HEAD by hand.
+    """
+    from siding.git.own_git_dir import take_own
+
+    yours = take_own(project.paths.common_dir).branch
+    for workspace in project.registry.all():
+        if not _should_be_there(workspace) or yours is None or workspace.branch == yours:
+            continue
+        if take_own(Path(workspace.git_dir)).branch == yours:
+            yield Finding(
+                what=f"the workspace of task {workspace.task_id} is on branch {yours!r}, which is "
+                "the one of your checkout: a commit there moves it",
+                advice=f"put it back: git -C {workspace.path} symbolic-ref HEAD "
+                f"refs/heads/{workspace.branch}",
             )
 
 

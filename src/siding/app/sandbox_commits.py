@@ -6,17 +6,9 @@ from pathlib import Path
 from siding.app.locking import TaskBusy, holding_git, holding_task
 from siding.app.project import Project
 from siding.errors import SidingError
-from siding.git.quarantine import (
-    REFUSED,
-    WHY,
-    Prepared,
-    Taken,
-    forget,
-    leftover,
-    set_aside,
-    take_over,
-)
+from siding.git.quarantine import REFUSED, WHY, Prepared, forget, leftover, set_aside
 from siding.git.quarantine_objects import discard
+from siding.git.quarantine_taking import Taken, take_over
 from siding.ids import TaskId
 from siding.storage import faults
 from siding.storage.files import read_bytes
@@ -37,9 +29,7 @@ def take_over_commits(project: Project, prepared: Prepared, workspace: Workspace
         return Taken(branches=(), refused=(said,))
 
 
-def take_over_leftover(
-    project: Project, task: TaskLayout, workspace: Workspace
-) -> tuple[str, ...]:
+def take_over_leftover(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[str, ...]:
     """Take over what a run that was cut off committed; return what to tell about it."""
     left = leftover(quarantine_of(task))
     if left is None:

@@ -6,7 +6,7 @@ here. What is kept is the entries alone: the extensions only save time, and may 
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _EXTENDED, _NAME_MASK, _STAGE = 0x4000, 0x0FFF, 0x3000
@@ -42,28 +42,20 @@ def check_index(data: bytes, hash_bytes: int) -> UsableIndex:
     version, count = struct.unpack_from(">II", data, 4)
     if version not in (2, 3, 4):
         raise BadIndex(f"its version is {version}")
-    blobs = set()
-    last: tuple[bytes, int] | None = None
-    end = 12
     try:
-        for entry in _entries(data, version, count, hash_bytes):
-            if last is not None and (entry.path, entry.stage) <= last:
-                raise BadIndex("its entries are in no order")
-            last, end = (entry.path, entry.stage), entry.end
-            _check(entry)
-            if entry.mode != _GITLINK:
-                blobs.add(entry.sha)
-    except BadIndex:
-        raise
+        entries = list(_entries(data, version, count, hash_bytes))
     except (struct.error, ValueError, IndexError):
         raise BadIndex("it is cut off") from None
+    _check(entries)
+    end = entries[-1].end if entries else 12
     if end > len(data) - hash_bytes or data[end : end + 4] in (b"link", b"sdir"):
         raise BadIndex("a part of it lies elsewhere")
     import hashlib  # OpenSSL takes milliseconds to load, and most runs stage nothing
 
     digest = hashlib.sha1 if hash_bytes == 20 else hashlib.sha256
     kept = data[:end]
-    return UsableIndex(data=kept + digest(kept).digest(), blobs=frozenset(blobs))
+    blobs = frozenset(entry.sha for entry in entries if entry.mode != _GITLINK)
+    return UsableIndex(data=kept + digest(kept).digest(), blobs=blobs)
 
 
 def _entries(data: bytes, version: int, count: int, hash_bytes: int) -> Iterator[_Entry]:
@@ -100,9 +92,14 @@ def _variable(data: bytes, at: int) -> tuple[int, int]:
     return value, at + 1
 
 
-def _check(entry: _Entry) -> None:
-    if entry.mode not in _FILES and entry.mode != _GITLINK:
-        raise BadIndex(f"an entry has the mode {entry.mode:o}")
-    for part in entry.path.split(b"/"):
-        if part in (b"", b".", b"..") or part.lower() == b".git" or b"\0" in part:
-            raise BadIndex("a path in it leads out of the workspace")
+def _check(entries: Sequence[_Entry]) -> None:
+    last: tuple[bytes, int] = (b"", -1)
+    for entry in entries:
+        if (entry.path, entry.stage) <= last:
+            raise BadIndex("its entries are in no order")
+        last = (entry.path, entry.stage)
+        if entry.mode not in _FILES and entry.mode != _GITLINK:
+            raise BadIndex(f"an entry has the mode {entry.mode:o}")
+        for part in entry.path.split(b"/"):
+            if part in (b"", b".", b"..") or part.lower() == b".git" or b"\0" in part:
+                raise BadIndex("a path in it leads out of the workspace")

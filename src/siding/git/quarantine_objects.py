@@ -38,13 +38,11 @@ def gather(repository: Repository, root: Path) -> Gathered:
     _move_objects(root / "objects", store)
     if not store.is_dir():
         return Gathered(store=None, junk=())
-    junk = []
     for pack in sorted((store / "pack").glob("*.pack")):
         if not pack.with_suffix(".idx").exists() and not _indexed(repository, pack):
             pack.rename(pack.with_suffix(".junk"))
-    for each in sorted((store / "pack").glob("*.junk")):
-        junk.append(f"{each.stem}.pack is no whole pack")
-    return Gathered(store=store, junk=tuple(junk))
+    junk = sorted((store / "pack").glob("*.junk"))
+    return Gathered(store=store, junk=tuple(f"{each.stem}.pack is no whole pack" for each in junk))
 
 
 def give_reachable(
@@ -64,8 +62,8 @@ def give_reachable(
             _given(repository, gathered.store, sorted(group))
     if are_whole(repository, everything):
         return frozenset(everything)
-    return frozenset().union(*(
-        group for group in wanted[:_MOST_TRIED] if are_whole(repository, group)))  # fmt: skip
+    whole = [group for group in wanted[:_MOST_TRIED] if are_whole(repository, group)]
+    return frozenset(name for group in whole for name in group)
 
 
 def are_whole(repository: Repository, tips: Iterable[str]) -> bool:

@@ -12,6 +12,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from siding.git.applying_checkout import (
 from siding.git.command import Place
 from siding.git.errors import GitError
 from siding.git.index_check import BadIndex, UsableIndex, check_index
+from siding.git.quarantine_objects import discard, open_up
 from siding.git.repository import Repository
 from siding.process.sha256 import sha256_hex
 
@@ -34,6 +36,7 @@ LARGEST_INDEX = 1 << 30
 _LARGEST_LOG = 64 << 20
 _NEWEST_LINES = 1000  # of HEAD's log, that one run may add
 _CARRIED = "carried"
+_SETTINGS = "config.worktree"
 _LOG_LINE = re.compile(
     rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\n\0]*> \d{1,15} [+-]\d{4}(?:\t[^\n\0]*)?\n"
 )
@@ -55,7 +58,7 @@ class Before(NamedTuple):
 
     git_dir: str
     head: str
-    index: str  # a digest, "" without one
+    index_digest: str  # "" without one
     log: int  # bytes of HEAD's log
     token: str  # under which locks and files of ours are found again
 
@@ -63,12 +66,12 @@ class Before(NamedTuple):
 class Left(NamedTuple):
     """What the run left in its copy, as far as it is well formed.
 
-    ``head`` is what HEAD holds, None when it is as it was or cannot be read. ``index`` is None when
-    it is as it was; ``bad_index`` says what is wrong with it. ``log`` are new lines of HEAD's log.
+    ``head`` is what HEAD holds, None when it is as it was or cannot be read. ``new_index`` is None
+    when it is as it was; ``bad_index`` says what is wrong with it. ``log`` are new lines of HEAD's log.
     """
 
     head: str | None = None
-    index: UsableIndex | None = None
+    new_index: UsableIndex | None = None
     staged: frozenset[str] = frozenset()  # blobs that the index did not name before
     bad_index: str = ""
     log: tuple[bytes, ...] = ()
@@ -86,16 +89,17 @@ def copy_git_dir(git_dir: Path, root: Path, *, own_settings: bool) -> tuple[Path
     ``own_settings``: worktrees of this repository may have settings of their own.
     """
     copy, old = root / "worktree", root / "worktree.old"
-    shutil.rmtree(old, ignore_errors=True)
+    discard(old)
     if copy.is_dir():
+        open_up(copy)
         copy.rename(old)
     _copy_tree(git_dir, copy)
     before = state_of(git_dir)
-    if _carried(root) == before.head + before.index and not _unfinished(git_dir):
+    if _carried(root) == before.head + before.index_digest and not _unfinished(git_dir):
         _copy_tree(old, copy, only=_GOES_ON)
-    shutil.rmtree(old, ignore_errors=True)
+    discard(old)
     if own_settings:
-        (copy / "config.worktree").touch()  # so that it can be made read-only
+        (copy / _SETTINGS).touch()  # so that it can be made read-only
     return copy, before
 
 
@@ -104,7 +108,7 @@ def state_of(git_dir: Path) -> Before:
     return Before(
         git_dir=str(git_dir),
         head=_text(durable.read_small(git_dir / "HEAD", 4096)),
-        index=_digest(git_dir / "index"),
+        index_digest=_digest(git_dir / "index"),
         log=len(_read_log(git_dir)),
         token=os.urandom(8).hex(),
     )
@@ -114,14 +118,14 @@ def left_in(copy: Path, before: Before, hash_bytes: int) -> Left:
     """Return what the run left in its copy."""
     head = _text(durable.read_small(copy / "HEAD", 4096))
     index, bad = None, ""
-    if _digest(copy / "index") != before.index:
+    if _digest(copy / "index") != before.index_digest:
         try:
             index = read_index(copy, hash_bytes)
         except BadIndex as error:
             bad = str(error)
     return Left(
         head=None if head == before.head else head,
-        index=index,
+        new_index=index,
         staged=frozenset() if index is None else index.blobs - _blobs_before(before, hash_bytes),
         bad_index=bad,
         log=_new_lines(copy, before),
@@ -135,7 +139,7 @@ def read_index(git_dir: Path, hash_bytes: int) -> UsableIndex:
 
 
 def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
-    """Say what the run wrote into its copy that goes nowhere and is none of git's ordinary files."""
+    """Say what the run wrote that stays in its copy and is none of git's ordinary files."""
     said = []
     names = sorted({_UNFINISHED[name] for name in _unfinished(copy) - _unfinished(git_dir)})
     said += [
@@ -147,6 +151,8 @@ def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
         for name in sorted(_names(copy) - _names(git_dir))
         if not _ORDINARY.fullmatch(name) and not _GOES_ON.fullmatch(name)
     ]
+    if _SETTINGS in odd and not durable.read_small(copy / _SETTINGS):
+        odd.remove(_SETTINGS)  # we made it, to keep the run from it
     if odd:
         shown = ", ".join(repr(name) for name in odd[:10]) + (", ..." if len(odd) > 10 else "")
         said.append(f"left behind, because git would go by it outside: {shown}")
@@ -177,7 +183,7 @@ def put_index(before: Before, data: bytes, *, mtime_ns: int | None = None) -> bo
     now = _digest(place.git_dir / "index")
     if now == sha256_hex(data):
         return True
-    if now != before.index:
+    if now != before.index_digest:
         return False
     lock = take_lock(place, before.token)
     try:
@@ -216,8 +222,7 @@ def put_log(before: Before, lines: Iterable[bytes]) -> None:
     there = _read_log(git_dir)[before.log :]
     if there.startswith(data):
         return
-    if data.startswith(there):  # nothing is there yet, or what we wrote when we were killed
-        data = data[len(there) :]
+    data = data.removeprefix(there)  # what we wrote already when we were killed
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(git_dir / "logs" / "HEAD", flags, 0o644)
     try:
@@ -239,7 +244,8 @@ def sweep(before: Before) -> None:
 def remember(root: Path, git_dir: Path) -> None:
     """Note what HEAD and the index are now: for as long as they are, an operation may go on."""
     now = state_of(git_dir)
-    (root / _CARRIED).write_bytes(_bytes(now.head + now.index))
+    (root / _CARRIED).write_bytes(_bytes(now.head + now.index_digest))
+    discard(root / "worktree" / "index")  # the next run begins with the workspace's own
 
 
 def read_log_lines(git_dir: Path) -> list[bytes]:
@@ -250,7 +256,8 @@ def read_log_lines(git_dir: Path) -> list[bytes]:
 def named_by(line: bytes) -> tuple[str, ...]:
     """Return the commits that a line of a reflog names; none for what is no such line."""
     found = _LOG_LINE.fullmatch(line)
-    return tuple(sha.decode("ascii") for sha in (found.groups() if found else ()) if sha.strip(b"0"))
+    named = found.groups() if found else ()
+    return tuple(sha.decode("ascii") for sha in named if sha.strip(b"0"))
 
 
 def is_directory(path: Path) -> bool:
@@ -290,8 +297,9 @@ def _copy_tree(source: Path, target: Path, *, only: re.Pattern[str] | None = Non
             else:
                 _copy_tree(Path(entry.path), made)
         elif entry.is_file(follow_symlinks=False):
-            shutil.copyfile(entry.path, made, follow_symlinks=False)
-            shutil.copystat(entry.path, made, follow_symlinks=False)
+            with suppress(PermissionError):  # what nobody may read is of no use to git either
+                shutil.copyfile(entry.path, made, follow_symlinks=False)
+                shutil.copystat(entry.path, made, follow_symlinks=False)
 
 
 def _carried(root: Path) -> str:

@@ -2,11 +2,12 @@
 
 Only what is listed exists for the run; whatever else it writes into its home is gone afterwards.
 Settings, hooks, plugins and instructions are never writable: they would make the agent's next run,
-outside, do something. ``private`` are directories of settings that an agent also writes into, be it
-when it starts (opencode 1.18 ends if it cannot): it has one of its own, with copies of the files and
-read-only directories of what is there. ``copied`` are files that an agent rewrites as a whole and that name programs
-to start: it gets a copy of its own. ``sessions`` are directories of conversations, writable, and
-made where they are missing: what is said in an agent's first run must not go with its private home.
+outside, do something. ``private`` are directories of settings that an agent also writes into, maybe
+when it starts (opencode 1.18 ends if it cannot): it has one of its own, with copies of the files
+that are there, and their directories to read. ``copied`` are files that an agent rewrites as a
+whole and that name programs to start: it gets a copy of its own. ``sessions`` are directories of
+conversations, writable, and made where they are missing: what is said in an agent's first run must
+not go with its private home.
 Paths are relative to the home.
 """
 
