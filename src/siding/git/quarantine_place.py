@@ -66,8 +66,8 @@ class Before(NamedTuple):
 class Left(NamedTuple):
     """What the run left in its copy, as far as it is well formed.
 
-    ``head`` is what HEAD holds, None when it is as it was or cannot be read. ``new_index`` is None
-    when it is as it was; ``bad_index`` says what is wrong with it. ``log`` are new lines of HEAD's log.
+    ``head`` is what HEAD holds, None when it is as it was. ``new_index`` is None when the index is
+    as it was, or when ``bad_index`` says what is wrong with it. ``log`` has HEAD's new log lines.
     """
 
     head: str | None = None
