@@ -100,12 +100,13 @@ class TestGitInside:
 
     def test_a_branch_is_not_its_own_because_it_was_checked_out(self, task: Sandbox) -> None:
         before = task.git("rev-parse", "main")
-        pointed = ("git", "symbolic-ref", "HEAD", "refs/heads/main")
-        task.siding("-q", "run", "--sandbox", "--", *pointed)
-        script = "git commit -q --allow-empty -m hijacked"
+        script = "git symbolic-ref HEAD refs/heads/main; git commit -q --allow-empty -m hijacked"
         done = task.siding("run", "--sandbox", "--", "sh", "-c", script)
         assert b"'main' was not moved" in done.stderr
+        assert b"HEAD stays where it was" in done.stderr
         assert task.git("rev-parse", "main") == before
+        branch = task.json("task", "show", "--format", "json")["branch"]
+        assert task.git("symbolic-ref", "--short", "HEAD", cwd=task.workspace()) == branch
 
     def test_other_branches_stay_where_they_are(self, task: Sandbox) -> None:
         task.git("branch", "other")
@@ -296,6 +297,33 @@ class TestProfiles:
         assert (home / ".claude.json").read_text() == '{"a": 1}'
         assert not (home / ".claude" / "hooks.json").exists()
         assert last(task)["sandbox"]["profile"] == "claude"
+
+    @bwrap
+    @pytest.mark.parametrize(
+        ("agent", "directory"),
+        [("opencode", ".config/opencode"), ("opencode", ".opencode"), ("goose", ".config/goose")],
+    )
+    def test_an_agent_writes_beside_its_settings_and_changes_none(
+        self, task: Sandbox, agent: str, directory: str
+    ) -> None:
+        """As opencode does when it starts, and ends if it cannot."""
+        home = Path(task.env["HOME"])
+        place = home / directory
+        (place / "plugin").mkdir(parents=True)
+        (place / "config.json").write_text("{}")
+        (place / "plugin" / "one.js").write_text("1")
+        program = home / ".local" / "bin" / agent
+        program.parent.mkdir(parents=True)
+        program.write_text(
+            f"#!/bin/sh\nset -e\ncd ~/{directory}\necho '*' >.gitignore\ncat config.json "
+            "plugin/one.js\necho new >x\nmv x config.json\n! touch plugin/one.js 2>/dev/null\n"
+        )
+        program.chmod(0o755)
+        path = {"PATH": f"{program.parent}:{task.env['PATH']}"}
+        assert task.siding("-q", "run", "--sandbox", "--", agent, env=path).stdout == b"{}1"
+        left = {str(each.relative_to(place)) for each in place.rglob("*")}
+        assert left == {"config.json", "plugin", "plugin/one.js"}
+        assert (place / "config.json").read_text() == "{}"
 
     @bwrap
     def test_the_first_conversation_outlives_the_run(self, task: Sandbox) -> None:

@@ -56,6 +56,9 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _broken_policy(project)
     yield from _left_behind(project)
     yield from _no_sandbox(project)
+    yield from _refused_quarantines(project)
+    yield from _lacking_objects(project)
+    yield from _on_your_branch(project)
     for what, advice, mend_it in problems(project):
         yield Finding(what=what, advice=advice, mend=mend_it)
 
@@ -254,6 +257,69 @@ def _no_sandbox(project: Project) -> Iterator[Finding]:
             what=f"the settings ask for a sandbox, and none works here: {reason}",
             advice="install bubblewrap; `siding doctor --sandbox` shows what was tried",
         )
+
+
+def _refused_quarantines(project: Project) -> Iterator[Finding]:
+    """Yield what sandboxed runs wrote for git and nobody could take over."""
+    from siding.app.sandbox_commits import refused_quarantines
+
+    for task_id, kept, why in refused_quarantines(project):
+        yield Finding(
+            what=f"what a sandboxed run of task {task_id} left for git was refused: {why}",
+            advice=f"look at it in {str(kept)!r} if you miss commits; its files are in the step's "
+            "snapshot, later runs are not affected, and `siding gc` removes it",
+        )
+
+
+def _lacking_objects(project: Project) -> Iterator[Finding]:
+    """Yield workspaces whose index or reflog names objects that are nowhere."""
+    from siding.git.quarantine_repair import Lacking
+
+    for workspace in project.registry.all():
+        if not _should_be_there(workspace) or _busy(project, workspace.task_id):
+            continue
+        if Lacking(project.repository, Path(workspace.git_dir)):
+            yield Finding(
+                what=f"the index or the reflog of the workspace of task {workspace.task_id} names "
+                "objects that are nowhere: `git gc` fails for the whole repository",
+                advice="both are made to name only what is there, no file is touched, and what "
+                "they were is kept",
+                mend=partial(_repair, project, workspace),
+            )
+
+
+def _on_your_branch(project: Project) -> Iterator[Finding]:
+    """Yield workspaces whose next commit would move the branch of the main checkout.
+
+    git refuses to check a branch out twice: somebody wrote the workspace's HEAD by hand.
+    """
+    from siding.git.own_git_dir import take_own
+
+    yours = take_own(project.paths.common_dir).branch
+    for workspace in project.registry.all():
+        if not _should_be_there(workspace) or yours is None or workspace.branch == yours:
+            continue
+        if take_own(Path(workspace.git_dir)).branch == yours:
+            yield Finding(
+                what=f"the workspace of task {workspace.task_id} is on branch {yours!r}, which is "
+                "the one of your checkout: a commit there moves it",
+                advice=f"put it back: git -C {workspace.path} symbolic-ref HEAD "
+                f"refs/heads/{workspace.branch}",
+            )
+
+
+def _repair(project: Project, workspace: Workspace) -> str:
+    from siding.app.sandbox_commits import quarantine_of, take_over_leftover
+    from siding.git.quarantine import REFUSED
+    from siding.git.quarantine_repair import repair
+
+    layout = project.task_layout(workspace.task_id)
+    with holding_task(project, workspace.task_id, "doctor"):
+        said = take_over_leftover(project, layout, workspace)
+        with holding_git(project, "doctor"):
+            kept = quarantine_of(layout) / REFUSED / "before-repair"
+            said += repair(project.repository, Path(workspace.git_dir), kept)
+    return "; ".join(said) or "somebody else mended it"
 
 
 def _left_behind(project: Project) -> Iterator[Finding]:

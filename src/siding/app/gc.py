@@ -17,6 +17,7 @@ from siding.app.locking import TaskBusy, holding_task
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
 from siding.app.reopen import deleted_lock, deleted_tasks
+from siding.app.sandbox_commits import sweep_refused
 from siding.errors import SidingError
 from siding.git.command import output_of
 from siding.ids import TaskId
@@ -70,6 +71,7 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
     if not dry_run:
         done = [_collect_one(project, use) for use in chosen]
         sweep_abandoned(project)
+        sweep_refused(project)
         if project.snapshots.packs() > 1:
             project.snapshots.repack()
     return Report(

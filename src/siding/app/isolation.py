@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.git import fingerprint
 from siding.git.fingerprint import Fingerprint, Mark, RefChange, mark_of
+from siding.git.own_git_dir import OwnGitDir, take_own
 from siding.git.paths import quote_path
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
@@ -36,7 +37,7 @@ ALARM, NOTE = "alarm", "note"
 class Change(NamedTuple):
     """Something outside the workspace that is not as it was before the run."""
 
-    what: str  # branch, tag, ref, stash, head, index, files, config, hook, git, worktree, ...
+    what: str  # branch, tag, ref, stash, head, index, files, config, hook, git, worktree, own, ...
     name: str
     how: str  # in words: "made", "moved", ...
     weight: str = ALARM  # NOTE: commands do this in an ordinary day
@@ -49,6 +50,7 @@ class Change(NamedTuple):
 
 class _Moment(NamedTuple):
     repository: Fingerprint
+    own: OwnGitDir
     ours: Mapping[str, Mark | None]
     workspaces: Mapping[str, Mark | None]
     snapshot: str | None
@@ -94,6 +96,7 @@ class Watch:
         project = self._project
         return _Moment(
             repository=fingerprint.take(project.paths.common_dir),
+            own=take_own(Path(self._workspace.git_dir)),
             ours={str(path): mark_of(path) for path in self._records()},
             workspaces=dict(_directories(project.layout.workspaces_dir)),
             snapshot=self._recorder.snapshots.tip(),
@@ -116,6 +119,7 @@ class Watch:
     def _changes(self) -> Iterator[Change]:
         before, after = self._before, self._after
         yield from _head(before.repository, after.repository)
+        yield from _own_git_dir(before, after, self._workspace.branch)
         for ref in fingerprint.changed_refs(before.repository, after.repository):
             yield _ref(ref)
         yield from self._index()
@@ -187,6 +191,7 @@ def say(change: Mapping[str, Any]) -> str:
         "hook": f"git's hook {name} was",
         "config": f"the repository's configuration: {name}",
         "git": f"git's {name}",
+        "own": f"the workspace's git directory: {name}",
         "record": f"what Siding goes by: {name}",
     }.get(what, f"{what} {name}")
     return f"{subject} {how}{moved}"
@@ -198,6 +203,26 @@ def _head(before: Fingerprint, after: Fingerprint) -> Iterator[Change]:
             what="head", name="HEAD", how="changed", before=_text(before.head),
             after=_text(after.head),
         )  # fmt: skip
+
+
+def _own_git_dir(before: _Moment, after: _Moment, branch: str) -> Iterator[Change]:
+    """Yield what will make git's next command in the workspace do something else than this task's
+    work: move a branch of somebody else's, or run a program."""
+    old, new = before.own, after.own
+    if old.head != new.head and new.branch not in (None, branch):
+        # A branch that the run made is its own affair; what it commits next is on no other's.
+        made = not fingerprint.has_ref(before.repository, f"refs/heads/{new.branch}")
+        yield Change(
+            what="own", name="HEAD",
+            how=f"is on branch {new.branch!r} now, which is not this task's: commits go there",
+            weight=NOTE if made else ALARM,
+        )  # fmt: skip
+    for name, how in fingerprint.changed_marks(old.steering, new.steering):
+        yield Change(what="own", name=name, how=f"{how}: git goes by it")
+    if new.commands and new.commands != old.commands:
+        yield Change(what="own", name="an unfinished rebase", how="will run a command (exec)")
+    elif new.todo is not None and old.todo is None:
+        yield Change(what="own", name="a rebase", how="is unfinished", weight=NOTE)
 
 
 def _ref(ref: RefChange) -> Change:

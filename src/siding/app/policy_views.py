@@ -15,6 +15,7 @@ from siding.app.policy import (
     project_file,
 )
 from siding.app.project import find_project
+from siding.app.sandbox_inside import home_is_hidden
 from siding.app.selection import select
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.errors import NotARepository
@@ -26,6 +27,7 @@ from siding.policy.verdict import Action, Verdict
 from siding.storage.files import read_bytes
 
 if TYPE_CHECKING:
+    from siding.app.project import Project
     from siding.app.wiring import App
     from siding.policy.paths import Place
 
@@ -43,7 +45,7 @@ class Checked(NamedTuple):
     """What the policy of this place says to a command."""
 
     verdict: Verdict
-    on: bool  # whether `siding run` would keep to it
+    on: bool | None  # whether `siding run` would keep to it; None: a sandbox hides that
     workspace: Path  # what the command was judged to be in
 
 
@@ -79,7 +81,22 @@ def check(app: "App", command: tuple[str, ...] | str) -> Checked:
         verdict = check_line(command, place, in_force.policy, environment_for(app.env))
     else:
         verdict = check_argv(command, place, in_force.policy, environment_for(app.env))
-    return Checked(verdict=verdict, on=in_force.on, workspace=workspace)
+    return Checked(verdict=verdict, on=is_on(app, in_force), workspace=workspace)
+
+
+def is_on(app: "App", in_force: InForce) -> bool | None:
+    """Return whether `siding run` judges by it here, None where a sandbox hides the settings."""
+    if home_is_hidden(app) and _project(app) is None:
+        return None
+    return in_force.on
+
+
+def _project(app: "App") -> "Project | None":
+    """Return the project here; None where there is none, or no repository."""
+    try:
+        return find_project(app)
+    except NotARepository:
+        return None
 
 
 def rules(app: "App") -> tuple[InForce, list[Listed]]:

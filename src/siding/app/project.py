@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.events import EventLog
 from siding.app.redaction import Redaction
+from siding.app.sandbox_inside import home_hidden, home_is_hidden
 from siding.app.settings import DEFAULT_TEXT, Settings, read_settings
 from siding.app.wiring import App
 from siding.errors import NotInitialised, SidingError
@@ -166,9 +167,12 @@ def find_project(app: App) -> Project | None:
 
 
 def require_project(app: App) -> Project:
-    """Return the project here; raise NotInitialised when this repository is not one."""
+    """Return the project here; raise NotInitialised when this repository is not one, HomeHidden
+    when a sandbox hides whether it is."""
     project = find_project(app)
     if project is None:
+        if home_is_hidden(app):
+            raise home_hidden()
         raise NotInitialised(
             "this repository is not a Siding project yet",
             hint="`siding init` makes it one; so does the first `siding run -- COMMAND`",
@@ -182,6 +186,8 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     layout = _existing(app, paths.root)
     if layout is not None:
         return Project(app, layout, paths), False
+    if home_is_hidden(app):
+        raise home_hidden()  # one that was made here would be gone with the sandbox
     return Project(app, _create(app, paths.root), paths), True
 
 

@@ -220,7 +220,7 @@ class Recorder:
         if "sandbox" in record:  # what was committed inside waits to be taken over
             from siding.app.sandbox_commits import take_over_leftover
 
-            take_over_leftover(self.project, self.layout)
+            take_over_leftover(self.project, self.layout, self.workspace)
         record["recovered"] = True
         step = self.finish(running._replace(record=record), {})
         if found is not None:

@@ -70,6 +70,17 @@ def _writes(found: Found, place: Path) -> Iterator[Proof]:
     )
     read, _why = _python(found, hiding, Network.ON, f"open({str(outside / 'secret')!r}).read()")
     yield Proof("what is hidden cannot be read", not read, "")
+    if found.engine is Engine.BWRAP:
+        yield _copied(found, inside, outside)
+
+
+def _copied(found: Found, copy: Path, real: Path) -> Proof:
+    """What git writes beside a workspace's HEAD and index goes into a copy of that directory."""
+    view = View(mounts=(Mount(kind=Kind.WRITE, path=str(real), source=str(copy)),))
+    (copy / "HEAD").unlink(missing_ok=True)
+    wrote, why = _python(found, view, Network.ON, f"open({str(real / 'HEAD')!r}, 'w')")
+    holds = wrote and (copy / "HEAD").exists() and not (real / "HEAD").exists()
+    return Proof("what git writes inside goes into a copy", holds, why)
 
 
 def _network(found: Found) -> Iterator[Proof]:

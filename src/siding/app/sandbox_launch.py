@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 KNOWN_VERSION = 1
 _INCLUDED = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
-# Keys and their agents are outside: a commit that must be signed would fail.
-_UNSIGNED = (
-    ("GIT_CONFIG_COUNT", "2"),
-    ("GIT_CONFIG_KEY_0", "commit.gpgSign"),
-    ("GIT_CONFIG_VALUE_0", "false"),
-    ("GIT_CONFIG_KEY_1", "tag.gpgSign"),
-    ("GIT_CONFIG_VALUE_1", "false"),
+# Keys and their agents are outside: a commit that must be signed would fail. An index must be one
+# file that names files: only such a one is taken over.
+_GIT_SETTINGS = ("commit.gpgSign", "tag.gpgSign", "core.splitIndex", "index.sparse")
+_GIT_ENVIRONMENT = (
+    ("GIT_CONFIG_COUNT", str(len(_GIT_SETTINGS))),
+    *((f"GIT_CONFIG_KEY_{number}", name) for number, name in enumerate(_GIT_SETTINGS)),
+    *((f"GIT_CONFIG_VALUE_{number}", "false") for number in range(len(_GIT_SETTINGS))),
 )
 
 
@@ -100,13 +100,17 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
         profile=profile,
         quarantine=None
         if prepared is None
-        else Quarantine(objects=str(prepared.objects), heads=str(prepared.heads)),
+        else Quarantine(
+            objects=str(prepared.objects),
+            heads=str(prepared.heads),
+            git_dir=str(prepared.copy),
+        ),
         hooks=_hooks_inside(recorder, home),
         sockets=listening_sockets(),
     )
     launch = _launch(recorder, found, view, network)._replace(room=asked.memory)
     if prepared is not None:
-        launch = launch._replace(env=(*launch.env, *_UNSIGNED))
+        launch = launch._replace(env=(*launch.env, *_GIT_ENVIRONMENT))
     fields = {
         "engine": found.engine.value,
         "profile": profile,
@@ -187,16 +191,14 @@ def _launch(recorder: "Recorder", found: Found, view: View, network: Network) ->
 
 def _prepare(recorder: "Recorder") -> tuple["Prepared | None", tuple[str, ...]]:
     """Make the place for what git writes inside, after taking over what a cut-off run left."""
-    from siding.app.sandbox_commits import take_over_leftover
-    from siding.git.quarantine import leftover, prepare
+    from siding.app.sandbox_commits import make_way, quarantine_of
+    from siding.git.quarantine import prepare
 
     project = recorder.project
     if project.paths.ref_format != "files":
         return None, (f"refs are kept as {project.paths.ref_format}: git is read-only inside",)
-    said = take_over_leftover(project, recorder.layout)
-    root = recorder.layout.root / "sandbox"
-    if leftover(root) is not None:
-        return None, (*said, "git is read-only inside until that is taken over")
+    said = make_way(project, recorder.layout, recorder.workspace)
+    root = quarantine_of(recorder.layout)
     make_dirs(root)
     git_dir = Path(recorder.workspace.git_dir)
     prepared = prepare(project.repository, git_dir, root, recorder.workspace.branch, ALTERNATE)

@@ -6,7 +6,6 @@ holds it up while the command runs, and takes over what was committed inside aft
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.project import Project
@@ -167,7 +166,7 @@ def raised(recorder: "Recorder", plan: FencePlan) -> Iterator["Fence | None"]:
 
     grows = [recorder.root]
     if plan.prepared is not None:  # git writes there, and whoever may is not only git
-        grows += [plan.prepared.root, Path(recorder.workspace.git_dir)]
+        grows += [plan.prepared.root]
     fence = Fence(limits=plan.limits, grows=tuple(grows))
     if plan.launch is None:
         yield fence
@@ -192,7 +191,7 @@ def taken_over(recorder: "Recorder", plan: FencePlan, outcome: Outcome) -> Outco
         return outcome
     from siding.app.sandbox_commits import take_over_commits
 
-    taken = take_over_commits(recorder.project, plan.prepared)
+    taken = take_over_commits(recorder.project, plan.prepared, recorder.workspace)
     return outcome._replace(notes=(*outcome.notes, *taken.refused))
 
 

@@ -16,6 +16,10 @@ from siding.cli.screen import Screen, inert
 from siding.errors import UsageError
 
 REFUSED = 5
+HIDDEN = (
+    "this step runs in a sandbox that hides Siding's home: whether a policy is in force outside, "
+    "and what yours says, cannot be seen here"
+)
 _COLOURS = {"allow": "green", "log": "green", "warn": "yellow", "ask": "yellow", "block": "red"}
 
 
@@ -59,5 +63,7 @@ def _explain(screen: Screen, checked: Checked) -> None:
             screen.print(f"       {inert(said)}")
     action = checked.verdict.action.value
     screen.print(f"verdict: {screen.style(action, _COLOURS[action])}")
-    if not checked.on:
+    if checked.on is None:
+        screen.note(HIDDEN)
+    elif not checked.on:
         screen.note("no policy is switched on here: `siding run` asks nothing and blocks nothing")

@@ -2,10 +2,16 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.policy_views import rule_named, rules
+from siding.app.policy_views import is_on, rule_named, rules
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import Screen, inert
+
+_RUNS = {
+    True: "judged by it",
+    False: "not judged: no policy is switched on",
+    None: "not known: this step runs in a sandbox that hides Siding's home",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -39,7 +45,7 @@ def _rule(context: Context, name: str) -> list[tuple[str, str]]:
 
 def _files(context: Context) -> list[tuple[str, str]]:
     in_force, _listed = rules(context.app)
-    lines = [("runs", "judged by it" if in_force.on else "not judged: no policy is switched on")]
+    lines = [("runs", _RUNS[is_on(context.app, in_force)])]
     lines += [("broken", in_force.policy.broken)]
     for source in in_force.sources:
         lines.append((source.name, str(source.path)))

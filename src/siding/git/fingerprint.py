@@ -75,6 +75,11 @@ def mark_of(path: Path | str) -> Mark | None:
     return (found.st_mode, found.st_ino, found.st_size, found.st_ctime_ns)
 
 
+def has_ref(found: Fingerprint, name: str) -> bool:
+    """Whether there was a ref of this name."""
+    return name in found.loose or name in _packed(found.packed)
+
+
 def changed_refs(before: Fingerprint, after: Fingerprint) -> list[RefChange]:
     """Return every ref with another value; packing refs changes none."""
     if before.packed == after.packed:

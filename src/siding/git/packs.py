@@ -8,18 +8,19 @@ from siding.git.command import Place
 from siding.git.repository import Repository
 
 
-def give_pack(repository: Repository, pack: Path, *, doing: str) -> None:
+def give_pack(repository: Repository, pack: Path, *, doing: str, strict: bool = False) -> None:
     """Copy a pack into the repository; git names each object by what it holds.
 
     The index is made beside `pack`, which lies in a directory of ours: git writes it under its
     final name bit by bit, and half of one makes every git command complain. A pack without its
-    index is nothing yet. May be called again after it was cut off anywhere.
+    index is nothing yet. May be called again after it was cut off anywhere. `strict`: refuse
+    objects that `git fsck` would complain of, and those whose own objects are nowhere.
     """
     index = pack.with_suffix(".idx.new")
     index.unlink(missing_ok=True)
     repository.git.run(
         Place(git_dir=repository.paths.common_dir),
-        ["index-pack", "-o", str(index), str(pack)],
+        ["index-pack", *(["--strict"] if strict else []), "-o", str(index), str(pack)],
         doing=doing,
     )
     target = repository.paths.objects / "pack"

@@ -5,6 +5,7 @@ in the environment (VICTIM, as JSON). Each attack returns True when it got throu
 """
 
 # mypy: ignore-errors
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -127,6 +128,18 @@ def write_a_hook():
 
 def write_git_config():
     return write(WORLD["git"] + "/config")
+
+
+def plant_in_its_git_directory():
+    """What is written there may be a copy: whether it got out is for who looks from outside."""
+    (place,) = (each.path for each in os.scandir(WORLD["git"] + "/worktrees"))
+    for name in ("config.worktree", "HEAD", "commondir", "gitdir", "gitk.cache", "ORIG_HEAD",
+                 "rebase-merge/git-rebase-todo", "sequencer/todo", "hooks/post-commit",
+                 "info/attributes", "modules/x/config", "refs/worktree/x"):  # fmt: skip
+        with contextlib.suppress(OSError):
+            os.makedirs(os.path.dirname(f"{place}/{name}"), exist_ok=True)
+            write(f"{place}/{name}")
+    return False
 
 
 def write_the_git_file():

@@ -135,11 +135,12 @@ class World:
             (self.outside / name).unlink()
         return told
 
-    def _state(self) -> dict[str, str]:
+    def _state(self) -> dict[str, bytes]:
         """Return all that must stay as it is."""
-        watched = [self.outside, self.repo / ".git" / "hooks", self.home]
-        found = {str(p): p.read_text() for top in watched for p in top.rglob("*") if p.is_file()}
-        return found | {"config": (self.repo / ".git" / "config").read_text()}
+        git = self.repo / ".git"
+        watched = [self.outside, git / "hooks", git / "worktrees", self.home]
+        found = {str(p): p.read_bytes() for top in watched for p in top.rglob("*") if p.is_file()}
+        return found | {"config": (git / "config").read_bytes()}
 
     def _attack(self, *flags: str, env: dict[str, str] | None = None) -> dict[str, str]:
         with self.victim() as victim, servers(self.root, self.outside) as reachable:

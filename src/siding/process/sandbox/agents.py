@@ -2,9 +2,12 @@
 
 Only what is listed exists for the run; whatever else it writes into its home is gone afterwards.
 Settings, hooks, plugins and instructions are never writable: they would make the agent's next run,
-outside, do something. ``copied`` are files that an agent rewrites as a whole and that name programs
-to start: it gets a copy of its own. ``sessions`` are directories of conversations, writable, and
-made where they are missing: what is said in an agent's first run must not go with its private home.
+outside, do something. ``private`` are directories of settings that an agent also writes into, maybe
+when it starts (opencode 1.18 ends if it cannot): it has one of its own, with copies of the files
+that are there, and their directories to read. ``copied`` are files that an agent rewrites as a
+whole and that name programs to start: it gets a copy of its own. ``sessions`` are directories of
+conversations, writable, and made where they are missing: what is said in an agent's first run must
+not go with its private home.
 Paths are relative to the home.
 """
 
@@ -18,6 +21,7 @@ class AgentPlaces(NamedTuple):
     sessions: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
 
 
@@ -80,18 +84,18 @@ AGENTS: dict[str, AgentPlaces] = {
         programs=("opencode",),
         sessions=(".local/share/opencode",),
         writable=(".local/state/opencode",),
-        readable=(".config/opencode", ".opencode"),
+        private=(".config/opencode", ".opencode"),
     ),
     "crush": AgentPlaces(
         programs=("crush",),
         sessions=(".local/share/crush",),
-        readable=(".config/crush",),
+        private=(".config/crush",),
     ),
     "goose": AgentPlaces(
         programs=("goose",),
         sessions=(".local/share/goose",),
         writable=(".local/state/goose",),
-        readable=(".config/goose",),
+        private=(".config/goose",),
     ),
     "copilot": AgentPlaces(
         programs=("copilot",),
@@ -102,7 +106,7 @@ AGENTS: dict[str, AgentPlaces] = {
     ),
     "mini": AgentPlaces(
         programs=("mini", "mini-extra"),
-        readable=(".config/mini-swe-agent",),
+        private=(".config/mini-swe-agent",),
     ),
     "llm": AgentPlaces(
         programs=("llm",),

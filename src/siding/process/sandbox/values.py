@@ -95,10 +95,12 @@ class Demand(NamedTuple):
 
 
 class Quarantine(NamedTuple):
-    """Directories outside that take what git writes inside: objects, and branches."""
+    """Directories outside that take what git writes inside: objects, branches, and a copy of the
+    workspace's git directory."""
 
     objects: str
     heads: str
+    git_dir: str
 
 
 class Launch(NamedTuple):

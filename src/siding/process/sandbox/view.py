@@ -36,6 +36,8 @@ class Look(NamedTuple):
     exists: Callable[[str], bool] = os.path.exists
     real: Callable[[str], str] = os.path.realpath
     is_link: Callable[[str], bool] = os.path.islink
+    is_directory: Callable[[str], bool] = os.path.isdir
+    listed: Callable[[str], Iterable[str]] = os.listdir
 
 
 class _Plan:
@@ -53,6 +55,21 @@ class _Plan:
         if self.look.exists(path):
             inside = os.path.join(self.look.real(os.path.dirname(path)), os.path.basename(path))
             self.put(kind, inside, self.look.real(path))
+
+    def furnish(self, path: str) -> None:
+        """Put an empty directory where one is, with what is in it: copies of files, and directories
+        to read."""
+        if not self.look.is_directory(path):
+            return
+        self.put(Kind.EMPTY, os.path.join(self.look.real(os.path.dirname(path)),
+                                          os.path.basename(path)))  # fmt: skip
+        try:
+            names = sorted(self.look.listed(path))
+        except OSError:
+            return
+        for name in names:
+            inside = os.path.join(path, name)
+            self.take(Kind.SHOW if self.look.is_directory(inside) else Kind.COPY, inside)
 
     def view(self) -> View:
         ordered = sorted(self.mounts.values(), key=lambda mount: mount.path.count("/"))
@@ -165,6 +182,8 @@ def _show_home(plan: _Plan, home: str, profile: str) -> None:
         return
     for name in agent.readable:
         plan.take(Kind.SHOW, f"{home}/{name}")
+    for name in agent.private:
+        plan.furnish(f"{home}/{name}")
     for name in (*agent.sessions, *agent.writable):
         plan.take(Kind.WRITE, f"{home}/{name}")
     for name in agent.copied:
@@ -185,10 +204,12 @@ def _open_git(plan: _Plan, places: Places, quarantine: Quarantine) -> None:
     plan.put(Kind.SHOW, ALTERNATE, f"{common}/objects")
     plan.put(Kind.WRITE, f"{common}/refs/heads", quarantine.heads)
     plan.put(Kind.EMPTY, f"{common}/logs/refs/heads")
-    plan.put(Kind.WRITE, git_dir)
-    for name in ("commondir", "gitdir", "locked", "config.worktree", "modules", "hooks", "info"):
-        if plan.look.exists(f"{git_dir}/{name}"):
-            plan.put(Kind.SHOW, f"{git_dir}/{name}")
+    plan.put(Kind.WRITE, git_dir, quarantine.git_dir)
+    for name in ("commondir", "gitdir", "locked", "config.worktree", "hooks", "info"):
+        if plan.look.exists(f"{quarantine.git_dir}/{name}"):
+            plan.put(Kind.SHOW, f"{git_dir}/{name}", f"{quarantine.git_dir}/{name}")
+    if plan.look.exists(f"{git_dir}/modules"):  # whole repositories: they are not copied
+        plan.put(Kind.SHOW, f"{git_dir}/modules")
 
 
 def _protect(plan: _Plan, workspace: str, hooks: str | None) -> None:

@@ -29,7 +29,7 @@ PLACES = Places(
     program="/usr/bin/true",
 )
 PLAIN = Demand()
-QUARANTINE = Quarantine(objects="/q/objects", heads="/q/heads")
+QUARANTINE = Quarantine(objects="/q/objects", heads="/q/heads", git_dir="/q/own")
 
 
 def disk(*names: str, links: dict[str, str] | None = None) -> Look:
@@ -74,12 +74,12 @@ def test_git_is_shown_and_the_git_file_is_guarded() -> None:
 
 def test_committing_opens_only_what_is_ours() -> None:
     own = PLACES.git_dir
-    found = view(look=disk(f"{own}/commondir", f"{own}/modules"), quarantine=QUARANTINE)
+    found = view(look=disk("/q/own/commondir", f"{own}/modules"), quarantine=QUARANTINE)
     sources = {m.path: m.origin for m in found.mounts if m.kind is Kind.WRITE}
     assert sources == {
         f"{PLACES.common_dir}/objects": "/q/objects",
         f"{PLACES.common_dir}/refs/heads": "/q/heads",
-        own: own,
+        own: "/q/own",
         PLACES.workspace: PLACES.workspace,
     }
     for path in ("hooks/x", "config", "packed-refs", "refs/tags/v1", "worktrees/other/HEAD"):
