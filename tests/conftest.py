@@ -1,10 +1,12 @@
 """What every test may use. Nothing here touches the machine's own home or configuration."""
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import installed
 from sandbox import Sandbox
 
 # No example database: the suite must run on a read-only checkout, and in parallel.
@@ -19,6 +21,13 @@ settings.load_profile("siding")
 def sandbox(tmp_path: Path) -> Sandbox:
     """A repository with one commit in a home of its own."""
     return Sandbox(tmp_path)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_installation_for_all_workers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    directory = tmp_path_factory.getbasetemp()
+    shared = "PYTEST_XDIST_WORKER" in os.environ
+    installed.install_below(directory.parent if shared else directory)
 
 
 @pytest.fixture(autouse=True)

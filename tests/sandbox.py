@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,20 @@ def alive(pid: int) -> bool:
 
 
 class Sandbox:
-    """A repository with one commit, and the commands to work on it."""
+    """A repository with one commit, and the commands to work on it.
 
-    def __init__(self, directory: Path, *, files: Mapping[str, str] | None = None) -> None:
+    `program` is how Siding is started: as this checkout, if nothing else is said.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        files: Mapping[str, str] | None = None,
+        program: Sequence[str] = SIDING,
+    ) -> None:
         self.directory = directory
+        self.program = list(program)
         self.env = environment(directory)
         self.repo = directory / "repo"
         self.repo.mkdir(parents=True)
@@ -80,7 +90,7 @@ class Sandbox:
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run Siding; `status` None accepts any exit status."""
         done = subprocess.run(
-            [*SIDING, *arguments],
+            [*self.program, *arguments],
             cwd=cwd or self.repo,
             env={**self.env, **(env or {})},
             capture_output=True,

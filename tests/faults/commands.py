@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+import planted
+
 from . import tracer
 from .arena import Command, Ran, resolve
 from .product import must, repository, siding
@@ -43,13 +45,15 @@ for _name in (
 
 def promising(*words: str, fault: str = "", cwd: str = ROOT) -> Command:
     """A victim that keeps its promise with its exit status 0: one line, `done`, says so."""
-    inner = siding(*words, env={"SIDING_TEST_FAULTS": fault} if fault else {}, cwd=cwd)
+    inner = siding(*words, fault=fault, cwd=cwd)
     script = '"$@" && echo done'
     return inner._replace(argv=("sh", "-c", script, "sh", *inner.argv))
 
 
-def act(case: Path, *words: str, status: int | None = 0, cwd: str = ROOT,
-        env: Mapping[str, str] | None = None) -> Ran:  # fmt: skip
+def act(
+    case: Path, *words: str, status: int | None = 0, cwd: str = ROOT,
+    env: Mapping[str, str] | None = None, fault: str = "",
+) -> Ran:  # fmt: skip
     """Runs a command of the product to its end; `status` None accepts any exit."""
     _, environment, directory = resolve(siding(*words, env=env, cwd=cwd), case)
     out, err = os.memfd_create("out"), os.memfd_create("err")
@@ -57,7 +61,7 @@ def act(case: Path, *words: str, status: int | None = 0, cwd: str = ROOT,
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
-        _become(words, environment, directory, out, err)
+        _become(words, environment, directory, out, err, fault)
     try:
         _, ended, used = os.wait4(pid, 0)
     except BaseException:
@@ -182,7 +186,7 @@ def repository_is_sound(case: Path) -> None:
 
 
 def _become(
-    words: tuple[str, ...], env: Mapping[str, str], directory: str, out: int, err: int
+    words: tuple[str, ...], env: Mapping[str, str], directory: str, out: int, err: int, fault: str
 ) -> NoReturn:
     status = 70
     try:
@@ -198,6 +202,8 @@ def _become(
         os.chdir(directory)
         os.environ.clear()
         os.environ.update(env)
+        if fault:
+            planted.plant(fault)
         from siding.cli.main import main
 
         sys.argv = ["siding", *words]

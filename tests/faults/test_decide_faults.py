@@ -52,7 +52,7 @@ def put(case: Path) -> None:
 
 def answering(who: str, *, fault: str = "") -> Command:
     """Answer the question; say who did, once it is recorded."""
-    inner = siding("-q", "decide", "answer", env={"SIDING_TEST_FAULTS": fault} if fault else {})
+    inner = siding("-q", "decide", "answer", fault=fault)
     script = f'"$@" $(cat {{case}}/session) --choose 1={who} && echo {who}'
     return inner._replace(argv=("sh", "-c", script, "sh", *inner.argv))
 
@@ -148,5 +148,4 @@ def test_each_planted_fault_is_caught() -> None:
         sweep(put, answering("victim", fault="decision-last-answer-wins"), answered_holds,
               modes=("stop",), budget=100, rival=answering("rival"))  # fmt: skip
     with pytest.raises(GateFailed):
-        powercut(known, siding("-q", *ASK, env={"SIDING_TEST_FAULTS": "skip-fsync"}), asked_holds,
-                 budget=100)  # fmt: skip
+        powercut(known, siding("-q", *ASK, fault="skip-fsync"), asked_holds, budget=100)

@@ -3,16 +3,13 @@
 from siding.app.locking import holding_git
 from siding.app.project import Project
 from siding.errors import SidingError
-from siding.git.quarantine import Prepared, Taken, forget, leftover, take_over
-from siding.storage import faults
+from siding.git.quarantine import Prepared, Taken, leftover, take_over
 from siding.storage.layout import TaskLayout
 
 
 def take_over_commits(project: Project, prepared: Prepared) -> Taken:
     """Take over what the run committed. Never raises for what the run left: it is said, kept in
     the quarantine, and tried again before the task's next sandboxed run."""
-    if faults.is_enabled("forget-quarantine"):
-        forget(prepared)
     try:
         with holding_git(project, "taking over commits of a sandbox"):
             return take_over(project.repository, prepared)

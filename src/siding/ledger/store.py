@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from siding.ledger.chain import Break, breaks, link
 from siding.ledger.step import STEP_VERSION, Step, step_from
-from siding.storage import faults
 from siding.storage.journals import Entry, Journal
 
 
@@ -37,12 +36,6 @@ class Ledger:
 
     def steps(self) -> Iterator[Step]:
         """Yield every readable step, oldest first."""
-        if faults.is_enabled("order-by-time"):
-            yield from sorted(self._readable(), key=lambda step: step.started_at)
-        else:
-            yield from self._readable()
-
-    def _readable(self) -> Iterator[Step]:
         for entry in self._journal.entries():
             step = _step_of(entry)
             if step is not None:
