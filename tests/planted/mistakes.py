@@ -57,6 +57,14 @@ def _rewrite_in_place(_old: Any) -> Any:
     return rewrite
 
 
+def _but_the_tasks(old: Any) -> Any:
+    def lock(it: Any, fd: int, deadline: float | None) -> None:
+        if it.path.name != "lock":  # of a task; those of journals and projects have other names
+            old(it, fd, deadline)
+
+    return lock
+
+
 def _put_without_intent(old: Any) -> Any:
     def put(registry: Any, workspace: Any) -> None:
         if workspace.intent is None:
@@ -138,6 +146,8 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     "skip-newline": (Replacement("siding.storage.journals", "_missing_newline", _no_bytes),),
     # Locks are not taken: writers run into each other.
     "skip-lock": (Replacement("siding.storage.locks", "FileLock._lock", _nothing),),
+    # Only the lock of a task is not taken: two commands work in it at once.
+    "skip-task-lock": (Replacement("siding.storage.locks", "FileLock._lock", _but_the_tasks),),
     # What begins is not written down first: nobody can finish or undo it.
     "skip-intent": (
         Replacement("siding.ledger.running", "write_running", _nothing),

@@ -4,9 +4,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.errors import SidingError
+from siding.ids import step_id
 from siding.ledger.chain import Break, breaks, link
 from siding.ledger.step import STEP_VERSION, Step, step_from
+from siding.storage.codec import parse_object
 from siding.storage.journals import Entry, Journal
+
+
+class StepTaken(SidingError):
+    """The ledger already has a step of this number or a later one; nothing was written."""
+
+    code = "step_taken"
 
 
 class Damage(NamedTuple):
@@ -24,11 +33,30 @@ class Ledger:
         self._journal = Journal(path)
 
     def append(self, record: Mapping[str, Any]) -> Step:
-        """Append one step, chained to the line before it, flushed to disk on return."""
-        written, _raw = self._journal.append_built(
-            lambda before: {"v": STEP_VERSION, **record, "prev": link(before)}
-        )
+        """Append one step, chained to the line before it, flushed to disk on return.
+
+        Raises StepTaken, and writes nothing, unless its number is greater than the last step's. The
+        task's lock gives each number to one process; this holds without the lock too.
+        """
+
+        def build(before: bytes | None) -> Mapping[str, Any]:
+            _require_later(step_from(record).number, self._last_step(before))
+            return {"v": STEP_VERSION, **record, "prev": link(before)}
+
+        written, _raw = self._journal.append_built(build)
         return step_from(written)
+
+    def require_free(self, number: int) -> None:
+        """Raise StepTaken if the ledger already has this step or a later one."""
+        _require_later(number, self.last())
+
+    def _last_step(self, last_line: bytes | None) -> Step | None:
+        if last_line is None:
+            return None
+        try:
+            return step_from(parse_object(last_line))
+        except ValueError:
+            return self.last()  # a damaged line stands in the way
 
     def close_last_line(self) -> None:
         """End a last line that was cut off; a step that was whole but for that is one from then."""
@@ -80,6 +108,14 @@ class Ledger:
     def breaks(self) -> list[Break]:
         """Return every place where the hash chain does not hold."""
         return breaks((entry.raw, entry.record) for entry in self._journal.entries())
+
+
+def _require_later(number: int, last: Step | None) -> None:
+    if last is not None and number <= last.number:
+        raise StepTaken(
+            f"step {step_id(number)} cannot be recorded: the ledger already has step {last.id}",
+            hint="another process works in this task without holding its lock: end it first",
+        )
 
 
 def _step_of(entry: Entry) -> Step | None:
