@@ -26,15 +26,19 @@ def user(tmp_path: Path) -> Sandbox:
 
 def test_a_step_whose_number_was_taken_is_refused_and_kept(user: Sandbox) -> None:
     """The second run takes the first for dead, ends its command and records it as interrupted."""
-    script = "echo early; echo a > a; touch started; while :; do sleep 0.1; done"
+    script = "echo early; echo a > a; touch started; while test ! -e over; do sleep 0.1; done"
     with subprocess.Popen(
         [*user.program, "run", "--", "sh", "-c", script],
         cwd=user.repo, env=user.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as first:  # fmt: skip
-        _wait_for(user.workspace() / "started")
-        first.send_signal(signal.SIGSTOP)  # it goes on when the other is done
-        user.siding("run", "--", "true", env=planted.environment("skip-lock"))
-        first.send_signal(signal.SIGCONT)
+        workspace = user.workspace()
+        try:
+            _wait_for(workspace / "started")
+            first.send_signal(signal.SIGSTOP)  # it goes on when the other is done
+            user.siding("run", "--", "true", env=planted.environment("skip-lock"))
+        finally:
+            first.send_signal(signal.SIGCONT)
+            (workspace / "over").touch()  # for a command that nobody ended
         _out, err = first.communicate(timeout=60)
     assert first.returncode == 1, err
     told = err.decode()
