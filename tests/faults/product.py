@@ -19,7 +19,7 @@ def siding(
     """
     merged = {"SIDING_HOME": "{case}/home", "TMPDIR": "{case}/tmp", **(env or {})}
     return Command(
-        argv=(installed.program(), *args), env=merged | planted.environment(fault), cwd=cwd
+        argv=(installed.program(), *args), env={**merged, **planted.environment(fault)}, cwd=cwd
     )
 
 

@@ -49,7 +49,7 @@ def plant(name: str) -> Undo:
         else:
             undo += _replace(module, replacement)
     if waiting:
-        sys.meta_path.insert(0, _AfterImport(waiting))  # type: ignore[arg-type] # a duck
+        sys.meta_path.insert(0, _AfterImport(waiting))
     return undo
 
 
