@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from siding.errors import SidingError
 from siding.ids import step_id
 from siding.ledger.chain import Break, breaks, link
-from siding.ledger.step import STEP_VERSION, Step, step_from
+from siding.ledger.step import STEP_VERSION, Step, number_of, step_from
 from siding.storage.codec import parse_object
 from siding.storage.journals import Entry, Journal
 
@@ -40,7 +40,7 @@ class Ledger:
         """
 
         def build(before: bytes | None) -> Mapping[str, Any]:
-            _require_later(step_from(record).number, self._last_step(before))
+            _require_later(number_of(record), self._last_number(before))
             return {"v": STEP_VERSION, **record, "prev": link(before)}
 
         written, _raw = self._journal.append_built(build)
@@ -48,15 +48,17 @@ class Ledger:
 
     def require_free(self, number: int) -> None:
         """Raise StepTaken if the ledger already has this step or a later one."""
-        _require_later(number, self.last())
+        last = self.last()
+        _require_later(number, None if last is None else last.number)
 
-    def _last_step(self, last_line: bytes | None) -> Step | None:
+    def _last_number(self, last_line: bytes | None) -> int | None:
         if last_line is None:
             return None
         try:
-            return step_from(parse_object(last_line))
+            return number_of(parse_object(last_line))
         except ValueError:
-            return self.last()  # a damaged line stands in the way
+            last = self.last()  # the last line is damaged: the last step is somewhere before it
+            return None if last is None else last.number
 
     def close_last_line(self) -> None:
         """End a last line that was cut off; a step that was whole but for that is one from then."""
@@ -110,10 +112,11 @@ class Ledger:
         return breaks((entry.raw, entry.record) for entry in self._journal.entries())
 
 
-def _require_later(number: int, last: Step | None) -> None:
-    if last is not None and number <= last.number:
+def _require_later(number: int, last: int | None) -> None:
+    if last is not None and number <= last:
         raise StepTaken(
-            f"step {step_id(number)} cannot be recorded: the ledger already has step {last.id}",
+            f"step {step_id(number)} cannot be recorded: "
+            f"the ledger already has step {step_id(last)}",
             hint="another process works in this task without holding its lock: end it first",
         )
 
