@@ -44,7 +44,9 @@ def main(what: str, path: Path, count: int) -> None:
 
 def _to_ledger(path: Path) -> Callable[[int], object]:
     ledger = Ledger(path)
-    return lambda number: ledger.append({"step_id": f"{number:04d}", **RECORD})
+    last = ledger.last()
+    first = last.number + 1 if last else 1
+    return lambda number: ledger.append({"step_id": f"{first + number:04d}", **RECORD})
 
 
 def _to_plain_file(path: Path) -> Callable[[int], object]:

@@ -1,11 +1,13 @@
 """What every test may use. Nothing here touches the machine's own home or configuration."""
 
+import os
 import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import installed
 from sandbox import Sandbox
 
 # A signal that whoever started the tests ignores or blocks (a shell does so for jobs in the
@@ -28,6 +30,13 @@ settings.load_profile("siding")
 def sandbox(tmp_path: Path) -> Sandbox:
     """A repository with one commit in a home of its own."""
     return Sandbox(tmp_path)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_installation_for_all_workers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    directory = tmp_path_factory.getbasetemp()
+    shared = "PYTEST_XDIST_WORKER" in os.environ
+    installed.install_below(directory.parent if shared else directory)
 
 
 @pytest.fixture(autouse=True)

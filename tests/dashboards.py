@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sandbox import SIDING, Sandbox
+from sandbox import Sandbox
 
 CODE = re.compile(rb"the code is  ([0-9a-z]{6})")
 
@@ -23,7 +23,7 @@ class Dashboard:
     def __init__(self, sandbox: Sandbox, *arguments: str) -> None:
         self.sandbox = sandbox
         self._process = subprocess.Popen(
-            [*SIDING, "ui", *arguments],
+            [*sandbox.program, "ui", *arguments],
             cwd=sandbox.repo,
             env=sandbox.env,
             stdin=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ import select
 import signal
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -39,8 +39,12 @@ def siding_in_fork(
     cwd: Path | str,
     stdin: bytes | None = None,
     timeout_s: float = 120,
+    prepare: Callable[[], object] | None = None,
 ) -> Finished:
-    """Run a command of Siding to its end; raises TimeoutError, with the command killed."""
+    """Run a command of Siding to its end; raises TimeoutError, with the command killed.
+
+    `prepare` is called in the child before anything else.
+    """
     load_all()
     out, err = os.memfd_create("out"), os.memfd_create("err")
     reading, writing = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), None)
@@ -50,7 +54,7 @@ def siding_in_fork(
     if pid == 0:
         if writing is not None:
             os.close(writing)
-        _become(words, env, cwd, (reading, out, err))
+        _become(words, env, cwd, (reading, out, err), prepare)
     os.close(reading)
     try:
         if writing is not None:
@@ -100,7 +104,11 @@ def _read(fd: int) -> bytes:
 
 
 def _become(
-    words: Sequence[str], env: Mapping[str, str], cwd: Path | str, streams: tuple[int, int, int]
+    words: Sequence[str],
+    env: Mapping[str, str],
+    cwd: Path | str,
+    streams: tuple[int, int, int],
+    prepare: Callable[[], object] | None,
 ) -> NoReturn:
     status = 70
     try:
@@ -116,6 +124,8 @@ def _become(
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(env)
+        if prepare is not None:
+            prepare()
         from siding.cli.main import main
 
         sys.argv = ["siding", *words]

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,20 @@ def alive(pid: int) -> bool:
 
 
 class Sandbox:
-    """A repository with one commit, and the commands to work on it."""
+    """A repository with one commit, and the commands to work on it.
 
-    def __init__(self, directory: Path, *, files: Mapping[str, str] | None = None) -> None:
+    `program` is how Siding is started: as this checkout, if nothing else is said.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        files: Mapping[str, str] | None = None,
+        program: Sequence[str] = SIDING,
+    ) -> None:
         self.directory = directory
+        self.program = list(program)
         self.env = environment(directory)
         self.repo = directory / "repo"
         self.repo.mkdir(parents=True)
@@ -82,14 +92,22 @@ class Sandbox:
         timeout: float = 120,
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run Siding; `status` None accepts any exit status."""
-        ended = siding_in_fork(
-            arguments,
-            cwd=cwd or self.repo,
-            env={**self.env, **(env or {})},
-            stdin=stdin,
-            timeout_s=timeout,
-        )
-        done = subprocess.CompletedProcess(arguments, ended.status, ended.stdout, ended.stderr)
+        where, environ = cwd or self.repo, {**self.env, **(env or {})}
+        if self.program == SIDING:
+            ended = siding_in_fork(
+                arguments, cwd=where, env=environ, stdin=stdin, timeout_s=timeout
+            )
+            done = subprocess.CompletedProcess(arguments, ended.status, ended.stdout, ended.stderr)
+        else:
+            done = subprocess.run(
+                [*self.program, *arguments],
+                cwd=where,
+                env=environ,
+                capture_output=True,
+                check=False,
+                timeout=timeout,
+                input=stdin or b"",
+            )
         if status is not None:
             assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
         return done

@@ -5,18 +5,15 @@ the same program at a third of the price. Victims are always real processes (`si
 """
 
 import json
-import os
-import signal
-import sys
-import warnings
 from collections.abc import Mapping
-from contextlib import suppress
-from importlib import import_module
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
+import planted
+from forked import siding_in_fork
 from sandbox import UNRECORDED
 
 from . import tracer
@@ -34,42 +31,29 @@ ROOT = "{case}/repo"
 SAID = "echo out; echo err >&2; "  # what a recorded command prints
 WORK = ("sh", "-c", SAID + "echo more >> file; echo new > new; rm -f old")
 
-for _name in (
-    "cli.run", "cli.status", "cli.log", "cli.show", "cli.diff", "cli.checkpoint", "cli.verify",
-    "cli.init", "cli.doctor", "cli.trust", "cli.task_start", "cli.task_list", "cli.task_show",
-    "cli.task_switch", "cli.task_update", "cli.task_close", "cli.worktree_add",
-    "cli.worktree_keep", "cli.worktree_remove", "process.record", "git.peek",
-):  # fmt: skip
-    import_module(f"siding.{_name}")
-
 
 def promising(*words: str, fault: str = "", cwd: str = ROOT) -> Command:
     """A victim that keeps its promise with its exit status 0: one line, `done`, says so."""
-    inner = siding(*words, env={"SIDING_TEST_FAULTS": fault} if fault else {}, cwd=cwd)
+    inner = siding(*words, fault=fault, cwd=cwd)
     script = '"$@" && echo done'
     return inner._replace(argv=("sh", "-c", script, "sh", *inner.argv))
 
 
-def act(case: Path, *words: str, status: int | None = 0, cwd: str = ROOT,
-        env: Mapping[str, str] | None = None) -> Ran:  # fmt: skip
+def act(
+    case: Path, *words: str, status: int | None = 0, cwd: str = ROOT,
+    env: Mapping[str, str] | None = None, fault: str = "",
+) -> Ran:  # fmt: skip
     """Runs a command of the product to its end; `status` None accepts any exit."""
     _, environment, directory = resolve(siding(*words, env=env, cwd=cwd), case)
-    out, err = os.memfd_create("out"), os.memfd_create("err")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        pid = os.fork()
-    if pid == 0:
-        _become(words, environment, directory, out, err)
-    try:
-        _, ended, used = os.wait4(pid, 0)
-    except BaseException:
-        with suppress(ProcessLookupError, ChildProcessError):
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        raise
-    ran = Ran(status=os.waitstatus_to_exitcode(ended), stdout=_text(out), stderr=_text(err))
+    prepare = partial(planted.plant, fault) if fault else None
+    done = siding_in_fork(words, env=environment, cwd=directory, prepare=prepare)
+    ran = Ran(
+        status=done.status,
+        stdout=done.stdout.decode("utf-8", "replace"),
+        stderr=done.stderr.decode("utf-8", "replace"),
+    )
     assert "Traceback" not in ran.stderr, ran.stderr
-    assert used.ru_utime + used.ru_stime < SLOW_S, f"{words} took {used.ru_utime} s"
+    assert done.cpu_s < SLOW_S, f"{words} took {done.cpu_s} s"
     assert "bug in Siding" not in ran.stderr, ran.stderr + _report(ran.stderr)
     assert status is None or ran.status == status, f"{' '.join(words)}: {ran}"
     return ran
@@ -181,44 +165,6 @@ def repository_is_sound(case: Path) -> None:
     assert locks == []
     listed = must(case, Command(argv=("git", "worktree", "list", "--porcelain"), cwd=ROOT)).stdout
     assert "prunable" not in listed, listed
-
-
-def _become(
-    words: tuple[str, ...], env: Mapping[str, str], directory: str, out: int, err: int
-) -> NoReturn:
-    status = 70
-    try:
-        warnings.simplefilter("ignore")
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(out, 1)
-        os.dup2(err, 2)
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        os.chdir(directory)
-        os.environ.clear()
-        os.environ.update(env)
-        from siding.cli.main import main
-
-        sys.argv = ["siding", *words]
-        status = main(list(words))
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BaseException:  # noqa: BLE001 - a forked child must never return
-        import traceback
-
-        os.write(2, traceback.format_exc().encode())
-    finally:
-        os._exit(status)
-
-
-def _text(fd: int) -> str:
-    try:
-        return os.pread(fd, os.fstat(fd).st_size, 0).decode("utf-8", "replace")
-    finally:
-        os.close(fd)
 
 
 def _report(complaint: str) -> str:

@@ -1,19 +1,31 @@
 """What the gates of the product's commands start from: a repository, and the command line."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+import installed
+import planted
 
 from .arena import Command, Ran, run
 
 
-def siding(*args: str, env: Mapping[str, str] | None = None, cwd: str = "{case}/repo") -> Command:
-    """The product's command line, with its home at `<case>/home`.
+def siding(
+    *args: str, env: Mapping[str, str] | None = None, cwd: str = "{case}/repo", fault: str = ""
+) -> Command:
+    """The installed product's command line, with its home at `<case>/home`.
 
     Temporary files go to `<case>/tmp`, which a setup makes: what is written there is seen too.
+    `fault` is the name of a planted mistake.
     """
     merged = {"SIDING_HOME": "{case}/home", "TMPDIR": "{case}/tmp", **(env or {})}
-    return Command(argv=(sys.executable, "-I", "-m", "siding", *args), env=merged, cwd=cwd)
+    return Command(
+        argv=(installed.program(), *args), env={**merged, **planted.environment(fault)}, cwd=cwd
+    )
+
+
+def script(path: str, *args: str, fault: str = "") -> Command:
+    """A program of the tests that imports the installed product, and nothing from beside itself."""
+    return Command(argv=(installed.python(), "-P", path, *args), env=planted.environment(fault))
 
 
 def repository(case: Path) -> Path:

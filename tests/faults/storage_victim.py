@@ -1,9 +1,9 @@
 """One storage operation as a process of its own: the victim of test_storage_faults.
 
-    storage_victim.py FAULT OPERATION ARGUMENT...      in the case directory
+    storage_victim.py OPERATION ARGUMENT...      in the case directory
 
-FAULT is "" or one of `siding.storage.faults.KNOWN`. Prints a promise when an operation returned,
-and ends with 1 and a message when it raised what callers are told to expect.
+Prints a promise when an operation returned, and ends with 1 and a message when it raised what
+callers are told to expect.
 """
 
 import hashlib
@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from siding.storage import faults
 from siding.storage.documents import migrate_document, read_document, write_document
 from siding.storage.errors import StorageError
 from siding.storage.files import create_bytes, make_dirs, move_aside, remove_file
@@ -83,8 +82,7 @@ OPERATIONS: dict[str, Callable[[str], str]] = {
 }
 
 
-def main(fault: str, operation: str, arguments: list[str]) -> int:
-    faults.enable([fault] if fault else [])
+def main(operation: str, arguments: list[str]) -> int:
     try:
         for argument in arguments:
             print(OPERATIONS[operation](argument), flush=True)
@@ -95,4 +93,4 @@ def main(fault: str, operation: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -134,7 +134,6 @@ def test_a_file_of_a_newer_version_is_refused_and_never_rewritten(
 
 
 def newer_is_refused(case: Path, name: str, *, fault: str = "") -> None:
-    env = {"SIDING_TEST_FAULTS": fault} if fault else None
     read, write = NEWER[name]
     alpha = board(case)["alpha"]["id"]
     path = case / name
@@ -142,11 +141,11 @@ def newer_is_refused(case: Path, name: str, *, fault: str = "") -> None:
     path.write_bytes(json.dumps({**document, "version": 99, "later": True}).encode())
     before = path.read_bytes()
     words = tuple(word.replace("{alpha}", alpha) for word in write)
-    refused = act(case, *words, status=1, env=env)
+    refused = act(case, *words, status=1, fault=fault)
     assert "newer" in refused.stderr, refused
     assert path.read_bytes() == before
     if read:
-        act(case, *read, env=env)
+        act(case, *read, fault=fault)
     assert path.read_bytes() == before
 
 

@@ -59,7 +59,7 @@ def test_p19_a_document_of_a_later_version_that_is_taken_for_ours(
 def test_p20_an_interrupt_that_is_an_error_like_any_other() -> None:
     """Aimed at the first half of a closing, which is Python's: in a run the command has Ctrl-C."""
     it = ACTS["task close"]
-    victim = siding(*it.words, env={"SIDING_TEST_FAULTS": "loud-interrupt"})
+    victim = siding(*it.words, fault="loud-interrupt")
     with pytest.raises(GateFailed):
         sweep(it.setup, victim, lambda case, _promises: it.check(case, []), modes=("sigint",),
               budget=10, within=STORE)  # fmt: skip

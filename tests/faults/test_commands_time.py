@@ -59,8 +59,8 @@ def recorded_under_a_jumping_clock(case: Path) -> None:
 
 
 def order_holds(case: Path, *, fault: str = "") -> None:
-    env = {"SIDING_TEST_FAULTS": fault} if fault else None
-    found = answer(case, "log", "-t", "alpha", "--limit", "0", "--format", "json", env=env)
+    words = ("log", "-t", "alpha", "--limit", "0", "--format", "json")
+    found = answer(case, *words, fault=fault)
     assert [step.get("message") for step in found[:4]] == [f"mark {n}" for n in range(4)]
     assert [step["step_id"] for step in found] == [f"{n + 1:04d}" for n in range(5)]
     assert all(step["duration_ms"] >= 0 for step in found), found

@@ -1,5 +1,6 @@
 """Commands side by side (P7): a second one at any call of the first, and many, some killed."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,22 +39,36 @@ def both_start(case: Path, promises: list[str]) -> None:
     works(case)
 
 
-PAIRS: dict[str, tuple[str, Command, Check]] = {
+PAIRS: dict[str, tuple[str, Callable[[], Command], Check]] = {
     "two updates": (
-        "task update", promising("task", "update", "alpha", "-m", "mine"), updates_hold),
-    "run, checkpoint": ("run", promising("checkpoint", "--wait", "-m", "rival"), steps_hold),
-    "two starts": ("task start", promising("task", "start", "delta", "--no-switch"), both_start),
-    "start, doctor": ("task start", siding("doctor"), ACTS["task start"].check),
+        "task update",
+        lambda: promising("task", "update", "alpha", "-m", "mine"),
+        updates_hold,
+    ),
+    "run, checkpoint": (
+        "run",
+        lambda: promising("checkpoint", "--wait", "-m", "rival"),
+        steps_hold,
+    ),
+    "two starts": (
+        "task start",
+        lambda: promising("task", "start", "delta", "--no-switch"),
+        both_start,
+    ),
+    "start, doctor": ("task start", lambda: siding("doctor"), ACTS["task start"].check),
     "close, run beside it": (
-        "task close", siding("run", "-t", "beta", "--", "true"), ACTS["task close"].check),
-}  # fmt: skip
+        "task close",
+        lambda: siding("run", "-t", "beta", "--", "true"),
+        ACTS["task close"].check,
+    ),
+}
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_second_command_comes_at_any_call(pair: str) -> None:
     name, rival, check = PAIRS[pair]
     it = ACTS[name]
-    sweep(it.setup, it.command(), check, modes=("stop",), budget=4, rival=rival)
+    sweep(it.setup, it.command(), check, modes=("stop",), budget=4, rival=rival())
 
 
 def test_a_lost_update_would_be_seen() -> None:

@@ -5,6 +5,7 @@ A promise is a line that was printed: the session of a question that was put, or
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def put(case: Path) -> None:
 
 def answering(who: str, *, fault: str = "") -> Command:
     """Answer the question; say who did, once it is recorded."""
-    inner = siding("-q", "decide", "answer", env={"SIDING_TEST_FAULTS": fault} if fault else {})
+    inner = siding("-q", "decide", "answer", fault=fault)
     script = f'"$@" $(cat {{case}}/session) --choose 1={who} && echo {who}'
     return inner._replace(argv=("sh", "-c", script, "sh", *inner.argv))
 
@@ -140,13 +141,25 @@ def test_the_power_fails() -> None:
     powercut(put, answering("victim"), answered_holds, budget=BUDGET)
 
 
-def test_each_planted_fault_is_caught() -> None:
+PLANTED: dict[str, Callable[[str], object]] = {
+    "decision-question-first": lambda fault: sweep(
+        put, answering("victim", fault=fault), answered_holds, modes=("kill",), budget=100
+    ),
+    "decision-last-answer-wins": lambda fault: sweep(
+        put,
+        answering("victim", fault=fault),
+        answered_holds,
+        modes=("stop",),
+        budget=100,
+        rival=answering("rival"),
+    ),
+    "skip-fsync": lambda fault: powercut(
+        known, siding("-q", *ASK, fault=fault), asked_holds, budget=100
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_each_planted_fault_is_caught(fault: str) -> None:
     with pytest.raises(GateFailed):
-        sweep(put, answering("victim", fault="decision-question-first"), answered_holds,
-              modes=("kill",), budget=100)  # fmt: skip
-    with pytest.raises(GateFailed):
-        sweep(put, answering("victim", fault="decision-last-answer-wins"), answered_holds,
-              modes=("stop",), budget=100, rival=answering("rival"))  # fmt: skip
-    with pytest.raises(GateFailed):
-        powercut(known, siding("-q", *ASK, env={"SIDING_TEST_FAULTS": "skip-fsync"}), asked_holds,
-                 budget=100)  # fmt: skip
+        PLANTED[fault](fault)

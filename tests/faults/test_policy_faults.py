@@ -22,8 +22,7 @@ def guarded(case: Path) -> None:
 
 def attempt(*, fault: str = "") -> Command:
     """`siding run` of what is blocked; its exit status 5 is the promise that it is recorded."""
-    env = {"SIDING_TEST_FAULTS": fault} if fault else {}
-    inner = siding("run", "--", *ATTEMPT, env=env, cwd=ROOT)
+    inner = siding("run", "--", *ATTEMPT, fault=fault, cwd=ROOT)
     return inner._replace(argv=("sh", "-c", '"$@"; test $? = 5 && echo done', "sh", *inner.argv))
 
 

@@ -1,14 +1,13 @@
 """What `siding.storage` promises holds at every call under every fault; each gate sees a bug."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from siding.storage import faults
+from planted import planted
 from siding.storage.documents import migrate_document, read_document, write_document
 from siding.storage.errors import UnreadableFile
 from siding.storage.files import (
@@ -28,6 +27,7 @@ from .damage import CONTENT, survives_damage
 from .hammer import hammer
 from .harness import ERRORS, KILLS, changes, sweep
 from .powercut import powercut
+from .product import script
 from .storage_victim import COUNT, FILLER, JOURNAL, MIGRATIONS, OLD_FORMAT, digest
 
 pytestmark = pytest.mark.skipif(
@@ -39,8 +39,7 @@ OLD_BYTES = b"kept" * 500
 
 
 def victim(operation: str, *arguments: str, fault: str = "") -> Command:
-    script = storage_victim.__file__
-    return Command(argv=(sys.executable, "-I", script, fault, operation, *arguments))
+    return script(storage_victim.__file__, operation, *arguments, fault=fault)
 
 
 def filled(case: Path) -> None:
@@ -319,8 +318,8 @@ def long_journal(case: Path) -> None:
 
 
 def _journal_holds_without_closing(case: Path, promises: list[str]) -> None:
-    faults.enable(["skip-newline"])  # in the worker that checks; it is forked for this gate
-    journal_holds(case, promises, OLD)
+    with planted("skip-newline"):
+        journal_holds(case, promises, OLD)
 
 
 PLANTED: dict[str, Callable[[], object]] = {

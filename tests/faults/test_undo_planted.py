@@ -30,7 +30,7 @@ NO_INTENT: dict[str, tuple[Setup, tuple[str, ...], Check]] = {
 
 
 def planted(fault: str, *words: str) -> Command:
-    return siding(*words, env={"SIDING_TEST_FAULTS": fault})
+    return siding(*words, fault=fault)
 
 
 @pytest.mark.parametrize("name", NO_INTENT)

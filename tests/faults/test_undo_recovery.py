@@ -62,6 +62,6 @@ def test_a_short_write_goes_unnoticed(name: str) -> None:
 
 def test_a_rollback_that_flushes_nothing_would_be_seen() -> None:
     setup, words, check = ACTS["rollback"]
-    careless = siding(*words, env={"SIDING_TEST_FAULTS": "skip-fsync"})
+    careless = siding(*words, fault="skip-fsync")
     with pytest.raises(GateFailed):
         powercut(setup, careless, check, fs="ordered", budget=60)

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from .arena import Arena, Command, resolve
@@ -14,7 +15,9 @@ from .tracer import KILL, RUN, Action, Call, Ending, Tracer, Verb
 
 SIGNALS = {"sigterm": signal.SIGTERM, "sigint": signal.SIGINT, "sighup": signal.SIGHUP}
 TIMEOUT_S = 60.0
-_RIVAL_WAIT_S = 0.3  # a rival that polls for a lock is not seen waiting: go on after this
+# A rival that polls for a lock is not seen waiting: go on when it has slept for so long. Time in
+# which it waits for a processor does not count, so that a busy machine does not end the waiting.
+_RIVAL_SLEEPS_S = 0.3
 
 
 class Point(NamedTuple):
@@ -138,9 +141,16 @@ class _Rival:
                 (os.POSIX_SPAWN_OPEN, 2, str(self.arena.stderr), append, 0),
             ],
         )
-        deadline = time.monotonic() + _RIVAL_WAIT_S
-        while time.monotonic() < deadline and not self._gone() and not _waits_for_lock(self.pid):
+        slept, deadline = 0.0, time.monotonic() + TIMEOUT_S
+        before = time.monotonic()
+        while slept < _RIVAL_SLEEPS_S and before < deadline and not self._gone():
+            family = _family(self.pid)
+            if _waits_for_lock(family):
+                return
             time.sleep(0.002)
+            now = time.monotonic()
+            slept += now - before if _sleeps(family) else 0
+            before = now
 
     def ended(self) -> bool:
         """Waits for its end; False (and it is killed) when it hangs. True if it never started."""
@@ -163,11 +173,32 @@ class _Rival:
         return bool(pid)
 
 
-def _waits_for_lock(pid: int) -> bool:
-    """Whether the kernel lists the process among those blocked on a file lock."""
+def _family(pid: int) -> list[int]:
+    """The process and everything below it."""
+    found = [pid]
+    for each in found:
+        with suppress(OSError):
+            children = Path(f"/proc/{each}/task/{each}/children").read_text(encoding="ascii")
+            found += map(int, children.split())
+    return found
+
+
+def _waits_for_lock(pids: list[int]) -> bool:
+    """Whether the kernel lists one of the processes among those blocked on a file lock."""
+    named = {str(pid) for pid in pids}
     with suppress(OSError), open("/proc/locks", encoding="ascii") as locks:
-        return any("->" in line and str(pid) in line.split() for line in locks)
+        return any("->" in line and not named.isdisjoint(line.split()) for line in locks)
     return False
+
+
+def _sleeps(pids: list[int]) -> bool:
+    """Whether none of the processes runs, waits for a processor or for a disk."""
+    for pid in pids:
+        with suppress(OSError):
+            stat = Path(f"/proc/{pid}/stat").read_bytes()
+            if stat.rpartition(b")")[2].split()[0] in (b"R", b"D"):
+                return False
+    return True
 
 
 def _failing(code: int) -> Action:

@@ -1,12 +1,15 @@
 """The house rules that a linter does not know: sizes, start-up imports, names of rooms."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from planted.mistakes import MISTAKES
 
 SOURCE = Path(__file__).parents[2] / "src" / "siding"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -22,12 +25,19 @@ HEAVY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_files_and_functions_stay_small(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= LONGEST_FILE
-    for name, lines in _functions(ast.parse(text)):
-        assert lines <= LONGEST_FUNCTION, f"{name} has {lines} lines"
+def test_files_and_functions_stay_small() -> None:
+    too_long = [each for path in FILES for each in _too_long(path)]
+    assert FILES
+    assert not too_long, "\n".join(too_long)
+
+
+def _too_long(path: Path) -> Iterator[str]:
+    name, text = path.relative_to(SOURCE), path.read_text(encoding="utf-8")
+    if (lines := len(text.splitlines())) > LONGEST_FILE:
+        yield f"{name} has {lines} lines"
+    for function, lines in _functions(ast.parse(text)):
+        if lines > LONGEST_FUNCTION:
+            yield f"{name}: {function} has {lines} lines"
 
 
 def _functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -41,6 +51,25 @@ def _functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
 def test_no_room_is_a_drawer() -> None:
     drawers = {"utils", "util", "helpers", "helper", "common", "misc", "core", "manager", "service"}
     assert not drawers & {path.stem for path in FILES}
+
+
+# How the product would know of its tests. `PYTEST_ADDOPTS` is a variable that a policy judges.
+OF_TESTS = re.compile(
+    r"SIDING_TEST|SIDING_FAULTS|PLANTED_MISTAKE|PYTEST_(?!ADDOPTS)|\bfaults\.|sitecustomize"
+    r"|^ *(?:from|import) +(?:tests|planted|faults|pytest|unittest|siding\.storage\.faults)\b"
+    rf"|[\"'](?:{'|'.join(MISTAKES)})[\"']"
+)
+
+
+def test_the_product_knows_nothing_of_its_tests() -> None:
+    """No switch, no planted mistake, no variable: whoever may start Siding could set it."""
+    told = [
+        f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
+        for path in FILES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if OF_TESTS.search(line)
+    ]
+    assert not told, "\n".join(told)
 
 
 def test_the_version_loads_nothing() -> None:

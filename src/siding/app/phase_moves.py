@@ -36,7 +36,6 @@ from siding.ledger.running import read_running
 from siding.phases.states import PhaseMove, Position, move_phase
 from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, moved, started
 from siding.phases.store import Intent, PhaseStore
-from siding.storage import faults
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState
@@ -215,8 +214,6 @@ def _commit(
     ends = wanted.there if after.task_id != (wanted.there and wanted.there.task_id) else None
     intent = Intent(after, ends, step.branch, step.old, step.new, step.token)
     store.begin(intent)
-    if faults.is_enabled("phase-state-first"):
-        store.finish(intent)
     try:
         advance(project.repository, step, reason=f"{REFLOG}: {wanted.entry.action}",
                 keep_fds=(held.phases.fd,))  # fmt: skip

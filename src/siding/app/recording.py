@@ -7,7 +7,8 @@ works in the task calls first.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from siding.git.patches import DiffStat
 from siding.ids import step_id
 from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
+from siding.ledger.store import StepTaken
 from siding.process.output_files import recover_output, settle_output
 from siding.process.sha256 import Sha256
 from siding.process.tree import end_token
+from siding.storage.documents import write_document
 from siding.storage.files import fsync_dir, make_dirs, remove_file
 from siding.storage.locks import FileLock, LockBusy
 from siding.tasks.registry import Workspace
@@ -160,6 +163,8 @@ class Recorder:
                 **self.redaction.record(fields),
             }
         )
+        with self._keeping_if_taken(running.number, told.record):
+            self.ledger.require_free(running.number)  # else the intent there is another step's
         write_running(self.layout.running_json, told)
         return told
 
@@ -234,6 +239,8 @@ class Recorder:
 
     def _write_down(self, running: Running, after: Capture, fields: Mapping[str, Any]) -> Step:
         before = running.parent or after.snapshot
+        with self._keeping_if_taken(running.number, {**running.record, **fields}):
+            self.ledger.require_free(running.number)  # else the patch there is another step's
         artifacts, bound, stat = self._artifacts(running.number, before, after.snapshot)
         ended_at = self.project.app.now()
         told = {**running.record, **self.redaction.record(fields)}
@@ -257,7 +264,8 @@ class Recorder:
         record.setdefault("duration_ms", _milliseconds(running.started_at, record["ended_at"]))
         if after.heads:
             record["commits"] = list(after.heads)
-        step = self.ledger.append(record)
+        with self._keeping_if_taken(running.number, record):
+            step = self.ledger.append(record)
         clear_running(self.layout.running_json)
         self._tidy()
         self.project.events.emit(
@@ -267,6 +275,23 @@ class Recorder:
             step={"id": step.id, "kind": step.kind, "status": step.status},
         )
         return step
+
+    @contextmanager
+    def _keeping_if_taken(self, number: int, record: Mapping[str, Any]) -> Iterator[None]:
+        """Keep what was to be recorded beside the ledger, and say where, if another step has the
+        number: only a process that does not hold the task's lock can have taken it."""
+        try:
+            yield
+        except StepTaken as taken:
+            unique = self.project.app.random_bytes(4).hex()
+            path = self.layout.root / f"unrecorded-{step_id(number)}-{unique}.json"
+            document = {"version": 1, "step_id": step_id(number), **self.redaction.record(record)}
+            write_document(path, document)
+            output = self.layout.artifact(number, "output")
+            kept = f"what was to be recorded is kept in {path}"
+            if output.exists():
+                kept += f", its output in {output}"
+            raise StepTaken(taken.message, hint=f"{taken.hint}; {kept}") from taken
 
     def _tidy(self) -> None:
         """Join the packs of the snapshot store when many have gathered; one command at a time."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.ids import TaskId
-from siding.storage import faults
 
 POLICY_EXIT = 5
 
@@ -43,11 +42,6 @@ class Ruling(NamedTuple):
     reason: str = ""  # why it does not run
     hint: str = ""
     withheld: int = 0  # what of the project's policy does not count, for want of trust
-
-    @property
-    def intent(self) -> dict[str, Any]:
-        """What is written before anything: a blocked attempt is one, also when Siding dies."""
-        return {} if faults.is_enabled("forget-verdict") else self.fields
 
     @property
     def fields(self) -> dict[str, Any]:

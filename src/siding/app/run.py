@@ -182,7 +182,8 @@ def _recorded(
 ) -> RunResult:
     project = recorder.project
     token = project.app.random_bytes(16).hex()
-    intent = {**_intent(recorder, request, command, fence), **ruling.intent, **fence.fields}
+    # With the verdict: a blocked attempt is recorded as one even if Siding dies now.
+    intent = {**_intent(recorder, request, command, fence), **ruling.fields, **fence.fields}
     running = recorder.begin(StepKind.RUN, token=token, record=intent)
     if not ruling.runs or fence.refusal:
         told = {**ruling.fields, **_refused(fence)}

@@ -6,11 +6,10 @@ from pathlib import Path
 from siding.app.locking import TaskBusy, holding_git, holding_task
 from siding.app.project import Project
 from siding.errors import SidingError
-from siding.git.quarantine import REFUSED, WHY, Prepared, forget, leftover, set_aside
+from siding.git.quarantine import REFUSED, WHY, Prepared, leftover, set_aside
 from siding.git.quarantine_objects import discard
 from siding.git.quarantine_taking import Taken, take_over
 from siding.ids import TaskId
-from siding.storage import faults
 from siding.storage.files import read_bytes
 from siding.storage.layout import TaskLayout
 from siding.tasks.registry import Workspace
@@ -19,8 +18,6 @@ from siding.tasks.registry import Workspace
 def take_over_commits(project: Project, prepared: Prepared, workspace: Workspace) -> Taken:
     """Take over what the run committed. Never raises for what the run left: it is said, kept in
     the quarantine, and tried again before the task's next sandboxed run."""
-    if faults.is_enabled("forget-quarantine"):
-        forget(prepared)
     try:
         with holding_git(project, "taking over commits of a sandbox"):
             return take_over(project.repository, prepared, Path(workspace.git_dir))

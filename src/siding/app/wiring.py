@@ -35,14 +35,8 @@ class App(NamedTuple):
 def open_app(*, env: Mapping[str, str], cwd: Path) -> App:
     """Return the application for a command started in `cwd`.
 
-    The home is ``$SIDING_HOME``, else ``~/.siding``. ``$SIDING_TEST_FAULTS`` is for the tests only:
-    names from `siding.storage.faults`, comma-separated, of mistakes that a gate must then notice.
+    The home is ``$SIDING_HOME``, else ``~/.siding``.
     """
-    planted = env.get("SIDING_TEST_FAULTS")
-    if planted:
-        from siding.storage import faults  # outside tests nobody pays for it
-
-        faults.enable(planted.split(","))
     named = env.get("SIDING_HOME")
     root = Path(named) if named else Path(env.get("HOME") or os.path.expanduser("~")) / ".siding"
     return App(

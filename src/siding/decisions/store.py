@@ -31,7 +31,6 @@ from siding.decisions.record import (
 from siding.decisions.request import Request
 from siding.decisions.states import AlreadyClosed, DecisionMove, DecisionState, move_decision
 from siding.errors import NotFound
-from siding.storage import faults
 from siding.storage.codec import encode_document
 from siding.storage.documents import (
     DamagedFile,
@@ -78,10 +77,7 @@ class DecisionStore:
         """
         assert decision.state is not DecisionState.OPEN
         record = self._record_path(decision.session_id)
-        if faults.is_enabled("decision-last-answer-wins"):
-            write_document(record, record_document(decision))
-        else:
-            self._create_record(record, decision)
+        self._create_record(record, decision)
         remove_file(self._open_path(decision.session_id))
         return decision
 
@@ -180,8 +176,6 @@ class DecisionStore:
         raise AssertionError("unreachable")
 
     def _create_record(self, path: Path, decision: Decision) -> None:
-        if faults.is_enabled("decision-question-first"):
-            remove_file(self._open_path(decision.session_id))
         try:
             create_bytes(path, encode_document(record_document(decision)))
         except FileExistsError:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.storage import faults
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.files import remove_file
 
@@ -29,8 +28,6 @@ class Running(NamedTuple):
 
 def write_running(path: Path, running: Running) -> None:
     """Make `running` durable."""
-    if faults.is_enabled("skip-intent"):
-        return
     document = {"version": RUNNING_VERSION, **running._asdict(), "record": dict(running.record)}
     write_document(path, document)
 

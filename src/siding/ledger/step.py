@@ -75,11 +75,7 @@ class Step(NamedTuple):
 
 def step_from(record: Mapping[str, Any]) -> Step:
     """Return the step in a ledger line; raise ValueError when it is not one."""
-    try:
-        number = int(record["step_id"])
-        kind = str(record["kind"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"not a step: {error!r}") from None
+    number, kind = number_of(record), str(record["kind"])
     exit_code = record.get("exit_code")
     stat = _mapping(record.get("diff_stat"))
     coverage = _mapping(record.get("coverage"))
@@ -101,6 +97,15 @@ def step_from(record: Mapping[str, Any]) -> Step:
         complete=bool(coverage.get("complete", True)),
         record=record,
     )
+
+
+def number_of(record: Mapping[str, Any]) -> int:
+    """Return the step's number; raise ValueError when the ledger line is not a step."""
+    try:
+        number, _kind = int(record["step_id"]), record["kind"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"not a step: {error!r}") from None
+    return number
 
 
 def _status_of_old_line(exit_code: object) -> StepStatus:

@@ -4,10 +4,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.errors import SidingError
+from siding.ids import step_id
 from siding.ledger.chain import Break, breaks, link
-from siding.ledger.step import STEP_VERSION, Step, step_from
-from siding.storage import faults
+from siding.ledger.step import STEP_VERSION, Step, number_of, step_from
+from siding.storage.codec import parse_object
 from siding.storage.journals import Entry, Journal
+
+
+class StepTaken(SidingError):
+    """The ledger already has a step of this number or a later one; nothing was written."""
+
+    code = "step_taken"
 
 
 class Damage(NamedTuple):
@@ -25,11 +33,32 @@ class Ledger:
         self._journal = Journal(path)
 
     def append(self, record: Mapping[str, Any]) -> Step:
-        """Append one step, chained to the line before it, flushed to disk on return."""
-        written, _raw = self._journal.append_built(
-            lambda before: {"v": STEP_VERSION, **record, "prev": link(before)}
-        )
+        """Append one step, chained to the line before it, flushed to disk on return.
+
+        Raises StepTaken, and writes nothing, unless its number is greater than the last step's. The
+        task's lock gives each number to one process; this holds without the lock too.
+        """
+
+        def build(before: bytes | None) -> Mapping[str, Any]:
+            _require_later(number_of(record), self._last_number(before))
+            return {"v": STEP_VERSION, **record, "prev": link(before)}
+
+        written, _raw = self._journal.append_built(build)
         return step_from(written)
+
+    def require_free(self, number: int) -> None:
+        """Raise StepTaken if the ledger already has this step or a later one."""
+        last = self.last()
+        _require_later(number, None if last is None else last.number)
+
+    def _last_number(self, last_line: bytes | None) -> int | None:
+        if last_line is None:
+            return None
+        try:
+            return number_of(parse_object(last_line))
+        except ValueError:
+            last = self.last()  # the last line is damaged: the last step is somewhere before it
+            return None if last is None else last.number
 
     def close_last_line(self) -> None:
         """End a last line that was cut off; a step that was whole but for that is one from then."""
@@ -37,12 +66,6 @@ class Ledger:
 
     def steps(self) -> Iterator[Step]:
         """Yield every readable step, oldest first."""
-        if faults.is_enabled("order-by-time"):
-            yield from sorted(self._readable(), key=lambda step: step.started_at)
-        else:
-            yield from self._readable()
-
-    def _readable(self) -> Iterator[Step]:
         for entry in self._journal.entries():
             step = _step_of(entry)
             if step is not None:
@@ -87,6 +110,15 @@ class Ledger:
     def breaks(self) -> list[Break]:
         """Return every place where the hash chain does not hold."""
         return breaks((entry.raw, entry.record) for entry in self._journal.entries())
+
+
+def _require_later(number: int, last: int | None) -> None:
+    if last is not None and number <= last:
+        raise StepTaken(
+            f"step {step_id(number)} cannot be recorded: "
+            f"the ledger already has step {step_id(last)}",
+            hint="another process works in this task without holding its lock: end it first",
+        )
 
 
 def _step_of(entry: Entry) -> Step | None:

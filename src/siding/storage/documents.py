@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from siding.storage import faults
 from siding.storage.codec import NotJson, encode_document, parse_object
 from siding.storage.errors import DamagedFile, FileTooLarge, NewerVersion, NotStorable
 from siding.storage.files import read_bytes, replace_bytes
@@ -113,9 +112,13 @@ def _parse(path: Path, raw: bytes, what: str, supported: int) -> dict[str, Any]:
         found = version_of(data)
     except (NotJson, ValueError) as error:
         raise DamagedFile(path, str(error), what=what) from error
-    if found > supported and not faults.is_enabled("read-newer"):
-        raise NewerVersion(path, what, found, supported)
+    _refuse_newer(path, what, found, supported)
     return data
+
+
+def _refuse_newer(path: Path, what: str, found: int, supported: int) -> None:
+    if found > supported:
+        raise NewerVersion(path, what, found, supported)
 
 
 def _refuse_blank(raw: bytes) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from siding.storage import faults
 from siding.storage.errors import FileTooLarge, NotARegularFile
 
 DEFAULT_LIMIT = 64 * 1024 * 1024
@@ -79,14 +78,7 @@ def read_bytes(path: Path, *, limit: int = DEFAULT_LIMIT) -> bytes:
 
 def write_all(fd: int, data: bytes) -> None:
     """Write every byte, however many calls the kernel makes of it."""
-    try:
-        written = os.write(fd, data)
-    except OSError:
-        if not faults.is_enabled("swallow-errors"):
-            raise
-        return
-    if faults.is_enabled("ignore-short-write"):
-        return
+    written = os.write(fd, data)
     while written < len(data):
         count = os.write(fd, memoryview(data)[written:])
         if count == 0:  # no error and no progress: do not spin
@@ -96,18 +88,12 @@ def write_all(fd: int, data: bytes) -> None:
 
 def flush(fd: int) -> None:
     """Return when the file's bytes are on the medium. A failure means: they may be gone."""
-    if faults.is_enabled("skip-fsync"):
-        return
     if sys.platform == "darwin":
         # There fsync() only reaches the drive's cache.
         with suppress(OSError):
             fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
             return
-    try:
-        os.fsync(fd)
-    except OSError:
-        if not faults.is_enabled("swallow-errors"):
-            raise
+    os.fsync(fd)
 
 
 def fsync_file(path: Path) -> None:
@@ -129,8 +115,7 @@ def fsync_dir(path: Path) -> None:
 
 
 def _flush_names(directory: int) -> None:
-    if not faults.is_enabled("skip-directory-fsync"):
-        flush(directory)
+    flush(directory)
 
 
 @contextmanager
@@ -160,9 +145,6 @@ def replace_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:
 
     The name is replaced, not what it points to: a link in the file's place is not followed.
     """
-    if faults.is_enabled("truncate-rewrite"):
-        _rewrite_in_place(path, data)
-        return
     directory = os.open(path.parent, _DIRECTORY)
     try:
         with _temporary(directory, data, mode) as name:
@@ -170,15 +152,6 @@ def replace_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:
         _flush_names(directory)
     finally:
         os.close(directory)
-
-
-def _rewrite_in_place(path: Path, data: bytes) -> None:
-    fd = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    try:
-        write_all(fd, data)
-        flush(fd)
-    finally:
-        os.close(fd)
 
 
 def create_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:

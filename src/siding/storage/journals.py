@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.storage import faults
 from siding.storage.codec import NotJson, encode_line, parse_object
 from siding.storage.errors import NotStorable
 from siding.storage.files import flush, fsync_dir, open_with_stat, write_all
@@ -98,8 +97,8 @@ class Journal:
         if last is None or last.problem != TORN:
             return
         with self._open_locked() as (fd, size):
-            if size and os.pread(fd, 1, size - 1) != b"\n":
-                write_all(fd, b"\n")
+            if newline := _missing_newline(fd, size):
+                write_all(fd, newline)
                 flush(fd)
 
     def entries(self, start: int = 0) -> Iterator[Entry]:
@@ -173,11 +172,8 @@ def _encode(record: Mapping[str, Any]) -> bytes:
 
 
 def _write_line(fd: int, size: int, line: bytes) -> None:
-    closing = b"\n" if size and os.pread(fd, 1, size - 1) != b"\n" else b""
-    if faults.is_enabled("skip-newline"):
-        closing = b""
     try:
-        write_all(fd, b"%b%b\n" % (closing, line))
+        write_all(fd, b"%b%b\n" % (_missing_newline(fd, size), line))
         flush(fd)
     except BaseException:
         # Not promised, so it must not be found. After a failed flush the kernel may have dropped
@@ -185,6 +181,11 @@ def _write_line(fd: int, size: int, line: bytes) -> None:
         with suppress(OSError):
             os.ftruncate(fd, size)
         raise
+
+
+def _missing_newline(fd: int, size: int) -> bytes:
+    """Return the newline that a killed writer's last line lacks; nothing when it is whole."""
+    return b"\n" if size and os.pread(fd, 1, size - 1) != b"\n" else b""
 
 
 def _entry(line: Line) -> Entry:

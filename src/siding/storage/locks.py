@@ -21,7 +21,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from siding.storage import faults
 from siding.storage.errors import StorageError
 from siding.storage.files import open_with_stat, write_all
 
@@ -170,8 +169,6 @@ class FileLock:
             os.close(fd)  # its directory was moved away while we waited: lock what is there now
 
     def _lock(self, fd: int, deadline: float | None) -> None:
-        if faults.is_enabled("skip-lock"):
-            return
         if deadline is None:
             fcntl.flock(fd, fcntl.LOCK_EX)
             return

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.ids import Sha, TaskId
-from siding.storage import faults
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.storage.files import read_bytes
 from siding.tasks.states import WorkspaceState
@@ -84,8 +83,6 @@ class Registry:
 
     def put(self, workspace: Workspace) -> None:
         """Add the entry, or replace the one of the same task."""
-        if workspace.intent is not None and faults.is_enabled("skip-intent"):
-            return
         others = [each for each in self.all() if each.task_id != workspace.task_id]
         self._write([*others, workspace])
 

@@ -1,9 +1,9 @@
 """One act on a session as a process of its own: the victim of test_faults.
 
-    session_victim.py FAULT ACT ARGUMENT...      in the case directory
+    session_victim.py ACT ARGUMENT...      in the case directory
 
-FAULT is "" or one of `siding.storage.faults.KNOWN`. Prints a promise when an act returned, and ends
-with 1 and a message when it raised what callers are told to expect.
+Prints a promise when an act returned, and ends with 1 and a message when it raised what callers are
+told to expect.
 """
 
 import os
@@ -18,7 +18,6 @@ from siding.sessions.compaction import Keep, Making, partial
 from siding.sessions.interchange import bring_in
 from siding.sessions.store import SessionStore, branch_session, rewind_session
 from siding.sessions.writer import Stamp, Writer
-from siding.storage import faults
 
 ROOT = Path("sessions")
 SESSION = "s1"
@@ -102,8 +101,7 @@ ACTS: dict[str, Callable[[str], str]] = {
 }
 
 
-def main(fault: str, act: str, arguments: list[str]) -> int:
-    faults.enable([fault] if fault else [])
+def main(act: str, arguments: list[str]) -> int:
     try:
         for argument in arguments:
             print(ACTS[act](argument), flush=True)
@@ -114,4 +112,4 @@ def main(fault: str, act: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

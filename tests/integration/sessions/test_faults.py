@@ -1,7 +1,6 @@
 """What the session store promises holds at every call under every fault."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from faults.damage import CONTENT, survives_damage
 from faults.hammer import hammer
 from faults.harness import ERRORS, KILLS, sweep
 from faults.powercut import powercut
+from faults.product import script
 from siding.sessions.search import SearchIndex
 from siding.sessions.store import SessionStore, listed_file
 from siding.sessions.transcript import Transcript
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def victim(act: str, *arguments: str, fault: str = "") -> Command:
-    return Command(argv=(sys.executable, "-I", victims.__file__, fault, act, *arguments))
+    return script(victims.__file__, act, *arguments, fault=fault)
 
 
 def talked(case: Path) -> None:

@@ -32,9 +32,9 @@ from siding.sessions.messages import (
     tool_results,
     tool_uses,
 )
-from siding.sessions.ports import ScriptedSummariser
 
 from .building import at, called, line, result, said
+from .scripted import ScriptedSummariser
 
 
 def making(**more: object) -> Making:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from siding.storage import faults
+from planted import planted
 from siding.storage.documents import migrate_document, write_document
 from siding.storage.files import create_bytes, make_dirs, move_aside, remove_file, replace_bytes
 from siding.storage.journals import Journal
@@ -116,7 +116,7 @@ def test_what_returns_has_flushed_what_it_changed(
 
 
 @pytest.mark.parametrize(
-    ("name", "planted"),
+    ("name", "fault"),
     [
         ("append", "skip-fsync"),
         ("document", "skip-fsync"),
@@ -124,11 +124,11 @@ def test_what_returns_has_flushed_what_it_changed(
     ],
 )
 def test_the_gate_sees_a_missing_flush(
-    root: Path, monkeypatch: pytest.MonkeyPatch, name: str, planted: str
+    root: Path, monkeypatch: pytest.MonkeyPatch, name: str, fault: str
 ) -> None:
     watcher = Watcher(monkeypatch)
-    faults.enable({planted})
-    ACTS[name](root)
+    with planted(fault):
+        ACTS[name](root)
     assert watcher.unflushed()
 
 
@@ -151,8 +151,3 @@ def test_a_found_directory_whose_maker_may_have_died_is_flushed_too(
     make_dirs(tmp_path / "made" / "by")
     status = (tmp_path / "made").stat()
     assert watcher.calls == [("fsync", (status.st_dev, status.st_ino))]
-
-
-def test_unknown_faults_are_refused() -> None:
-    with pytest.raises(ValueError, match="no-such-fault"):
-        faults.enable({"no-such-fault"})

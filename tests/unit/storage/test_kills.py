@@ -4,6 +4,7 @@ After each: what was acknowledged is there, what is there is whole, the next act
 repair. Each kind of gate is shown to catch a planted fault.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import planted
 from siding.storage.documents import migrate_document, read_document, write_document
 from siding.storage.files import (
     TEMPORARY_PREFIX,
@@ -37,9 +39,10 @@ class Ending(NamedTuple):
     calls: int  # 0 when it died
 
 
-def run_victim(operation: str, path: Path, mode: str, at: int, *planted: str) -> Ending:
-    command = [sys.executable, str(VICTIM), operation, str(path), mode, str(at), *planted]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+def run_victim(operation: str, path: Path, mode: str, at: int, fault: str = "") -> Ending:
+    command = [sys.executable, str(VICTIM), operation, str(path), mode, str(at)]
+    env = {**os.environ, **planted.environment(fault)}
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert run.stderr == ""
     calls = run.stdout.rpartition("CALLS ")[2].strip() or "0"
     return Ending(acknowledged="ACK" in run.stdout, failed="FAILED" in run.stdout, calls=int(calls))
@@ -168,11 +171,11 @@ ACTS = {
 }
 
 
-def run_case(root: Path, name: str, mode: str, at: int, *planted: str) -> Ending:
+def run_case(root: Path, name: str, mode: str, at: int, fault: str = "") -> Ending:
     path = root / f"{mode}-{at}" / "file"
     path.parent.mkdir(parents=True)
     ACTS[name].prepare(path)
-    ending = run_victim(name.partition("-")[0], path, mode, at, *planted)
+    ending = run_victim(name.partition("-")[0], path, mode, at, fault)
     if mode == "kill":
         remove_stale_temporaries(path.parent)
     if mode in {"kill", "EIO", "ENOSPC", "EACCES", "EMFILE", "short"}:
@@ -196,16 +199,14 @@ def test_every_change_may_be_the_last(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "mode", "planted"),
+    ("name", "mode", "fault"),
     [("document", "kill", "truncate-rewrite"), ("append-to-torn", "none", "skip-newline")],
 )
-def test_the_gate_catches_a_planted_fault(
-    tmp_path: Path, name: str, mode: str, planted: str
-) -> None:
+def test_the_gate_catches_a_planted_fault(tmp_path: Path, name: str, mode: str, fault: str) -> None:
     caught = 0
     for at in range(1, 5):
         try:
-            run_case(tmp_path, name, mode, at, planted)
+            run_case(tmp_path, name, mode, at, fault)
         except Exception:  # noqa: BLE001 - a broken store shows in many ways
             caught += 1
     assert caught

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.storage import faults
+from planted import planted
 from siding.storage.errors import NotARegularFile
 from siding.storage.locks import FileLock, Holder, LockBusy
 
@@ -257,6 +257,5 @@ def test_a_failed_note_leaves_the_lock_free(
 
 
 def test_a_planted_fault_shows_that_the_gate_looks(tmp_path: Path) -> None:
-    faults.enable({"skip-lock"})
-    with FileLock(tmp_path / "lock"):
+    with planted("skip-lock"), FileLock(tmp_path / "lock"):
         FileLock(tmp_path / "lock").acquire().release()

@@ -1,6 +1,6 @@
 """A process that dies, tears or fails at its N-th change of the disk. Run, not imported, by tests.
 
-    victim.py OPERATION PATH MODE N [FAULT…]
+    victim.py OPERATION PATH MODE N
 
 MODE: `kill` dies before the call; `torn` does half of a write and dies; `EIO` and other names fail
 the call with that error; `short` makes every write take one byte at most. Prints `ACK` when the
@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from siding.storage import faults
 from siding.storage.documents import migrate_document, write_document
 from siding.storage.errors import StorageError
 from siding.storage.files import create_bytes, make_dirs, move_aside, remove_file
@@ -65,8 +64,7 @@ def _wrap(name: str, mode: str, at: int) -> None:
 
 
 def main() -> None:
-    operation, path, mode, at, *planted = sys.argv[1:]
-    faults.enable(planted)
+    operation, path, mode, at = sys.argv[1:]
     for name in CHANGES:
         _wrap(name, mode, int(at))
     try:

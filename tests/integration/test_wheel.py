@@ -1,0 +1,93 @@
+"""The wheel that a user installs holds all of the product, nothing of the tests, and works."""
+
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import installed
+from dashboards import Dashboard
+from faults import storage_victim
+from faults.product import script
+from sandbox import Sandbox
+from siding import __version__
+
+SOURCE = installed.CHECKOUT / "src"
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Sandbox:
+    """A person with the installed Siding, a repository, and a home with nothing in it."""
+    sandbox = Sandbox(tmp_path, program=[installed.program()])
+    programs = Path(installed.program()).parent
+    sandbox.env["PATH"] = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)])
+    return sandbox
+
+
+def test_it_holds_every_file_of_the_package_and_no_other() -> None:
+    source = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    with zipfile.ZipFile(installed.wheel()) as wheel:
+        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+        about = {name.partition("/")[2] for name in wheel.namelist() if ".dist-info/" in name}
+    assert names == source
+    assert {"siding/py.typed", "siding/storage/FORMAT.md"} <= names
+    assert {Path(name).suffix for name in names} >= {".html", ".js", ".css", ".svg"}
+    assert about == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
+
+
+def test_it_is_the_version_that_it_says(user: Sandbox) -> None:
+    assert user.siding("--version").stdout.decode() == f"siding {__version__}\n"
+    assert f"-{__version__}-py3-none-any.whl" in installed.wheel().name
+
+
+def test_a_first_tour(user: Sandbox) -> None:
+    work = "echo out; echo changed >> hello.txt; echo new > new.txt"
+    user.siding("run", "--", "sh", "-c", work)
+    (step,) = user.steps()
+    assert (step["status"], step["diff_stat"]["file_list"]) == (
+        "completed", ["hello.txt", "new.txt"],
+    )  # fmt: skip
+    assert b"+changed" in user.siding("diff").stdout
+    assert b"out" in user.siding("show", "1").stdout
+    user.siding("rollback", "--base", "--force")
+    assert not (user.workspace() / "new.txt").exists()
+    user.siding("undo")
+    assert (user.workspace() / "new.txt").read_text("utf-8") == "new\n"
+    user.siding("verify")
+    user.siding("apply")
+    assert user.git("show", "main:new.txt") == "new"
+
+
+def test_the_dashboard_has_its_pages_and_files(user: Sandbox) -> None:
+    user.siding("task", "start", "look at me")
+    static = {path.name for path in (SOURCE / "siding/web/static").iterdir()}
+    with Dashboard(user) as dashboard:
+        assert b"/static/siding.js" in dashboard.get("/")[1]
+        assert b"look at me" in dashboard.get("/view/")[1]
+        assert dashboard.get("/view/inbox")[0] == 200
+        for name in sorted(static):
+            status, body = dashboard.get(f"/static/{name}")
+            assert (status, body) == (200, (SOURCE / "siding/web/static" / name).read_bytes())
+
+
+def test_no_file_of_the_checkout_is_loaded_by_a_victim(user: Sandbox) -> None:
+    """What the gates prove, they prove of the wheel; `-v` names every file that is imported."""
+    victims = (
+        [installed.program(), "run", "--", "true"],
+        list(script(storage_victim.__file__, "append", "one").argv[1:]),
+    )
+    for victim in victims:
+        command = [installed.python(), "-v", *victim]
+        done = subprocess.run(
+            command, cwd=user.repo, env=user.env, capture_output=True, text=True, timeout=60,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert str(installed.package() / "storage") in done.stderr
+        assert str(SOURCE) not in done.stderr

@@ -1,0 +1,187 @@
+"""The mistakes, by name: what each replaces, and with what.
+
+A function here gets what it replaces and returns the replacement. Modules of Siding are imported
+inside the functions, because the victim must not load more than it would without the mistake.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+Make = Callable[[Any], Any]
+
+
+class Replacement(NamedTuple):
+    """`make` turns the function or method `name` of `module` into the one that is wrong."""
+
+    module: str
+    name: str
+    make: Make
+
+
+def _nothing(_old: Any) -> Any:
+    """Do nothing at all."""
+    return lambda *_args, **_kwargs: None
+
+
+def _no_bytes(_old: Any) -> Any:
+    return lambda *_args, **_kwargs: b""
+
+
+def _without_errors(old: Any) -> Any:
+    def swallow(*args: Any) -> None:
+        try:
+            old(*args)
+        except OSError:
+            pass
+
+    return swallow
+
+
+def _one_write(_old: Any) -> Any:
+    return lambda fd, data: os.write(fd, data) and None
+
+
+def _rewrite_in_place(_old: Any) -> Any:
+    def rewrite(path: Any, data: bytes, *, mode: int = 0o600) -> None:
+        from siding.storage import files
+
+        fd = files.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        try:
+            files.write_all(fd, data)
+            files.flush(fd)
+        finally:
+            os.close(fd)
+
+    return rewrite
+
+
+def _but_the_tasks(old: Any) -> Any:
+    def lock(it: Any, fd: int, deadline: float | None) -> None:
+        if it.path.name != "lock":  # of a task; those of journals and projects have other names
+            old(it, fd, deadline)
+
+    return lock
+
+
+def _put_without_intent(old: Any) -> Any:
+    def put(registry: Any, workspace: Any) -> None:
+        if workspace.intent is None:
+            old(registry, workspace)
+
+    return put
+
+
+def _by_time(old: Any) -> Any:
+    return lambda ledger: iter(sorted(old(ledger), key=lambda step: step.started_at))
+
+
+def _interrupt_is_an_error(old: Any) -> Any:
+    def fall_over(_number: int, _frame: object) -> NoReturn:
+        raise RuntimeError("interrupted")
+
+    def open_app(**more: Any) -> Any:
+        signal.signal(signal.SIGINT, fall_over)
+        return old(**more)
+
+    return open_app
+
+
+def _overwrite_record(_old: Any) -> Any:
+    def create(_store: Any, path: Any, decision: Any) -> None:
+        from siding.decisions.record import record_document
+        from siding.storage.documents import write_document
+
+        write_document(path, record_document(decision))
+
+    return create
+
+
+def _question_goes_first(old: Any) -> Any:
+    def create(store: Any, path: Any, decision: Any) -> None:
+        from siding.storage.files import remove_file
+
+        remove_file(store._open_path(decision.session_id))
+        old(store, path, decision)
+
+    return create
+
+
+def _forget_first(old: Any) -> Any:
+    def take_over(project: Any, prepared: Any, workspace: Any) -> Any:
+        from siding.git.quarantine import forget
+
+        forget(prepared)
+        return old(project, prepared, workspace)
+
+    return take_over
+
+
+def _begin_without_verdict(old: Any) -> Any:
+    def begin(recorder: Any, kind: Any, *, token: str, record: Mapping[str, Any]) -> Any:
+        verdict = ("policy_events", "status", "exit_code", "reason")
+        kept = {key: value for key, value in record.items() if key not in verdict}
+        return old(recorder, kind, token=token, record=kept)
+
+    return begin
+
+
+def _finish_at_once(old: Any) -> Any:
+    def begin(store: Any, intent: Any) -> None:
+        old(store, intent)
+        store.finish(intent)
+
+    return begin
+
+
+MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
+    # No flush of any file: a power cut loses what was promised.
+    "skip-fsync": (Replacement("siding.storage.files", "flush", _nothing),),
+    # Files are flushed, names are not.
+    "skip-directory-fsync": (Replacement("siding.storage.files", "_flush_names", _nothing),),
+    # Documents are rewritten in place: a kill leaves half of one.
+    "truncate-rewrite": (Replacement("siding.storage.files", "replace_bytes", _rewrite_in_place),),
+    # A torn last line is not closed: it swallows the next record.
+    "skip-newline": (Replacement("siding.storage.journals", "_missing_newline", _no_bytes),),
+    # Locks are not taken: writers run into each other.
+    "skip-lock": (Replacement("siding.storage.locks", "FileLock._lock", _nothing),),
+    # Only the lock of a task is not taken: two commands work in it at once.
+    "skip-task-lock": (Replacement("siding.storage.locks", "FileLock._lock", _but_the_tasks),),
+    # What begins is not written down first: nobody can finish or undo it.
+    "skip-intent": (
+        Replacement("siding.ledger.running", "write_running", _nothing),
+        Replacement("siding.tasks.registry", "Registry.put", _put_without_intent),
+    ),
+    # A write or a flush that failed counts as done.
+    "swallow-errors": (
+        Replacement("siding.storage.files", "write_all", _without_errors),
+        Replacement("siding.storage.files", "flush", _without_errors),
+    ),
+    # What the kernel took is all there was to write.
+    "ignore-short-write": (Replacement("siding.storage.files", "write_all", _one_write),),
+    # Steps are put into the order of their clocks.
+    "order-by-time": (Replacement("siding.ledger.store", "Ledger.steps", _by_time),),
+    # A document of a later version is taken for one of ours.
+    "read-newer": (Replacement("siding.storage.documents", "_refuse_newer", _nothing),),
+    # Ctrl-C is an error like any other.
+    "loud-interrupt": (Replacement("siding.app.wiring", "open_app", _interrupt_is_an_error),),
+    # A second answer replaces the first.
+    "decision-last-answer-wins": (
+        Replacement("siding.decisions.store", "DecisionStore._create_record", _overwrite_record),
+    ),
+    # The question is removed before its record is there.
+    "decision-question-first": (
+        Replacement("siding.decisions.store", "DecisionStore._create_record", _question_goes_first),
+    ),
+    # That commits wait to be taken over is forgotten before they are.
+    "forget-quarantine": (
+        Replacement("siding.app.sandbox_commits", "take_over_commits", _forget_first),
+    ),
+    # What the policy said is written down only at the end.
+    "forget-verdict": (
+        Replacement("siding.app.recording", "Recorder.begin", _begin_without_verdict),
+    ),
+    # A phase is moved before its commit is made.
+    "phase-state-first": (Replacement("siding.phases.store", "PhaseStore.begin", _finish_at_once),),
+}
