@@ -100,7 +100,7 @@ def preview(project: Project, request: Request) -> Iterator[Survey]:
     wish = _wish(project, workspace, request)
     snapshots = TaskSnapshots(project, workspace)
     with snapshots.look() as found:
-        here = Here(found.store, snapshots.root, found.tree, found.coverage)
+        here = Here(found.store, snapshots.root, found.tree, found.coverage, found.modes)
         yield survey(project, task.id, here, destination, wish)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from siding.errors import SidingError
 from siding.git.capture import Capture, Request, capture, changed_count
 from siding.git.changes import Limits
+from siding.git.coverage import LISTED
+from siding.git.modes import ModeChange, Modes, State, mode_changes, state_of
 from siding.git.patches import DiffStat, diff_stat, write_patch, write_patch_counted
 from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
@@ -66,6 +68,15 @@ class TaskSnapshots:
         """Write the patch between two snapshots into a file descriptor, byte for byte."""
         write_patch(self._store, Sha(before), Sha(after), fd, paths=paths)
 
+    def mode_changes(self, before: str, after: str, modes: Modes | None = None) -> list[ModeChange]:
+        """Return what has other permissions in the second of two snapshots. `modes` are those of
+        the second, where they are known: it may then be a tree."""
+        new = Sha(after)
+        if before == after:
+            return []
+        now = State(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
+        return mode_changes(self._store, state_of(self._store, Sha(before)), now)
+
     def changed_count(self) -> int:
         """Return how many files differ from the newest snapshot; writes nothing."""
         return changed_count(self._store, self._request(step="", kind="look"))
@@ -75,15 +86,15 @@ class TaskSnapshots:
         return write_patch_counted(self._store, Sha(before), Sha(after), fd)
 
     @contextmanager
-    def peek(self) -> Iterator[tuple[Sha, "TaskSnapshots"]]:
-        """Yield the workspace's present tree, and the snapshots through which it can be read.
+    def peek(self) -> Iterator[tuple["Peek", "TaskSnapshots"]]:
+        """Yield the workspace as it is, and the snapshots through which it can be read.
 
         Takes no lock and leaves nothing behind.
         """
         with self.look() as found:
             view = TaskSnapshots(self._project, self._workspace)
             view._store = found.store
-            yield found.tree, view
+            yield found, view
 
     @contextmanager
     def look(self) -> Iterator["Peek"]:
@@ -133,6 +144,21 @@ def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:
         "deletions": stat.deletions,
         "file_list": [quote_path(each.path) for each in stat.per_file],
     }
+
+
+def mode_record(changes: Sequence[ModeChange]) -> dict[str, Any]:
+    """Return changed permissions as the ledger holds them: the first of them, and how many."""
+    if not changes:
+        return {}
+    listed = [
+        {
+            "path": quote_path(each.path) + ("/" if each.is_directory else ""),
+            "before": f"{each.before:04o}",
+            "after": f"{each.after:04o}",
+        }
+        for each in changes[:LISTED]
+    ]
+    return {"modes": listed, "mode_count": len(changes)}
 
 
 def patch_lines(

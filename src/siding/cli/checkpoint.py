@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     step = checkpoint(project, arguments.task, arguments.message, wait=arguments.wait)
-    change = changes(step.files, step.additions, step.deletions)
+    change = changes(step.files, step.additions, step.deletions, step.modes)
     context.screen.note(f"step {step.id} · {step.message} · {change}", "green")
     if arguments.json:
         print_json(context.screen, step.record)

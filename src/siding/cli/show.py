@@ -76,7 +76,7 @@ def _print_step(screen: Screen, found: Step) -> None:
         ("started", local_time(found.started_at)),
         ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
         ("reason", str(record.get("reason") or "")),
-        ("changed", changes(found.files, found.additions, found.deletions)),
+        ("changed", changes(found.files, found.additions, found.deletions, found.modes)),
         ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
     ]
     lines += [("", name) for name in record.get("diff_stat", {}).get("file_list", [])[:100]]

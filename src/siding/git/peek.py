@@ -13,12 +13,13 @@ from siding.git.capture import Request, Work
 from siding.git.command import Place
 from siding.git.coverage import Coverage
 from siding.git.errors import CommandFailed, SnapshotFailed
+from siding.git.modes import Modes
 from siding.git.roots import check_root
 from siding.git.scratch import scratch
 from siding.git.store import PEEKS, SnapshotStore, TaskDirectory
 from siding.ids import Sha
 
-_COPIED = ("commondir", "HEAD", "base", "excludes", "gitlinks", "sparse", "index")
+_COPIED = ("commondir", "HEAD", "base", "excludes", "gitlinks", "sparse", "index", "modes")
 
 
 class Peek(NamedTuple):
@@ -27,6 +28,7 @@ class Peek(NamedTuple):
     tree: Sha
     store: "PeekStore"
     coverage: Coverage
+    modes: Modes | None
 
 
 class PeekStore(SnapshotStore):
@@ -65,6 +67,11 @@ def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Pee
             except CommandFailed:  # a power cut may have torn the index: it can be made again
                 work.start_over()
                 tree = work.present_tree()
-            yield Peek(tree=tree, store=PeekStore(store, own.incoming), coverage=work.coverage)
+            yield Peek(
+                tree=tree,
+                store=PeekStore(store, own.incoming),
+                coverage=work.coverage,
+                modes=work.looked.modes if work.looked else None,
+            )
     except FileNotFoundError as error:
         raise SnapshotFailed(f"the workspace could not be looked at: {error}") from error
