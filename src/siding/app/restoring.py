@@ -30,6 +30,7 @@ from siding.git.restore import (
     plan_restoration,
     restore,
 )
+from siding.git.room import place_for
 from siding.git.roots import WorktreeRoot
 from siding.git.staging import staged
 from siding.git.store import PEEKS, SnapshotStore
@@ -252,7 +253,7 @@ def survey(
     changes = diff_trees(store, here.tree, destination.snapshot)
     ignored: set[bytes] = set()
     if not wish.hard:  # else what is recorded here and ignored there goes: the snapshot has it
-        own = store.root / PEEKS / project.app.random_bytes(8).hex()
+        own = place_for(store, PEEKS, project.app.random_bytes(8).hex())
         ignored = ignored_there(store, task_id, here.root, destination.snapshot, changes, place=own)
     for place in wish.bring_back:  # what returns takes its place
         ignored -= set(listed(project.layout.root / place / ASIDE))

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from siding.errors import SidingError
 from siding.git.capture import Capture, Request, capture, changed_count
@@ -165,9 +165,19 @@ def patch_lines(
     snapshots: TaskSnapshots, before: str, after: str, paths: Sequence[bytes]
 ) -> Iterator[bytes]:
     """Yield the lines of a patch, newline included, in bounded memory."""
-    import tempfile
-
-    with tempfile.TemporaryFile(prefix="siding-diff-") as patch:
+    with _unnamed_file() as patch:
         snapshots.write_patch(before, after, patch.fileno(), paths)
         os.lseek(patch.fileno(), 0, os.SEEK_SET)
         yield from patch
+
+
+def _unnamed_file() -> BinaryIO:
+    """Return a file that nobody else sees: in a temporary directory, else in memory."""
+    import tempfile
+
+    try:
+        return cast("BinaryIO", tempfile.TemporaryFile(prefix="siding-diff-"))
+    except OSError:
+        if not hasattr(os, "memfd_create"):
+            raise
+        return os.fdopen(os.memfd_create("siding-diff"), "w+b")
