@@ -94,6 +94,7 @@ def test_a_change_of_mode_alone_is_a_change(sandbox: Sandbox) -> None:
     assert "already" in said
     step = sandbox.steps()[0]
     assert {"path": "hello.txt", "before": "0644", "after": "0600"} in step["modes"]
+    assert "modes" in sandbox.siding("log").stdout.decode()
     assert "hello.txt" in sandbox.siding("diff", "--step", "1", "--stat").stdout.decode()
 
 
@@ -124,6 +125,18 @@ def test_empty_directories_have_theirs(sandbox: Sandbox) -> None:
     shell(sandbox, "rmdir empty; echo more >>hello.txt")
     sandbox.siding("-q", "rollback", "--step", "1")
     assert modes(root)["empty"] == "700 "
+
+
+def test_a_merge_in_the_workspace_opens_no_private_file(sandbox: Sandbox) -> None:
+    sandbox.siding("-q", "task", "start", "t")
+    root = sandbox.workspace()
+    shell(sandbox, "echo task >hello.txt; chmod 600 hello.txt; git commit -qam task")
+    (sandbox.repo / "hello.txt").write_text("person\n", encoding="utf-8")
+    sandbox.git("commit", "-qam", "person")
+    sandbox.siding("-q", "apply", "--resolve")
+    assert modes(root)["hello.txt"].startswith("600 <<<<<<<")
+    sandbox.siding("-q", "apply", "--abort")
+    assert modes(root)["hello.txt"] == "600 task\n"
 
 
 def test_paths_limit_modes_too(sandbox: Sandbox) -> None:
