@@ -33,6 +33,7 @@ from siding.git.commits import AskedPerson, RawCommit
 from siding.git.merging import Conflict
 from siding.git.patches import DiffStat
 from siding.git.paths import quote_path
+from siding.git.room import place_for
 from siding.git.store import APPLIES, SnapshotStore
 from siding.ids import Sha, step_number
 from siding.ledger.step import Step
@@ -112,7 +113,7 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
     workspace = _workspace(project, task)
     snapshots = TaskSnapshots(project, workspace)
     with snapshots.look() as seen:
-        place = project.snapshots.root / APPLIES / project.app.random_bytes(8).hex()
+        place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
         with bench_for(project, seen.store, place) as bench:
             sources = Sources(
                 project=project, task=task, workspace=workspace, bench=bench,

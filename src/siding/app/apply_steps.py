@@ -54,7 +54,7 @@ class Settled(Recorder):
         at = Sha(snapshot)
         self._frozen = Capture(
             snapshot=at, parent=at, tree=self.snapshots.store.read_commit(at).tree, changes=(),
-            heads=(), coverage=Coverage(),
+            heads=(), coverage=Coverage(), modes=None,
         )  # fmt: skip
         self.settled = self.settle_interrupted()
 

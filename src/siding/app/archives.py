@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from siding.app.project import Project
 from siding.errors import SidingError
 from siding.git.expecting import expect
+from siding.git.modes import Modes, Usual, modes_of
 from siding.git.objects import write_object
 from siding.git.obstacles import blob_at
 from siding.git.patches import Change, diff_trees
@@ -126,7 +127,8 @@ def lay_out(project: Project, workspace: Workspace, archive: Path, trash: Path) 
     partial = project.layout.root / "restoring" / f"{workspace.task_id}.archive"
     remove_tree(partial)
     make_dirs(partial)
-    rebuild(project, workspace.task_id, partial / trash.name / "workspace")
+    # Directories are in the archive, with their permissions: till then they must be open.
+    rebuild(project, workspace.task_id, partial / trash.name / "workspace", directories=False)
     _extract(archive, partial)
     make_dirs(trash.parent)
     for place in sorted(partial.iterdir(), key=lambda each: each == partial / trash.name):
@@ -166,8 +168,9 @@ def task_name_in(archive: Path, task_id: TaskId) -> str:
     return str(document.get("name") or "")
 
 
-def rebuild(project: Project, task_id: TaskId, path: Path) -> None:
-    """Make a directory with what the task's newest snapshot holds."""
+def rebuild(project: Project, task_id: TaskId, path: Path, *, directories: bool = True) -> None:
+    """Make a directory with what the task's newest snapshot holds, `directories` with their
+    permissions."""
     store = project.snapshots
     tip = store.tip(task_id)
     if tip is None:
@@ -178,9 +181,14 @@ def rebuild(project: Project, task_id: TaskId, path: Path) -> None:
     remove_tree(path)
     path.mkdir(mode=0o755, parents=True)
     empty = write_object(store.objects, "tree", b"", store.repository.object_format)
-    plan = plan_restoration(diff_trees(store, empty, tip))
+    modes = modes_of(store, tip)
+    if modes is not None and not directories:
+        open_ones = modes.usual._replace(directory=0o700)
+        modes = modes._replace(usual=open_ones, directories={})
+    plan = plan_restoration(diff_trees(store, empty, tip), modes=modes)
     root = recorded_root(path)
-    with staged(store, root, plan.writes, path.with_name(path.name + ".staging")) as contents:
+    staging = path.with_name(path.name + ".staging")
+    with staged(store, root, plan.writes, staging, modes) as contents:
         restore(root, plan, contents)
     expect(store, task_id, plan.writes, keep_fds=())
 
@@ -190,13 +198,14 @@ def _entries(project: Project, workspace: Workspace) -> Iterator[Entry]:
     assert workspace.trash is not None
     own = os.path.join(project.layout.root, workspace.trash, "workspace")
     held = _held(project, workspace.task_id)
+    modes = _modes_held(project, workspace.task_id)
     object_format = project.snapshots.repository.object_format
     for place in places_in_trash(project, workspace.task_id):
         for path in _walk(os.fspath(place)):
             name = os.path.relpath(path, project.layout.trash_dir)
             if path.startswith(own + os.sep):
                 below = os.fsencode(os.path.relpath(path, own))
-                if _given_back(path, held.get(below), object_format):
+                if _given_back(path, below, held.get(below), modes, object_format):
                     continue
             if not stat.S_ISSOCK(os.lstat(path).st_mode):  # nobody listens on it any more
                 yield Entry(path=path, name=name)
@@ -212,14 +221,23 @@ def _held(project: Project, task_id: TaskId) -> dict[bytes, Change]:
     return {change.path: change for change in diff_trees(store, empty, tip)}
 
 
-def _given_back(path: str, held: Change | None, object_format: str) -> bool:
+def _modes_held(project: Project, task_id: TaskId) -> Modes:
+    """Return the permissions that the newest snapshot gives back."""
+    tip = project.snapshots.tip(task_id)
+    known = modes_of(project.snapshots, tip) if tip else None
+    return known or Modes(usual=Usual(), files={}, directories={})
+
+
+def _given_back(
+    path: str, below: bytes, held: Change | None, modes: Modes, object_format: str
+) -> bool:
     """Tell whether the snapshot makes exactly this file, permissions included."""
     if held is None:
         return False
     found = os.lstat(path)
     if not stat.S_ISLNK(found.st_mode):
-        usual = 0o755 if held.new_mode == EXECUTABLE else 0o644
-        if held.new_mode == SYMLINK or stat.S_IMODE(found.st_mode) != usual:
+        wanted = modes.of_file(below, executable=held.new_mode == EXECUTABLE)
+        if held.new_mode == SYMLINK or stat.S_IMODE(found.st_mode) != wanted:
             return False
     return blob_at(os.fsencode(path), object_format, held.new_mode) == held.new_sha
 

@@ -10,6 +10,7 @@ from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
 from siding.app.recovery import recover_cut_off, recover_if_cut_off
+from siding.app.reserve import spending_reserve
 from siding.app.workspaces import finish_removal, keep, remove
 from siding.errors import SidingError
 from siding.storage.files import make_dirs, move_aside
@@ -52,7 +53,10 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
     is closed already can still be deleted: after a crash between the two, or later.
     """
     recover_cut_off(project)
-    with holding_task(project, task.id, f"closing task {task.name}") as lock:
+    with (
+        spending_reserve(project),
+        holding_task(project, task.id, f"closing task {task.name}") as lock,
+    ):
         recover_if_cut_off(project, task.id)
         task = project.tasks.load(task.id)
         is_closed = fate is Fate.DELETE and task.status is TaskState.CLOSED

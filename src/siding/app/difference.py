@@ -8,16 +8,17 @@ from siding.app.named_paths import named_paths, refuse_unknown
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import select
-from siding.app.snapshots import TaskSnapshots, diff_stat_record, patch_lines
+from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record, patch_lines
 from siding.app.steps import step
 from siding.errors import NotFound, SidingError, UsageError
+from siding.git.modes import ModeChange, Modes
 from siding.git.patches import DiffStat
-from siding.git.paths import quote_path
+from siding.git.paths import is_under, quote_path
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
-__all__ = ["Difference", "ShownChange", "difference", "shown_changes"]
+__all__ = ["Difference", "ShownChange", "difference", "shown_changes", "shown_modes"]
 
 
 class ShownChange(NamedTuple):
@@ -46,6 +47,11 @@ def shown_changes(stat: DiffStat) -> list[ShownChange]:
     ]
 
 
+def shown_modes(changes: list[ModeChange]) -> list[str]:
+    """Return changed permissions as a person reads them."""
+    return [f"{quote_path(c.path)} ({c.before:04o} to {c.after:04o})" for c in changes]
+
+
 class Difference(NamedTuple):
     """Two snapshots to compare, and how to call them."""
 
@@ -56,6 +62,7 @@ class Difference(NamedTuple):
     snapshots: TaskSnapshots
     project: Project
     workspace: Workspace
+    modes: Modes | None = None  # of `after`, when that is no snapshot
 
     def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
         """Return the PATHs of a command line; raises NotFound for one that neither side has."""
@@ -67,9 +74,14 @@ class Difference(NamedTuple):
         """Return what differs, file by file."""
         return self.snapshots.diff_stat(self.before, self.after, paths)
 
+    def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
+        """Return what has other permissions."""
+        found = self.snapshots.mode_changes(self.before, self.after, self.modes)
+        return [c for c in found if not paths or any(is_under(c.path, p) for p in paths)]
+
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return what differs as the ledger would hold it."""
-        return diff_stat_record(self.stat(paths))
+        return diff_stat_record(self.stat(paths)) | mode_record(self.mode_changes(paths))
 
     def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
         """Write the patch into a file descriptor, byte for byte."""
@@ -122,8 +134,8 @@ def difference(
     title = f"{start or 'base'}..{end or 'now'}"
     before = _recorded(project, task, workspace, start or "base")
     if end in (None, "now"):
-        with snapshots.peek() as (tree, view):
-            yield of(before, tree, title, view)
+        with snapshots.peek() as (seen, view):
+            yield of(before, seen.tree, title, view)._replace(modes=seen.modes)
         return
     yield of(before, _recorded(project, task, workspace, end), title, snapshots)
 

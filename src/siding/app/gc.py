@@ -10,16 +10,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.app.abandoned import sweep_abandoned
+from siding.app.abandoned import find_abandoned, sweep_abandoned
 from siding.app.archives import places_in_trash, records_archive
 from siding.app.collecting import collect, collect_records
 from siding.app.locking import TaskBusy, holding_task
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
 from siding.app.reopen import deleted_lock, deleted_tasks
+from siding.app.reserve import spending_reserve
 from siding.app.sandbox_commits import sweep_refused
 from siding.errors import SidingError
 from siding.git.command import output_of
+from siding.git.errors import GitError
+from siding.git.room import NO_ROOM
 from siding.ids import TaskId
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
@@ -51,15 +54,22 @@ class Collected(NamedTuple):
     freed: int  # bytes
     archive: Path | None
     failed: str | None
+    no_room: bool = False  # there was none for its archive
 
 
 class Report(NamedTuple):
-    """What there is, what would be (or was) freed, and what is left of it."""
+    """What there is, what would be (or was) freed, and what is left of it.
+
+    ``swept`` are the bytes of what cut-off commands had left. ``unpacked`` says why the packs of
+    the snapshot store were not joined; None when they were, or there was nothing to join.
+    """
 
     uses: tuple[TaskUse, ...]
     chosen: tuple[TaskUse, ...]
     done: tuple[Collected, ...]
     store: int  # bytes of the snapshot store as a whole
+    swept: int = 0
+    unpacked: str | None = None
 
 
 def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
@@ -68,18 +78,46 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
     uses = _uses(project)
     chosen = _choose(project, uses, budget or 0)
     done: list[Collected] = []
+    swept, unpacked = 0, None
     if not dry_run:
-        done = [_collect_one(project, use) for use in chosen]
+        swept = sum(_size(path) for path in find_abandoned(project))
         sweep_abandoned(project)
         sweep_refused(project)
-        if project.snapshots.packs() > 1:
-            project.snapshots.repack()
+        with spending_reserve(project):
+            done = _collect_all(project, chosen)
+            unpacked = _join_packs(project)  # last: it needs room for all of them once more
     return Report(
         uses=tuple(uses),
         chosen=tuple(chosen),
         done=tuple(done),
         store=project.snapshots.size() if project.snapshots.root.is_dir() else 0,
+        swept=swept,
+        unpacked=unpacked,
     )
+
+
+def _collect_all(project: Project, chosen: Sequence[TaskUse]) -> list[Collected]:
+    """Free all of them; those for which there was no room again when others have made some."""
+    done: dict[TaskId, Collected] = {}
+    waiting = list(chosen)
+    while waiting:
+        tried = [_collect_one(project, use) for use in waiting]
+        done |= {each.task.id: each for each in tried}
+        failed = [each.task for each in tried if each.no_room]
+        waiting = failed if len(failed) < len(waiting) else []
+    return [done[use.id] for use in chosen]
+
+
+def _join_packs(project: Project) -> str | None:
+    """Join the packs of the snapshot store; return why that could not be done."""
+    store = project.snapshots
+    if not store.root.is_dir() or store.packs() < 2:
+        return None
+    try:
+        store.repack()
+    except (GitError, OSError) as error:
+        return str(error)
+    return None
 
 
 def _uses(project: Project) -> list[TaskUse]:
@@ -137,7 +175,8 @@ def _collect_one(project: Project, use: TaskUse) -> Collected:
     try:
         archive = _locked_collect(project, use)
     except (TaskBusy, SidingError, OSError) as error:
-        return Collected(task=use, freed=0, archive=None, failed=str(error))
+        no_room = isinstance(error, OSError) and error.errno in NO_ROOM
+        return Collected(use, freed=0, archive=None, failed=str(error), no_room=no_room)
     if archive is None:
         return Collected(task=use, freed=0, archive=None, failed="it was opened again meanwhile")
     return Collected(

@@ -14,7 +14,7 @@ from typing import Any
 
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
-from siding.app.snapshots import TaskSnapshots, diff_stat_record
+from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record
 from siding.errors import SidingError
 from siding.git.capture import Capture
 from siding.git.patches import DiffStat
@@ -251,6 +251,7 @@ class Recorder:
             "started_at": running.started_at,
             "ended_at": told.get("ended_at", ended_at),
             "diff_stat": diff_stat_record(stat),
+            **mode_record(self.snapshots.mode_changes(before, after.snapshot, after.modes)),
             "artifacts": artifacts,
             "policy_events": told.get("policy_events", []),
             "snapshot": after.snapshot,

@@ -16,10 +16,12 @@ from siding.errors import SidingError
 from siding.git.capture import Capture
 from siding.git.coverage import Coverage
 from siding.git.expecting import expect, ignored_now, ignored_there, let_go
-from siding.git.obstacles import changed_since, obstacles
+from siding.git.modes import Modes, State, mode_changes, modes_of, state_of
+from siding.git.obstacles import changed_since, obstacles, of_others
 from siding.git.patches import diff_trees
 from siding.git.paths import is_under, quote_path, unquote_path
 from siding.git.restore import (
+    Left,
     Restoration,
     Why,
     listed,
@@ -28,6 +30,7 @@ from siding.git.restore import (
     plan_restoration,
     restore,
 )
+from siding.git.room import place_for
 from siding.git.roots import WorktreeRoot
 from siding.git.staging import staged
 from siding.git.store import PEEKS, SnapshotStore
@@ -100,7 +103,8 @@ class Survey(NamedTuple):
 
     @property
     def nothing_to_do(self) -> bool:
-        return not (self.plan.writes or self.plan.deletes or self.aside)
+        plan = self.plan
+        return not (plan.writes or plan.deletes or plan.chmods or self.aside)
 
 
 class Restored(NamedTuple):
@@ -133,7 +137,8 @@ class Restorer:
     def survey(self, destination: Destination, wish: Wish) -> Survey:
         """Return what going there comes to; `carry_out` does exactly that."""
         snapshots = self.recorder.snapshots
-        here = Here(snapshots.store, snapshots.root, self.seen.tree, self.seen.coverage)
+        seen = self.seen
+        here = Here(snapshots.store, snapshots.root, seen.tree, seen.coverage, seen.modes)
         return survey(self.project, self.recorder.task.id, here, destination, wish)
 
     def carry_out(
@@ -187,7 +192,8 @@ class Restorer:
         store, root, plan = snapshots.store, snapshots.root, survey.plan
         layout = self.project.layout
         expect(store, task_id, plan.writes, keep_fds=snapshots.keep_fds)
-        with staged(store, root, plan.writes, staging_directory(self.project, task_id)) as contents:
+        staging = staging_directory(self.project, task_id)
+        with staged(store, root, plan.writes, staging, plan.modes) as contents:
             if trash is not None:
                 going = sorted({*survey.aside, *survey.blocked})
                 move_out(root, going, layout.root / trash / ASIDE)
@@ -211,14 +217,14 @@ class Restorer:
     ) -> Restored:
         store = self.recorder.snapshots.store
         step = self.recorder.finish(running, {"status": StepStatus.COMPLETED.value})
-        missed: list[bytes] = []
-        if self.seen.tree != store.read_commit(survey.destination.snapshot).tree:
-            left = {each.path for each in survey.plan.left}
-            missed = [
-                change.path
-                for change in diff_trees(store, self.seen.tree, survey.destination.snapshot)
-                if change.path not in left and _within(change.path, survey.wish.paths)
-            ]
+        wanted = state_of(store, survey.destination.snapshot)
+        differ: set[bytes] = set()
+        if self.seen.tree != store.read_commit(wanted.tree).tree:
+            differ = {change.path for change in diff_trees(store, self.seen.tree, wanted.tree)}
+        here = State(tree=self.seen.tree, modes=self.seen.modes)
+        differ |= {change.path for change in mode_changes(store, here, wanted)}
+        left = {each.path for each in survey.plan.left}
+        missed = sorted(p for p in differ - left if _within(p, survey.wish.paths))
         return Restored(
             step=step,
             survey=survey,
@@ -236,6 +242,7 @@ class Here(NamedTuple):
     root: WorktreeRoot
     tree: Sha
     coverage: Coverage
+    modes: Modes | None
 
 
 def survey(
@@ -246,18 +253,30 @@ def survey(
     changes = diff_trees(store, here.tree, destination.snapshot)
     ignored: set[bytes] = set()
     if not wish.hard:  # else what is recorded here and ignored there goes: the snapshot has it
-        own = store.root / PEEKS / project.app.random_bytes(8).hex()
+        own = place_for(store, PEEKS, project.app.random_bytes(8).hex())
         ignored = ignored_there(store, task_id, here.root, destination.snapshot, changes, place=own)
     for place in wish.bring_back:  # what returns takes its place
         ignored -= set(listed(project.layout.root / place / ASIDE))
     there = destination.coverage or {}
+    empty = _paths_in(there, "empty_dirs")
+    modes = modes_of(store, destination.snapshot)
     plan = plan_restoration(
         changes,
         unknown={*(skipped.path for skipped in here.coverage.skipped), *_skipped(there)},
         ignored=ignored,
         paths=wish.paths,
-        directories=_paths_in(there, "empty_dirs"),
+        directories=empty,
+        mode_changes=mode_changes(
+            store,
+            State(tree=here.tree, modes=here.modes),
+            State(tree=destination.snapshot, modes=modes),
+            changes=changes,
+            empty_before=here.coverage.empty_dirs,
+            empty_after=empty,
+        ),
+        modes=modes,
     )
+    plan = _without_others(here.root, plan)
     aside: list[bytes] = []
     if wish.hard:
         written = {change.path for change in plan.writes}
@@ -271,6 +290,18 @@ def survey(
         aside=tuple(aside),
         blocked=tuple(blocked),
         concerns=tuple(_concerns(destination)),
+    )
+
+
+def _without_others(root: WorktreeRoot, plan: Restoration) -> Restoration:
+    """Leave alone what only another user can change the permissions of."""
+    theirs = set(of_others(root, plan))
+    if not theirs:
+        return plan
+    left = (*plan.left, *(Left(path=path, why=Why.FOREIGN) for path in theirs))
+    return plan._replace(
+        left=tuple(sorted(left)),
+        chmods=tuple(change for change in plan.chmods if change.path not in theirs),
     )
 
 
@@ -308,6 +339,9 @@ def _concerns(destination: Destination) -> list[str]:
     if unstable := report.get("unstable") or []:
         named = ", ".join(unstable[:_NAMED])
         parts.append(f"{named}{_and_more(unstable)} changed while it was taken")
+    if foreign := report.get("foreign") or []:
+        named = ", ".join(foreign[:_NAMED])
+        parts.append(f"the owner of {named}{_and_more(foreign)}, who is another user")
     return [f"the snapshot of {destination.name} is incomplete: " + "; ".join(parts)]
 
 

@@ -105,7 +105,7 @@ def preview(project: Project, request: Request) -> Iterator[Survey]:
     snapshots = TaskSnapshots(project, workspace)
     with snapshots.look() as found:
         refuse_unknown(found.store, (destination.snapshot, found.tree), wish.paths)
-        here = Here(found.store, snapshots.root, found.tree, found.coverage)
+        here = Here(found.store, snapshots.root, found.tree, found.coverage, found.modes)
         yield survey(project, task.id, here, destination, wish)
 
 

@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from siding.errors import SidingError
 from siding.git.capture import Capture, Request, capture, changed_count
 from siding.git.changes import Limits
+from siding.git.coverage import LISTED
+from siding.git.modes import ModeChange, Modes, State, mode_changes, state_of
 from siding.git.patches import DiffStat, Part, diff_stat, write_patch, write_patch_counted
 from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
@@ -67,6 +69,15 @@ class TaskSnapshots:
         """Write the patch between two snapshots into a file descriptor, byte for byte."""
         write_patch(self._store, self._parts(before, after), fd, paths=paths)
 
+    def mode_changes(self, before: str, after: str, modes: Modes | None = None) -> list[ModeChange]:
+        """Return what has other permissions in the second of two snapshots. `modes` are those of
+        the second, where they are known: it may then be a tree."""
+        new = Sha(after)
+        if before == after:
+            return []
+        now = State(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
+        return mode_changes(self._store, state_of(self._store, Sha(before)), now)
+
     def changed_count(self) -> int:
         """Return how many files differ from the newest snapshot; writes nothing."""
         return changed_count(self._store, self._request(step="", kind="look"))
@@ -76,15 +87,15 @@ class TaskSnapshots:
         return write_patch_counted(self._store, self._parts(before, after), fd)
 
     @contextmanager
-    def peek(self) -> Iterator[tuple[Sha, "TaskSnapshots"]]:
-        """Yield the workspace's present tree, and the snapshots through which it can be read.
+    def peek(self) -> Iterator[tuple["Peek", "TaskSnapshots"]]:
+        """Yield the workspace as it is, and the snapshots through which it can be read.
 
         Takes no lock and leaves nothing behind.
         """
         with self.look() as found:
             view = TaskSnapshots(self._project, self._workspace)
             view._store = found.store
-            yield found.tree, view
+            yield found, view
 
     @contextmanager
     def look(self) -> Iterator["Peek"]:
@@ -146,13 +157,38 @@ def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:
     }
 
 
+def mode_record(changes: Sequence[ModeChange]) -> dict[str, Any]:
+    """Return changed permissions as the ledger holds them: the first of them, and how many."""
+    if not changes:
+        return {}
+    listed = [
+        {
+            "path": quote_path(each.path) + ("/" if each.is_directory else ""),
+            "before": f"{each.before:04o}",
+            "after": f"{each.after:04o}",
+        }
+        for each in changes[:LISTED]
+    ]
+    return {"modes": listed, "mode_count": len(changes)}
+
+
 def patch_lines(
     snapshots: TaskSnapshots, before: str, after: str, paths: Sequence[bytes]
 ) -> Iterator[bytes]:
     """Yield the lines of a patch, newline included, in bounded memory."""
-    import tempfile
-
-    with tempfile.TemporaryFile(prefix="siding-diff-") as patch:
+    with _unnamed_file() as patch:
         snapshots.write_patch(before, after, patch.fileno(), paths)
         os.lseek(patch.fileno(), 0, os.SEEK_SET)
         yield from patch
+
+
+def _unnamed_file() -> BinaryIO:
+    """Return a file that nobody else sees: in a temporary directory, else in memory."""
+    import tempfile
+
+    try:
+        return cast("BinaryIO", tempfile.TemporaryFile(prefix="siding-diff-"))
+    except OSError:
+        if not hasattr(os, "memfd_create"):
+            raise
+        return os.fdopen(os.memfd_create("siding-diff"), "w+b")

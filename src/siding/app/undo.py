@@ -18,6 +18,7 @@ from siding.app.restoring import Destination, NeedsConsent, Restored, Restorer, 
 from siding.app.rollback import rollback_record
 from siding.app.selection import resolve, select
 from siding.errors import NoActiveTask, NotFound, SidingError
+from siding.git.modes import State, mode_changes, state_of
 from siding.git.patches import diff_trees
 from siding.git.paths import is_under, quote_path, unquote_path
 from siding.ids import Sha, TaskId
@@ -176,12 +177,14 @@ def _require_nothing_newer(restorer: Restorer, by: Step, paths: tuple[bytes, ...
     """Raise NeedsConsent when files changed since `by` would be taken back with it."""
     if by.snapshot is None or by.snapshot == restorer.seen.snapshot:
         return
-    store = restorer.recorder.snapshots.store
-    newer = [
-        change.path
-        for change in diff_trees(store, Sha(by.snapshot), restorer.seen.tree)
-        if not paths or any(is_under(change.path, wanted) for wanted in paths)
-    ]
+    store, seen = restorer.recorder.snapshots.store, restorer.seen
+    changes = diff_trees(store, Sha(by.snapshot), seen.tree)
+    then, now = state_of(store, Sha(by.snapshot)), State(tree=seen.tree, modes=seen.modes)
+    differ = {change.path for change in changes}
+    differ |= {each.path for each in mode_changes(store, then, now, changes=changes)}
+    newer = sorted(
+        path for path in differ if not paths or any(is_under(path, wanted) for wanted in paths)
+    )
     if newer:
         named = ", ".join(quote_path(path) for path in newer[:_NAMED])
         more = f" and {len(newer) - _NAMED} more" if len(newer) > _NAMED else ""

@@ -79,5 +79,5 @@ def _restoration(
     snapshots = TaskSnapshots(project, workspace)
     destination = Destination(Sha(snapshot), f"the state before step {act.by.id}", None)
     with snapshots.look() as seen:
-        here = Here(seen.store, snapshots.root, seen.tree, seen.coverage)
+        here = Here(seen.store, snapshots.root, seen.tree, seen.coverage, seen.modes)
         yield survey(project, task.id, here, destination, wish)

@@ -12,6 +12,7 @@ from typing import Any
 from siding.app.collecting import COLLECT, finish_collection
 from siding.app.locking import holding_git
 from siding.app.project import Project
+from siding.app.reserve import keep_reserve
 from siding.app.returning import RESTORE, finish_return
 from siding.app.trash import fresh_trash
 from siding.errors import SidingError
@@ -72,6 +73,7 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
         raise
     finally:
         project.app.tell("")
+    keep_reserve(project)
     made = made._replace(
         status=move_workspace(WorkspaceState.ABSENT, WorkspaceMove.CREATE), intent=None
     )

@@ -21,7 +21,7 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     task = select(project, arguments.task)
     step = checkpoint(project, task.id, arguments.message, wait=arguments.wait)
-    change = changes(step.files, step.additions, step.deletions)
+    change = changes(step.files, step.additions, step.deletions, step.modes)
     context.screen.note(f"{task_step(task.name, step.id)} · {step.message} · {change}", "green")
     if arguments.json:
         print_json(context.screen, step.record)

@@ -7,7 +7,7 @@ The patch is byte-exact: `git apply` takes it.
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.app.difference import Difference, difference, shown_changes
+from siding.app.difference import Difference, difference, shown_changes, shown_modes
 from siding.app.project import require_project
 from siding.cli.colours import coloured_patch
 from siding.cli.formats import json_text, write_result
@@ -58,13 +58,18 @@ def _patch(screen: Screen, found: Difference, paths: tuple[bytes, ...], file: st
     if not sys.stdout.isatty() and not screen.colour:
         sys.stdout.flush()
         found.write_patch(sys.stdout.fileno(), paths)  # byte for byte, for programs
+        for each in shown_modes(found.mode_changes(paths)):
+            screen.note(f"permissions: {each}")  # no patch can say it
         return
     with paged(screen):
         empty = True
         for line in found.patch_lines(paths):
             screen.print(coloured_patch(screen, line))
             empty = False
-    if empty:
+    modes = found.mode_changes(paths)
+    for each in shown_modes(modes):
+        screen.note(f"permissions: {each}")
+    if empty and not modes:
         screen.note(f"no difference in {found.title}")
 
 
@@ -74,5 +79,7 @@ def _stat_text(found: Difference, paths: tuple[bytes, ...]) -> str:
     for change in shown_changes(stat):
         numbers = "binary" if change.binary else f"+{change.additions} -{change.deletions}"
         lines.append(f"{change.status}  {numbers:>12}  {inert(change.name)}")
-    lines.append(changes(stat.files, stat.additions, stat.deletions))
+    modes = found.mode_changes(paths)
+    lines += [f"P  {'permissions':>12}  {inert(each)}" for each in shown_modes(modes)]
+    lines.append(changes(stat.files, stat.additions, stat.deletions, len(modes)))
     return "\n".join(lines) + "\n"

@@ -63,9 +63,11 @@ def _what_to_do(error: OSError) -> str | None:
     import errno
 
     return {
-        errno.ENOSPC: "the disk is full; nothing old was lost. Make room and run it again",
+        errno.ENOSPC: "the disk is full; nothing old was lost. Make room and run it again; "
+        "`siding gc` frees what closed tasks hold",
         errno.EDQUOT: "your quota is used up; nothing old was lost. Make room and run it again",
-        errno.EROFS: "the file system is read-only; reading commands still work",
+        errno.EROFS: "the file system is read-only; what only looks still works: status, log, "
+        "show, diff, and --dry-run of rollback and apply",
         errno.EACCES: "check who owns the file; Siding needs to read and write its home",
         errno.EMFILE: "too many open files; raise `ulimit -n`",
     }.get(error.errno or 0)

@@ -58,6 +58,15 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
         else:
             screen.note(f"freed {size(each.freed)} of {each.task.id} · {each.task.name}")
             screen.note(f"  what its last snapshot lacks is in {each.archive}")
+    if any(each.no_room for each in report.done):
+        screen.warn(
+            "freeing writes an archive before it deletes: make a little room on this disk, "
+            "then run it again"
+        )
+    if report.swept:
+        screen.note(f"freed {size(report.swept)} that cut-off commands had left")
+    if report.unpacked is not None:
+        screen.warn(f"the packs of the snapshot store stay as they are: {report.unpacked}")
     if not report.chosen:
         screen.note("nothing to free")
     elif dry_run:
@@ -72,4 +81,6 @@ def _record(report: Report) -> dict[str, object]:
             {"id": each.task.id, "bytes": each.freed, "failed": each.failed} for each in report.done
         ],
         "store": report.store,
+        "swept": report.swept,
+        "unpacked": report.unpacked,
     }

@@ -64,6 +64,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _cells(step: Step) -> tuple[str, ...]:
     change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
+    if step.modes and not step.files:
+        change = "modes"  # of permissions only
     return (
         step.id,
         step.kind_shown,

@@ -18,6 +18,14 @@ def survey_record(survey: Survey) -> dict[str, Any]:
         "snapshot": survey.destination.snapshot,
         "write": [quote_path(change.path) for change in survey.plan.writes],
         "delete": [quote_path(change.path) for change in survey.plan.deletes],
+        "mode": [
+            {
+                "path": quote_path(each.path),
+                "before": f"{each.before:04o}",
+                "after": f"{each.after:04o}",
+            }
+            for each in survey.plan.chmods
+        ],
         "trash": [quote_path(path) for path in survey.aside],
         "left": [
             {"path": quote_path(left.path), "why": left.why.value} for left in survey.plan.left
@@ -33,6 +41,8 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.print(f"write   {quote_path(change.path)}")
     for change in survey.plan.deletes:
         screen.print(f"delete  {quote_path(change.path)}")
+    for each in survey.plan.chmods:
+        screen.print(f"mode    {quote_path(each.path)} ({each.before:04o} to {each.after:04o})")
     for path in survey.aside:
         screen.print(f"trash   {quote_path(path)}")
     for left in survey.plan.left:
@@ -48,7 +58,7 @@ def print_survey(screen: Screen, survey: Survey) -> None:
 def tell_restored(screen: Screen, task_name: str, done: Restored, what: str) -> None:
     """Say what a restoration did."""
     step = done.step
-    change = changes(step.files, step.additions, step.deletions)
+    change = changes(step.files, step.additions, step.deletions, step.modes)
     screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
     if done.trash is not None:
         taken = len(done.survey.aside) + len(done.survey.blocked)

@@ -159,11 +159,11 @@ def _terminal(arguments: Namespace) -> tuple[Terminal, bool]:
 def _say(context: Context, result: RunResult) -> None:
     screen = context.screen
     for step in result.settled:
+        change = changes(step.files, step.additions, step.deletions, step.modes)
         what = (
-            f"it was cut off; its output and {changes(step.files, step.additions, step.deletions)} "
-            "are kept"
+            f"it was cut off; its output and {change} are kept"
             if step.status == "interrupted"
-            else f"{step.message}: {changes(step.files, step.additions, step.deletions)}"
+            else f"{step.message}: {change}"
         )
         screen.note(f"{task_step(result.task.name, step.id)} recorded first: {what}", "yellow")
     for hook in result.hooks:
@@ -225,7 +225,7 @@ def _say_step(context: Context, result: RunResult) -> None:
         "blocked": "stopped by a hook" if result.ruling.runs else "blocked by policy",
     }.get(step.status, f"exit {step.exit_code}")
     colour = "green" if step.status == "completed" else "red"
-    change = changes(step.files, step.additions, step.deletions)
+    change = changes(step.files, step.additions, step.deletions, step.modes)
     screen = context.screen
     screen.note(
         f"{task_step(result.task.name, step.id)} · {how} · {change} · {duration(step.duration_ms)}",

@@ -21,7 +21,7 @@ def say_started(screen: Screen, started: Started) -> None:
         say_card(screen, started.card)
     if started.carried is not None:
         step = started.carried
-        change = changes(step.files, step.additions, step.deletions)
+        change = changes(step.files, step.additions, step.deletions, step.modes)
         screen.note(f"  carried   your uncommitted changes, as step {step.id}: {change}")
     for hook in started.hooks:
         if hook.exit_code != 0:

@@ -52,7 +52,7 @@ def _lines(found: Status, root: str) -> list[tuple[str, str]]:
         lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
     else:
         last = found.last
-        change = changes(last.files, last.additions, last.deletions)
+        change = changes(last.files, last.additions, last.deletions, last.modes)
         lines.append(("steps", str(found.steps)))
         how = _how(last.status, last.exit_code)
         lines.append(

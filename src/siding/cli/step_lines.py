@@ -27,7 +27,7 @@ def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> li
         ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
         ("reason", str(record.get("reason") or "")),
         *_applied(record),
-        ("changed", changes(found.files, found.additions, found.deletions)),
+        ("changed", changes(found.files, found.additions, found.deletions, found.modes)),
         *_files(record),
         ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
         *_commits(record, commits),

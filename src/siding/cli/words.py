@@ -56,11 +56,14 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
-def changes(files: int, additions: int, deletions: int) -> str:
-    """Return ``3 files +10 -2``, or ``no change``."""
-    if files == 0:
-        return "no change"
-    return f"{counted(files, 'file')} +{additions} -{deletions}"
+def changes(files: int, additions: int, deletions: int, modes: int = 0) -> str:
+    """Return ``3 files +10 -2``, ``permissions of 1 path``, both, or ``no change``."""
+    parts = []
+    if files:
+        parts.append(f"{counted(files, 'file')} +{additions} -{deletions}")
+    if modes:
+        parts.append(f"permissions of {counted(modes, 'path')}")
+    return ", ".join(parts) or "no change"
 
 
 def task_name(name: str) -> str:

@@ -18,6 +18,8 @@ from siding.git.command import output_of
 from siding.git.coverage import LISTED, Coverage, Reason, Skipped
 from siding.git.errors import CommandFailed, SnapshotFailed
 from siding.git.heads import MovedHeads, heads_since, keep_commits
+from siding.git.mode_look import Looked, Memory, ModeLook, remember
+from siding.git.modes import Modes, Usual, modes_of, named_in
 from siding.git.paths import join
 from siding.git.private_index import PrivateIndex
 from siding.git.roots import WorktreeRoot, check_root
@@ -56,6 +58,7 @@ class Capture(NamedTuple):
 
     ``snapshot == parent`` when nothing changed. ``heads`` are the commits of the user's
     repository that this snapshot keeps alive. ``changes`` are the paths whose content differs.
+    ``modes`` is None when the permissions could not be recorded.
     """
 
     snapshot: Sha
@@ -64,6 +67,7 @@ class Capture(NamedTuple):
     changes: tuple[patches.Change, ...]
     heads: tuple[Sha, ...]
     coverage: Coverage
+    modes: Modes | None
 
 
 def capture(store: SnapshotStore, request: Request) -> Capture:
@@ -126,6 +130,7 @@ class Work:
         self.index = PrivateIndex(store, self.task, request.root.path, request.keep_fds)
         self.unstable: list[bytes] = []
         self.coverage = Coverage()  # of the last look
+        self.looked: Looked | None = None
 
     def start_over(self) -> None:
         """Make the index again from the last snapshot."""
@@ -133,39 +138,97 @@ class Work:
 
     def capture(self) -> Capture:
         """Take the snapshot; raises CommandFailed when a part of it failed."""
-        self.index.prepare(self.last.tree, self.request.git_dir)
-        entries, scan = self._look()
-        made = self._settle(entries)
+        tree, known = self._present()
         moved = heads_since(self.store, self.request.task_id, self.request.git_dir, self.last)
-        tree = self.last.tree
-        if made.staged or made.changes_index:
-            self._update(made)
-            tree = self.index.write_tree()
         changes = self._store_new(tree) if tree != self.last.tree else ()
-        coverage = self._coverage(made, scan)
         check_root(self.request.root)
-        if tree == self.last.tree and not moved.heads and not moved.elsewhere:
-            return Capture(
-                snapshot=self.tip,
-                parent=self.tip,
-                tree=tree,
-                changes=(),
-                heads=(),
-                coverage=coverage,
-            )
-        return self._commit(tree, changes, moved, coverage)
+        done = Capture(
+            snapshot=self.tip,
+            parent=self.tip,
+            tree=tree,
+            changes=changes,
+            heads=(),
+            coverage=self.coverage,
+            modes=self.looked.modes if self.looked else None,
+        )
+        has_changed = self._modes_changed(known)
+        if tree != self.last.tree or moved.heads or moved.elsewhere or has_changed:
+            stored = self._store_modes(tree, known, has_changed=has_changed)
+            done = self._commit(done, moved, stored)
+        else:
+            stored = named_in(self.last)
+        if self.looked is not None:
+            remember(self.task.modes, self.looked.kept(done.snapshot, stored), known)
+        return done
 
     def present_tree(self) -> Sha:
         """Return the tree of what is there now; nothing is stored outside this work's directory."""
+        return self._present()[0]
+
+    def _present(self) -> tuple[Sha, Memory | None]:
+        """Bring the index to what is there; return its tree, and the modes known before.
+
+        `coverage` and `looked` are then those of this look.
+        """
+        self.unstable.clear()
         self.index.prepare(self.last.tree, self.request.git_dir)
+        hash_bytes = self.store.repository.hash_size // 2
+        look = ModeLook(self.task, self.root, hash_bytes)
         entries, scan = self._look()
         made = self._settle(entries)
+        look.git_has_looked()
         tree = self.last.tree
         if made.staged or made.changes_index:
             self._update(made)
             tree = self.index.write_tree()
-        self.coverage = self._coverage(made, scan)
-        return tree
+        ignored = self._ignored(made)
+        seen = scan.outside(ignored)
+        dropped = [*made.drop, *(skipped.path for skipped in made.skipped)]
+        usual = self._usual(look.known)
+        self.looked = look.finish(seen, updated=made.update, dropped=dropped, usual=usual)
+        self.coverage = self._coverage(made, seen, ignored)
+        return tree, look.known
+
+    def _usual(self, known: Memory | None) -> Usual | None:
+        """Return the usual modes that the last snapshot names: they are kept for all later ones."""
+        if known is not None and known.tip == self.tip:
+            return known.modes.usual
+        recorded = modes_of(self.store, self.tip)
+        return None if recorded is None else recorded.usual
+
+    def _modes_changed(self, known: Memory | None) -> bool:
+        """Tell whether the modes are not those that the last snapshot stands for.
+
+        One that was made before modes were recorded stands for those that were seen at the next
+        look; the base of a task is made anew, with them.
+        """
+        if self.looked is None:
+            return False
+        if known is not None and known.tip == self.tip:
+            before: Modes | None = known.modes
+        else:
+            before = modes_of(self.store, self.tip)
+        if named_in(self.last) is None and self.request.kind == "base":
+            return True
+        return before is not None and before != self.looked.modes
+
+    def _store_modes(self, tree: Sha, known: Memory | None, *, has_changed: bool) -> Sha | None:
+        """Return the commit that holds the modes, made durably where there is none."""
+        if self.looked is None:
+            return None
+        stored = named_in(self.last)
+        if stored is not None and not has_changed:
+            return stored
+        if known is not None and known.stored is not None and known.modes == self.looked.modes:
+            return known.stored
+        commit = objects.Commit(tree=tree, parents=(), message=self.looked.modes.text())
+        return self._write(commit)
+
+    def _write(self, commit: objects.Commit) -> Sha:
+        """Store a commit durably, but for the names in the directory of objects."""
+        body = objects.commit_body(commit, at=self.request.at)
+        object_format = self.store.repository.object_format
+        return objects.write_object(self.store.objects, "commit", body, object_format)
 
     def changed_count(self) -> int:
         """Return how many paths are not as the last snapshot has them; nothing is written."""
@@ -262,45 +325,42 @@ class Work:
             )
         return tuple(c for c in changes if c.new_mode != "040000" and c.old_mode != "040000")
 
-    def _commit(
-        self,
-        tree: Sha,
-        changes: tuple[patches.Change, ...],
-        moved: MovedHeads,
-        coverage: Coverage,
-    ) -> Capture:
+    def _commit(self, done: Capture, moved: MovedHeads, modes: Sha | None) -> Capture:
+        """Write the snapshot `done` and its name, each flushed before the next."""
         request = self.request
         kept, notes = keep_commits(
             self.store, request.task_id, self.tip, moved, keep_fds=self.request.keep_fds
         )
         message = (
             f"{request.kind} {request.step}\n\nTask: {request.task_id}\nStep: {request.step}\n"
-            f"Kind: {request.kind}{moved.trailers()}"
+            f"Kind: {request.kind}{moved.trailers()}" + (f"\nModes: {modes}" if modes else "")
         )
-        commit = objects.Commit(tree=tree, parents=(self.tip, *kept), message=message)
+        beside = (modes,) if modes else ()  # a parent, so that it lives as long as the snapshot
+        commit = objects.Commit(tree=done.tree, parents=(self.tip, *kept, *beside), message=message)
         durable.sync_directory(self.store.objects / "pack")
-        body = objects.commit_body(commit, at=request.at)
-        object_format = self.store.repository.object_format
-        sha = objects.write_object(self.store.objects, "commit", body, object_format)
+        sha = self._write(commit)
         durable.sync_directory(self.store.objects)
         refs.write_ref(self.store.root, self.task.ref, sha)
         remove_tree(self.task.incoming)
-        return Capture(
-            snapshot=sha,
-            parent=self.tip,
-            tree=tree,
-            changes=changes,
-            heads=kept,
-            coverage=coverage._replace(notes=coverage.notes + notes),
-        )
+        coverage = done.coverage._replace(notes=done.coverage.notes + notes)
+        return done._replace(snapshot=sha, heads=kept, coverage=coverage)
 
-    def _coverage(self, made: Plan, scan: Scan) -> Coverage:
+    def _ignored(self, made: Plan) -> list[bytes]:
+        """Return what is ignored and is not recorded."""
+        if "**" in self.request.limits.ignored:
+            return []
         recorded = set(made.update)
-        everything = "**" in self.request.limits.ignored
-        ignored = [] if everything else sorted(p for p in made.ignored if p not in recorded)
-        seen = scan.outside(ignored)
+        return sorted(path for path in made.ignored if path not in recorded)
+
+    def _coverage(self, made: Plan, seen: Scan, ignored: Sequence[bytes]) -> Coverage:
         skipped = [*made.skipped]
         skipped += [Skipped(path=p, reason=Reason.UNREADABLE) for p in seen.unreadable]
+        foreign: list[bytes] = []
+        notes: tuple[str, ...] = ("the permissions could not be recorded",)
+        if self.looked is not None:
+            unusual = self.looked.modes.directories
+            foreign = sorted([*self.looked.foreign, *(p for p in seen.foreign if p in unusual)])
+            notes = ()
         return Coverage(
             skipped=tuple(sorted(skipped, key=lambda each: each.path)),
             nested=tuple(seen.nested),
@@ -311,7 +371,10 @@ class Work:
             ignored=tuple(ignored[:LISTED]),
             ignored_count=len(ignored),
             unstable=tuple(self.unstable),
+            foreign=tuple(foreign[:LISTED]),
+            foreign_count=len(foreign),
             sparse=int(durable.read_small(self.task.sparse, 100) or 0),
+            notes=notes,
         )
 
 

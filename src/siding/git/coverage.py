@@ -33,7 +33,7 @@ class Coverage(NamedTuple):
     their files are captured, their history is not. ``sparse`` counts tracked paths that a sparse
     checkout keeps off the disk; the snapshot holds them as the base has them. ``unstable`` are
     paths whose bytes changed during the capture, so that the snapshot may hold a state that never
-    was there at one moment.
+    was there at one moment. ``foreign`` belong to another user, who alone may set permissions.
     """
 
     skipped: tuple[Skipped, ...] = ()
@@ -45,6 +45,8 @@ class Coverage(NamedTuple):
     ignored: tuple[bytes, ...] = ()
     ignored_count: int = 0
     unstable: tuple[bytes, ...] = ()
+    foreign: tuple[bytes, ...] = ()
+    foreign_count: int = 0
     sparse: int = 0
     notes: tuple[str, ...] = ()
 
@@ -52,7 +54,7 @@ class Coverage(NamedTuple):
     def complete(self) -> bool:
         """Whether all that is there was captured, but for what is ignored, empty directories and
         what no snapshot can hold (pipes, sockets, devices)."""
-        return not (self.skipped or self.nested or self.unstable)
+        return not (self.skipped or self.nested or self.unstable or self.foreign)
 
     def as_record(self) -> dict[str, Any]:
         """Return the report for a JSON record: names quoted, empty parts left out."""
@@ -63,10 +65,11 @@ class Coverage(NamedTuple):
                 | ({} if s.size is None else {"size": s.size})
                 for s in self.skipped
             ]
-        for name in ("nested", "special", "empty_dirs", "ignored", "unstable"):
+        for name in ("nested", "special", "empty_dirs", "ignored", "unstable", "foreign"):
             if names := getattr(self, name):
                 record[name] = [quote_path(path) for path in names]
-        for name in ("special_count", "empty_dir_count", "ignored_count", "sparse"):
+        counts = ("special_count", "empty_dir_count", "ignored_count", "foreign_count", "sparse")
+        for name in counts:
             if count := getattr(self, name):
                 record[name] = count
         if self.notes:

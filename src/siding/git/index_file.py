@@ -59,6 +59,34 @@ def read_entries(data: bytes, hash_bytes: int) -> dict[bytes, bytes] | None:
         return None
 
 
+def read_times(data: bytes, hash_bytes: int) -> dict[bytes, int] | None:
+    """Return when each entry's inode changed last, in seconds; None: not known here.
+
+    Entries for other repositories are left out; a time of 0 means that git never looked.
+    """
+    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
+        return None
+    version, count = struct.unpack_from(">II", data, 4)
+    if version not in (2, 3):
+        return None
+    fixed = 40 + hash_bytes
+    unpack = struct.Struct(f">I20xI{fixed - 28}xH").unpack_from
+    found = {}
+    at = 12
+    try:
+        for _ in range(count):
+            changed, mode, flags = unpack(data, at)
+            name_at = at + fixed + (4 if flags & _EXTENDED else 2)
+            length = flags & _NAME_MASK
+            end = name_at + length if length < _NAME_MASK else data.index(b"\0", name_at)
+            if mode != _GITLINK:
+                found[data[name_at:end]] = changed
+            at += (end - at + 8) & ~7
+    except (struct.error, ValueError):
+        return None
+    return None if data[at : at + 4] == b"link" else found  # the rest lies in another file
+
+
 def entry_count(header: bytes) -> int | None:
     """Return how many entries an index says it has, from its first twelve bytes."""
     if len(header) < 12 or header[:4] != b"DIRC":

@@ -49,6 +49,21 @@ def obstacles(
     return sorted(p for p in found if p not in away and not any(a in away for a in parents(p)))
 
 
+def of_others(root: WorktreeRoot, plan: Restoration) -> list[bytes]:
+    """Return the paths whose permissions `plan` would change and that another user owns."""
+    me = os.geteuid()
+    if me == 0:
+        return []
+    found = []
+    for change in plan.chmods:
+        try:
+            if os.lstat(join(os.fsencode(root.path), change.path)).st_uid != me:
+                found.append(change.path)
+        except OSError:
+            continue  # it is not there, or not to be seen
+    return found
+
+
 def changed_since(
     root: WorktreeRoot, plan: Restoration, object_format: str, since_ns: int
 ) -> list[bytes]:

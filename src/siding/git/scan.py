@@ -26,19 +26,28 @@ _Seen = tuple[int, int, list[bytes], list[bytes], bool, bool]
 
 
 class Scan(NamedTuple):
-    """Names relative to the root. ``nested`` are directories with a `.git` of their own."""
+    """Names relative to the root. ``nested`` are directories with a `.git` of their own.
+
+    ``modes`` are the permission bits of every directory, ``foreign`` those of somebody else.
+    """
 
     special: list[bytes]
     empty: list[bytes]
     nested: list[bytes]
     unreadable: list[bytes]
+    foreign: list[bytes]
+    modes: dict[bytes, int]
 
     def outside(self, directories: list[bytes]) -> "Scan":
         """Return the scan without what lies in one of the directories."""
         known = set(directories)
         if not known:
             return self
-        return Scan(*([p for p in found if not _within(p, known)] for found in self))
+        special, empty, nested, unreadable, foreign = (
+            [path for path in found if not _within(path, known)] for found in self[:5]
+        )
+        modes = {path: mode for path, mode in self.modes.items() if not _within(path, known)}
+        return Scan(special, empty, nested, unreadable, foreign, modes)
 
 
 def scan_tree(root: bytes, memory: Path | None = None) -> Scan:
@@ -48,15 +57,15 @@ def scan_tree(root: bytes, memory: Path | None = None) -> Scan:
     """
     known = _recall(memory) if memory else {}
     now: dict[bytes, _Seen] = {}
-    scan = Scan(special=[], empty=[], nested=[], unreadable=[])
-    fresh = _walk(root, known, now, scan.unreadable)
+    scan = Scan(special=[], empty=[], nested=[], unreadable=[], foreign=[], modes={})
+    fresh = _walk(root, known, now, scan)
     for directory, (_, _, _, special, nested, empty) in now.items():
         scan.special.extend(join(directory, name) if directory else name for name in special)
         if directory and nested:
             scan.nested.append(directory)
         if directory and empty:
             scan.empty.append(directory)
-    for found in scan:
+    for found in scan[:5]:
         found.sort()
     if memory and (fresh or len(now) != len(known)):
         _remember(memory, now)
@@ -87,11 +96,10 @@ def unreadable(path: bytes) -> Reason | None:
     return None if identity(path) == before else Reason.CHANGING
 
 
-def _walk(
-    root: bytes, known: dict[bytes, _Seen], now: dict[bytes, _Seen], unreadable: list[bytes]
-) -> bool:
+def _walk(root: bytes, known: dict[bytes, _Seen], now: dict[bytes, _Seen], scan: Scan) -> bool:
     """Fill `now`; returns whether anything had to be read that was not known."""
     fresh = False
+    me = os.geteuid()
     waiting = [b""]
     while waiting:
         directory = waiting.pop()
@@ -102,12 +110,17 @@ def _walk(
             if seen is None or seen[0] != found.st_ino or seen[1] != found.st_ctime_ns:
                 if not stat.S_ISDIR(found.st_mode):
                     continue  # replaced since its parent was read
+                seen = None
+            scan.modes[directory] = stat.S_IMODE(found.st_mode)
+            if me not in (0, found.st_uid):
+                scan.foreign.append(directory)
+            if seen is None:
                 seen = _read(full, found)
                 fresh = True
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:
-            unreadable.append(directory)
+            scan.unreadable.append(directory)
             continue
         now[directory] = seen
         waiting += [join(directory, name) if directory else name for name in seen[2]]

@@ -35,13 +35,13 @@ def hold(path: Path) -> int:
     return fd
 
 
-def abandoned(parent: Path, *, before: float) -> list[Path]:
-    """Return the directories whose owner is dead.
+def abandoned(parent: Path, *, before: float, prefix: str = "") -> list[Path]:
+    """Return the directories, with names that begin with `prefix`, whose owner is dead.
 
     `before` is in seconds since 1970: a younger one may not be locked yet.
     """
     try:
-        found = sorted(parent.iterdir())
+        found = sorted(path for path in parent.iterdir() if path.name.startswith(prefix))
     except FileNotFoundError:
         return []
     return [path for path in found if _is_abandoned(path, before)]
@@ -69,7 +69,8 @@ def _is_abandoned(path: Path, before: float) -> bool:
     except OSError:  # gone meanwhile, or nothing of ours
         return False
     try:
-        if os.fstat(fd).st_mtime >= before:
+        there = os.fstat(fd)
+        if there.st_mtime >= before:
             return False
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from siding.git.errors import GitError
+from siding.git.modes import Modes
 from siding.git.patches import Change
 from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
@@ -32,13 +33,18 @@ class Staged(NamedTuple):
 
 @contextmanager
 def staged(
-    store: SnapshotStore, root: WorktreeRoot, writes: Sequence[Change], directory: Path
+    store: SnapshotStore,
+    root: WorktreeRoot,
+    writes: Sequence[Change],
+    directory: Path,
+    modes: Modes | None = None,
 ) -> Iterator[Staged]:
     """Yield the contents of `writes`, durable in `directory`, which is removed in the end.
 
     `directory` is on the worktree's file system and belongs to whoever holds the task's lock: what
-    a dead predecessor left in it is swept away. A file keeps the permissions that the one it
-    replaces has, but for the executable bits, which the snapshot decides.
+    a dead predecessor left in it is swept away. Permissions are those of `modes`; where these are
+    not known, a file keeps the ones that the file it replaces has, but for the executable bits,
+    which the snapshot decides.
     """
     remove_tree(directory)
     directory.mkdir(mode=0o700, parents=True)
@@ -46,7 +52,7 @@ def staged(
     try:
         _refuse_other_device(fd, root)
         if writes:
-            _write_all(store, root, writes, directory, fd)
+            _write_all(store, root, writes, directory, fd, modes)
         yield Staged(fd=fd)
     finally:
         os.close(fd)
@@ -62,7 +68,12 @@ def _refuse_other_device(fd: int, root: WorktreeRoot) -> None:
 
 
 def _write_all(
-    store: SnapshotStore, root: WorktreeRoot, writes: Sequence[Change], directory: Path, fd: int
+    store: SnapshotStore,
+    root: WorktreeRoot,
+    writes: Sequence[Change],
+    directory: Path,
+    fd: int,
+    modes: Modes | None,
 ) -> None:
     contents = directory / "contents"
     request = "".join(f"{change.new_sha}\n" for change in writes).encode("ascii")
@@ -78,7 +89,8 @@ def _write_all(
     with contents.open("rb") as source, Tree(root.path) as tree:
         for number, change in enumerate(writes):
             size = _read_header(source, change)
-            _write_entry(tree, change, source, size, (fd, b"%d" % number), flush=singly)
+            mode = None if modes is None else _wanted(tree, change, modes)
+            _write_entry(tree, change, source, size, (fd, b"%d" % number), mode, flush=singly)
             source.read(1)  # the newline after each object
     if not singly:
         os.sync()
@@ -102,6 +114,7 @@ def _write_entry(
     source: BinaryIO,
     size: int,
     place: tuple[int, bytes],
+    mode: int | None,
     *,
     flush: bool,
 ) -> None:
@@ -109,7 +122,7 @@ def _write_entry(
     if change.new_mode == SYMLINK:
         os.symlink(_exactly(source, size), name, dir_fd=directory)
         return
-    fd = os.open(name, _NEW, 0o666, dir_fd=directory)
+    fd = os.open(name, _NEW, 0o666 if mode is None else 0o600, dir_fd=directory)
     try:
         while size:
             block = _exactly(source, min(size, _BLOCK))
@@ -117,7 +130,7 @@ def _write_entry(
             view = memoryview(block)
             while view:
                 view = view[os.write(fd, view) :]
-        _set_mode(tree, fd, change)
+        os.fchmod(fd, _as_replaced(tree, fd, change) if mode is None else mode)
         if flush:
             os.fsync(fd)
     finally:
@@ -131,14 +144,20 @@ def _exactly(source: BinaryIO, size: int) -> bytes:
     return data
 
 
-def _set_mode(tree: Tree, fd: int, change: Change) -> None:
+def _wanted(tree: Tree, change: Change, modes: Modes) -> int:
+    """Return the mode that a file had in the snapshot.
+
+    Not what would lend its new owner's rights to others: it was recorded of a file that belonged
+    to whoever the worktree belongs to.
+    """
+    mode = modes.of_file(change.path, executable=change.new_mode == EXECUTABLE)
+    is_owner = os.fstat(tree.open(b"")).st_uid == os.geteuid()
+    return mode if is_owner else mode & ~(stat.S_ISUID | stat.S_ISGID)
+
+
+def _as_replaced(tree: Tree, fd: int, change: Change) -> int:
     made = stat.S_IMODE(os.fstat(fd).st_mode)  # as the umask made it
-    above, name = os.path.split(change.path)
-    try:
-        present = os.stat(name, dir_fd=tree.open(above), follow_symlinks=False)
-        mode = stat.S_IMODE(present.st_mode) & 0o777 if stat.S_ISREG(present.st_mode) else made
-    except (FileNotFoundError, NotADirectoryError):
-        mode = made
-    wanted = mode | (mode & 0o444) >> 2 if change.new_mode == EXECUTABLE else mode & ~0o111
-    if wanted != made:
-        os.fchmod(fd, wanted)
+    present = tree.mode(change.path)
+    is_file = present is not None and stat.S_ISREG(present)
+    mode = stat.S_IMODE(present or 0) & 0o777 if is_file else made
+    return mode | (mode & 0o444) >> 2 if change.new_mode == EXECUTABLE else mode & ~0o111

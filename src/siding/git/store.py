@@ -10,6 +10,7 @@
         base                  the commit that the task started from
         excludes, sparse               what seeding found out (`seeding.py`)
         seen                  the directories of the worktree, a cache (`scan.py`)
+        modes                 their permissions and the files', a cache (`mode_look.py`)
         incoming/             objects of a capture that is under way
       peeks/, applies/        directories of looks and applies under way (`scratch.py`)
 
@@ -20,6 +21,7 @@ snapshot, and no ref of ours is seen, pushed or packed by the user's git.
 """
 
 import os
+import stat
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,6 +92,10 @@ class TaskDirectory(NamedTuple):
     @property
     def seen(self) -> Path:
         return self.path / "seen"
+
+    @property
+    def modes(self) -> Path:
+        return self.path / "modes"
 
     @property
     def sparse(self) -> Path:
@@ -298,6 +304,9 @@ def remove_tree(path: Path) -> None:
 
 
 def _remove_below(directory: int) -> None:
+    mode = stat.S_IMODE(os.fstat(directory).st_mode)
+    if mode & 0o700 != 0o700:  # a copy of a directory that forbids to change it
+        os.fchmod(directory, mode | 0o700)
     with os.scandir(directory) as entries:
         found = list(entries)
     for entry in found:

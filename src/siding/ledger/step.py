@@ -49,6 +49,7 @@ class Step(NamedTuple):
     files: int
     additions: int
     deletions: int
+    modes: int  # paths whose permissions changed
     complete: bool  # everything in the workspace was captured
     record: Mapping[str, Any]
 
@@ -94,6 +95,7 @@ def step_from(record: Mapping[str, Any]) -> Step:
         files=_whole(stat.get("files")),
         additions=_whole(stat.get("additions")),
         deletions=_whole(stat.get("deletions")),
+        modes=_whole(record.get("mode_count")),
         complete=bool(coverage.get("complete", True)),
         record=record,
     )

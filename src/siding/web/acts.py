@@ -181,6 +181,14 @@ def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: Wish) 
     groups = [
         _group("written", "write", [quote_path(each.path) for each in survey.plan.writes]),
         _group("deleted", "delete", [quote_path(each.path) for each in survey.plan.deletes]),
+        _group(
+            "given other permissions",
+            "write",
+            [
+                f"{quote_path(each.path)} ({each.before:04o} to {each.after:04o})"
+                for each in survey.plan.chmods
+            ],
+        ),
         _group("moved into the trash", "trash", [quote_path(path) for path in survey.aside]),
         _group("in the way", "stop", blocked),
         _group(
