@@ -4,8 +4,9 @@ runs nothing, but for the `resolve` it is given, which follows links.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from siding.policy.effects import TooMuch, odd_characters
-from siding.policy.examiner import LONGEST, Call, Examiner, Judges
+from siding.policy.budget import LONGEST_LINE, TooMuch
+from siding.policy.effects import LONGEST_SHOWN, odd_characters
+from siding.policy.examiner import Call, Examiner, Judges
 from siding.policy.fields import ANYTHING, MARKS, shown_words
 from siding.policy.paths import Place
 from siding.policy.policy import Policy
@@ -40,7 +41,8 @@ def check_argv(
     """Judge a program with its arguments, as ``siding run -- CMD ARGS`` has it: no shell reads it,
     unless the program is one."""
     words = tuple(argv)
-    text = shown_words(words)
+    long = len(words) + sum(map(len, words)) > LONGEST_LINE
+    text = " ".join(words) if long else shown_words(words)
     if policy.broken:
         return _broken(policy, text)
     examiner = Examiner(policy, place, env, JUDGES)
@@ -49,6 +51,7 @@ def check_argv(
 
 
 def _whole_line(examiner: Examiner, text: str) -> None:
+    _not_too_long(len(text))
     if any(mark in text for mark in MARKS):
         examiner.found("odd-characters", "a control character")
         return
@@ -60,18 +63,23 @@ def _words(examiner: Examiner, words: tuple[str, ...], text: str) -> None:
     if not words or not words[0]:
         examiner.found("not-whole", "no program is named")
         return
+    _not_too_long(len(words) + sum(map(len, words)))
     if any(mark in word for word in words for mark in MARKS):
         examiner.found("odd-characters", "a control character")
         return
-    with examiner.part(text[:2000]):
+    with examiner.part(text[:LONGEST_SHOWN]):
         problem = odd_characters(words[0])
         if problem:
             examiner.found("odd-characters", problem)
-        if sum(map(len, words)) > LONGEST:
-            raise TooMuch(f"longer than {LONGEST} characters")
         examiner.project_rules(text, words)
         examiner.call(Call(words=words, state=examiner.new_state(), stdin=ANYTHING))
     examiner.uncalled()
+
+
+def _not_too_long(length: int) -> None:
+    """Refuse by size before anything is looked at."""
+    if length > LONGEST_LINE:
+        raise TooMuch(f"it is longer than {LONGEST_LINE:,} characters")
 
 
 def _guarded(examiner: Examiner, action: Callable[[], None]) -> None:
@@ -98,8 +106,9 @@ def _matches_whole(policy: Policy, text: str, parts: tuple[Part, ...]) -> list[P
             continue
         hit = rule.pattern.search(text)
         if hit:
-            findings.append(Finding(rule.name, rule.action, hit.group(), rule.reason))
-    return [Part(text=text[:2000], via=(), findings=tuple(findings))] if findings else []
+            matched = hit.group()[:LONGEST_SHOWN]
+            findings.append(Finding(rule.name, rule.action, matched, rule.reason))
+    return [Part(text=text[:LONGEST_SHOWN], via=(), findings=tuple(findings))] if findings else []
 
 
 def _answered(part: Part, policy: Policy) -> Part:
@@ -117,4 +126,4 @@ def _answered(part: Part, policy: Policy) -> Part:
 
 def _broken(policy: Policy, text: str) -> Verdict:
     finding = Finding(POLICY_BROKEN.name, Action.BLOCK, policy.broken, POLICY_BROKEN.reason)
-    return verdict_of([Part(text=text[:2000], via=(), findings=(finding,))])
+    return verdict_of([Part(text=text[:LONGEST_SHOWN], via=(), findings=(finding,))])

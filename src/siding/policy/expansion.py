@@ -7,6 +7,7 @@ line does not set is unknown, unless the caller told its value.
 import re
 from typing import Protocol
 
+from siding.policy.budget import LONGEST_VALUE, Budget
 from siding.policy.fields import ANY, MARKS, NUMBER, ONE, UNKNOWN, Output
 from siding.policy.state import State
 from siding.policy.tree import (
@@ -21,13 +22,13 @@ from siding.policy.tree import (
 from siding.policy.words import NotUnderstood
 
 MOST_FIELDS = 2000
+MOST_BRACES = 40  # groups of braces in one word
 
 _NUMBERS = frozenset({"$", "!", "?", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID",
                       "BASHPID", "EPOCHSECONDS"})  # fmt: skip
 _TILDE = re.compile(r"~([A-Za-z_][\w.-]*|[+-])?(?=/|$)")
 _AFTER_EQUALS = re.compile(r"-{0,2}[A-Za-z_][\w-]*\+?=~")
 _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d{1,3})?")
-_BRACKET = re.compile(r"\[[^\]/]+\]")
 
 # A run of text with how it came about: literal and unquoted (patterns count), literal and quoted
 # (they do not), or from an expansion that is split into words.
@@ -38,6 +39,7 @@ class Surroundings(Protocol):
     """What expansion needs of whoever reads the line."""
 
     home: str
+    budget: Budget
 
     def substituted(self, script: Script, state: State) -> Output:
         """Judge the commands of a substitution; return what they write."""
@@ -57,24 +59,35 @@ class Expander:
     def fields(self, words: tuple[Word, ...]) -> list[str]:
         """Return the fields of `words`, in order."""
         found: list[str] = []
+        length = 0
         for word in words:
-            for parts in _braces(list(word.parts)):
-                found.extend(self._word(parts))
+            for parts in _braces(list(word.parts), self.around.budget):
+                fields = self._word(parts)
+                found.extend(fields)
+                length += sum(map(len, fields))
+                self.around.budget.spend(2 + len(fields), "making its words")
                 if len(found) > MOST_FIELDS:
-                    raise NotUnderstood("too many words", 0)
+                    raise NotUnderstood(f"it makes more than {MOST_FIELDS:,} words", 0)
+                if length > LONGEST_VALUE:
+                    raise NotUnderstood(f"its words have over {LONGEST_VALUE:,} characters", 0)
         return found
 
     def single(self, word: Word | None) -> str:
         """Return a word as one field, without splitting: an assignment's value, a file's name."""
         if word is None:
             return ""
-        return "".join(text for _, text in self._runs(list(word.parts), assignment=True))
+        return self._joined(self._runs(list(word.parts), assignment=True))
+
+    def _joined(self, runs: list[_Run]) -> str:
+        text = "".join(text for _, text in runs)
+        self.around.budget.text(len(text), "making a value")
+        return text
 
     def pattern(self, word: Word) -> str:
         """Return a word as one field with its patterns marked: the target of a redirection."""
-        return "".join(
-            _marked(text) if how != "quoted" else text
-            for how, text in self._runs(list(word.parts), assignment=False)
+        runs = self._runs(list(word.parts), assignment=False)
+        return self._joined(
+            [(how, _marked(text) if how != "quoted" else text) for how, text in runs]
         )
 
     # -- one word --------------------------------------------------------------------------
@@ -119,6 +132,7 @@ class Expander:
 
     def _runs(self, parts: list[WordPart], *, assignment: bool) -> list[_Run]:
         runs: list[_Run] = []
+        length = 0
         for number, part in enumerate(parts):
             if isinstance(part, Literal):
                 text = part.text
@@ -131,6 +145,10 @@ class Expander:
             else:
                 quoted = isinstance(part, Arithmetic) or part.quoted
                 runs.append(("quoted" if quoted or assignment else "split", self._value(part)))
+            length += len(runs[-1][1])
+            if length > LONGEST_VALUE:  # what runs in it is still looked at
+                runs = [("quoted", UNKNOWN)]
+        self.around.budget.spend(len(parts) + min(length, LONGEST_VALUE) // 64, "making its words")
         return runs
 
     def _tilde(self, text: str, *, first: bool, last: bool, assignment: bool) -> str:
@@ -164,6 +182,12 @@ class Expander:
     # -- values ----------------------------------------------------------------------------
 
     def _value(self, part: Parameter | Substitution | Arithmetic) -> str:
+        self.around.budget.enter()
+        value = self._value_inside(part)
+        self.around.budget.leave()
+        return value
+
+    def _value_inside(self, part: Parameter | Substitution | Arithmetic) -> str:
         if isinstance(part, Arithmetic):
             self.single(part.inner)
             return NUMBER
@@ -241,14 +265,35 @@ def _marked(text: str) -> str:
     """Return unquoted text with its file name patterns as marks."""
     if "*" not in text and "?" not in text and "[" not in text:
         return text
-    text = _BRACKET.sub(ONE, text) if len(text) > 1 else text
+    text = _with_sets(text) if "]" in text else text
     return text.replace("*", ANY).replace("?", ONE)
+
+
+def _with_sets(text: str) -> str:
+    """Return the text with every ``[abc]`` as a mark. The ends are sought only once each."""
+    pieces: list[str] = []
+    at = bracket = slash = 0
+    while (opening := text.find("[", at)) >= 0:
+        bracket = _next(text, "]", opening + 2, bracket)
+        slash = _next(text, "/", opening + 1, slash)
+        inside = bracket < slash and bracket < len(text) and text[opening + 1] != "]"
+        pieces += [text[at:opening], ONE] if inside else [text[at : opening + 1]]
+        at = bracket + 1 if inside else opening + 1
+    return "".join([*pieces, text[at:]])
+
+
+def _next(text: str, character: str, start: int, known: int) -> int:
+    """Return the place of `character` from `start` on; `known` is the one that was found last."""
+    if known >= start:
+        return known
+    found = text.find(character, start)
+    return len(text) if found < 0 else found
 
 
 # -- braces ------------------------------------------------------------------------------------
 
 
-def _braces(parts: list[WordPart]) -> list[list[WordPart]]:
+def _braces(parts: list[WordPart], budget: Budget) -> list[list[WordPart]]:
     """Return the words that ``{a,b}`` and ``{1..3}`` make of one."""
     if not any(isinstance(p, Literal) and not p.quoted and "{" in p.text for p in parts):
         return [parts]
@@ -258,26 +303,34 @@ def _braces(parts: list[WordPart]) -> list[list[WordPart]]:
             atoms.extend(Literal(text=character, quoted=False) for character in part.text)
         else:
             atoms.append(part)
-    return [_glued(each) for each in _expanded(atoms, 0)]
+    return [_glued(each) for each in _expanded(atoms, 0, 0, budget)]
 
 
 def _is(atom: WordPart, character: str) -> bool:
     return isinstance(atom, Literal) and not atom.quoted and atom.text == character
 
 
-def _expanded(atoms: list[WordPart], start: int) -> list[list[WordPart]]:
+def _expanded(
+    atoms: list[WordPart], start: int, groups: int, budget: Budget
+) -> list[list[WordPart]]:
+    budget.spend(1 + len(atoms) // 4, "expanding braces")
+    if groups > MOST_BRACES:
+        raise NotUnderstood(f"more than {MOST_BRACES} groups of braces in a word", 0)
     for opening in range(start, len(atoms)):
         if not _is(atoms[opening], "{"):
             continue
         closing = _closing(atoms, opening)
+        seen = (len(atoms) if closing is None else closing) - opening
+        budget.spend(1 + seen // 2, "expanding braces")
         choices = [] if closing is None else _choices(atoms[opening + 1 : closing])
         if closing is None or not choices:
             continue
         results: list[list[WordPart]] = []
         for choice in choices:
-            results.extend(_expanded(atoms[:opening] + choice + atoms[closing + 1 :], opening))
+            rest = atoms[:opening] + choice + atoms[closing + 1 :]
+            results.extend(_expanded(rest, opening, groups + 1, budget))
             if len(results) > MOST_FIELDS:
-                raise NotUnderstood("too many words from braces", 0)
+                raise NotUnderstood(f"braces make more than {MOST_FIELDS:,} words", 0)
         return results
     return [atoms]
 

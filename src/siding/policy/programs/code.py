@@ -38,7 +38,7 @@ def python(examiner: "Examiner", call: "Call") -> Output:
         word = words.pop(0)
         if word in ("-V", "-VV", "--version", "-h", "--help"):
             return ANYTHING
-        if re.fullmatch(r"-[A-Za-z]*[cm].*", word) and not word.startswith("--"):
+        if re.fullmatch(r"(?s)-[A-Za-z]*[cm].*", word) and not word.startswith("--"):
             at = min(word.index(c) for c in "cm" if c in word)
             words = [f"-{word[at]}", *([word[at + 1 :]] if word[at + 1 :] else []), *words]
             break

@@ -68,7 +68,7 @@ def _sql(examiner: "Examiner", call: "Call", text: str) -> None:
     if not known(text):
         examiner.found("code-from-input", text)
         return
-    meta = re.search(r"(?m)(?:^|;)\s*(?:\\[!goi|wscr]|\\copy|\.(?:shell|system|output|once|import"
+    meta = re.search(r"(?m)(?:^|;)[^\S\n]*(?:\\[!goi|wscr]|\\copy|\.(?:shell|system|output|once|import"
                      r"|load"
                      r"|save|backup|read|restore|excel|archive|clone|open)|system\s|source\s)",
                      text)  # fmt: skip

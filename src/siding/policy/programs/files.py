@@ -370,6 +370,7 @@ def _find_runs(
     examiner: "Examiner", call: "Call", how: str, words: list[str], starts: list[str],
     tests: list[str],
 ) -> None:  # fmt: skip
+    examiner.budget.spend(len(tests) // 8, "judging its commands")
     selects = _selects(tests)
     for start in starts:
         found = _below(examiner, call, start, selects)
@@ -377,7 +378,7 @@ def _find_runs(
             not selects and examiner.is_root(start, call.state)
         ):
             found = start
-        filled = tuple(found if word == "{}" else word.replace("{}", found) for word in words)
+        filled = tuple(found if word == "{}" else examiner.budget.replaced(word, "{}", found) for word in words)
         state = call.state.copy()
         examiner.inner(f"find {how}", filled, call._replace(state=state))
 
@@ -398,7 +399,9 @@ def fd(examiner: "Examiner", call: "Call") -> Output:
                     not selects and examiner.is_root(start, call.state)
                 ):
                     found = start
-                inner = tuple(w.replace("{}", found) for w in words[at + 1 :] if w != ";")
+                inner = tuple(
+                    examiner.budget.replaced(w, "{}", found) for w in words[at + 1 :] if w != ";"
+                )
                 inner = inner if any("{}" in w for w in words[at + 1 :]) else (*inner, found)
                 examiner.inner(f"{call.name} {flag}", inner, call)
             return ANYTHING

@@ -18,6 +18,7 @@ from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
+    from siding.policy.budget import Budget
     from siding.policy.examiner import Call, Examiner
 
 SHELLS = names("sh bash dash zsh ksh mksh ash fish rbash yash tcsh csh")
@@ -62,7 +63,7 @@ def _shell_line(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
         state.variables["0"] = words[1]
     text = words[0]
     if len(words) > 1 and re.match(r"\s*[\"']?\$0", text):
-        text = re.sub(r"[\"']?\$0[\"']?", words[1], text, count=1)
+        text = re.sub(r"[\"']?\$0[\"']?", lambda _: words[1], text, count=1)
     return examiner.inner_line(f"{call.name} -c", text, call, state)
 
 
@@ -172,11 +173,11 @@ def printed(examiner: "Examiner", call: "Call") -> Output:
         return Output(text=text + "\n" if plain or "\\" not in text else _unescaped(text) + "\n")
     if words[:1] == ["-v"]:
         if len(words) > 1:
-            formatted = _formatted(words[2:])
+            formatted = _formatted(words[2:], examiner.budget)
             call.state.variables[words[1]] = UNKNOWN if formatted is None else formatted
             examiner.variable(words[1], call.state.variables[words[1]], call.state, lasting=True)
         return NOTHING
-    return Output(text=_formatted(words))
+    return Output(text=_formatted(words, examiner.budget))
 
 
 def _unescaped(text: str) -> str:
@@ -198,27 +199,30 @@ def _no_marks(text: str) -> str:
     return "".join(UNKNOWN if c in MARKS or (c < " " and c not in "\n\t") else c for c in text)
 
 
-def _formatted(words: list[str]) -> str | None:
-    """Return what printf writes, for the formats that only put text in its place."""
+def _formatted(words: list[str], budget: "Budget") -> str | None:
+    """Return what printf writes, for the formats that only put text in its place. The format is
+    used again as long as there are values."""
     if words[:1] == ["--"]:
         words = words[1:]
     if not words:
         return ""
     pattern, *values = words
     pieces = re.split(r"%(?:[-0-9. +#]*)([a-zA-Z%(])", pattern)
+    pieces[::2] = map(_unescaped, pieces[::2])
+    takes = sum(piece in "sdbqi" for piece in pieces[1::2])
+    if takes != len(pieces) // 2 - pieces[1::2].count("%"):
+        return None
+    turns = max(1, -(-len(values) // takes)) if takes else 1
+    budget.spend(turns * len(pieces), "making a value")
+    budget.text(turns * sum(map(len, pieces)) + sum(map(len, values)), "making a value")
+    given = iter(values)
     text: list[str] = []
-    while True:
-        for index, piece in enumerate(pieces):
-            if index % 2 == 0:
-                text.append(_unescaped(piece))
-            elif piece == "%":
-                text.append("%")
-            elif piece in "sdbqi":
-                text.append(values.pop(0) if values else "")
-            else:
-                return None
-        if not values or len(pieces) == 1:
-            return "".join(text)
+    for index, piece in enumerate(pieces * turns):
+        if index % len(pieces) % 2 == 0 or piece == "%":
+            text.append(piece)
+        else:
+            text.append(next(given, ""))
+    return "".join(text)
 
 
 def read(examiner: "Examiner", call: "Call") -> Output:
@@ -405,7 +409,7 @@ def xargs(examiner: "Examiner", call: "Call") -> Output:
     mark = next(iter(given.values("-I", "--replace")), "{}" if given.has("-i") else "")
     if mark:
         for item in items[:12] or [UNKNOWN]:
-            filled = tuple(w.replace(mark, item) for w in words)
+            filled = tuple(examiner.budget.replaced(w, mark, item) for w in words)
             examiner.inner("xargs", filled, call._replace(stdin=NOTHING))
         return ANYTHING
     return examiner.inner("xargs", (*words, *items[:200]), call._replace(stdin=NOTHING))
@@ -431,7 +435,7 @@ def parallel(examiner: "Examiner", call: "Call") -> Output:
         items = [item for item in items if item]
     for item in items[:12]:
         line = " ".join(command) or item
-        filled = re.sub(r"\{[./\d]*\}", lambda _: item, line)  # noqa: B023 - used at once
+        filled = examiner.budget.replaced(re.sub(r"\{[./\d]*\}", "{}", line), "{}", item)
         if filled == line and command:
             filled = f"{line} {item}"
         if known(filled):
