@@ -4,7 +4,7 @@ runs nothing, but for the `resolve` it is given, which follows links.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from siding.policy.budget import LONGEST_LINE, TooMuch
+from siding.policy.budget import LONGEST_LINE, Budget, TooMuch
 from siding.policy.effects import LONGEST_SHOWN, odd_characters
 from siding.policy.examiner import Call, Examiner, Judges
 from siding.policy.fields import ANYTHING, MARKS, shown_words
@@ -22,12 +22,17 @@ JUDGES = Judges(judge=judge, known=known_program, variable=judge_variable)
 
 
 def check_line(
-    text: str, place: Place, policy: Policy = BUILT_IN_ONLY, env: Mapping[str, str] = NO_VARIABLES
+    text: str,
+    place: Place,
+    policy: Policy = BUILT_IN_ONLY,
+    env: Mapping[str, str] = NO_VARIABLES,
+    budget: Budget | None = None,
 ) -> Verdict:
-    """Judge a line of shell, as an agent's tool call or a hook has it."""
+    """Judge a line of shell, as an agent's tool call or a hook has it; what it took is counted in
+    `budget`."""
     if policy.broken:
         return _broken(policy, text)
-    examiner = Examiner(policy, place, env, JUDGES)
+    examiner = Examiner(policy, place, env, JUDGES, budget)
     _guarded(examiner, lambda: _whole_line(examiner, text))
     return _verdict(examiner, policy, text)
 
@@ -85,10 +90,23 @@ def _not_too_long(length: int) -> None:
 def _guarded(examiner: Examiner, action: Callable[[], None]) -> None:
     """Whatever cannot be judged to its end is a question."""
     try:
-        action()
+        _with_room(action)
     except (TooMuch, NotUnderstood, RecursionError) as error:
         examiner.reset_part()
         examiner.found("too-much", str(error) or "nested too deeply")
+
+
+def _with_room(action: Callable[[], None]) -> None:
+    """Call `action` with room for all the calls below it.
+
+    CPython keeps the frames of calls in pieces of 16 KiB and gives one back as soon as it is empty.
+    A loop just at the border of two then asks the kernel for memory in each turn, and a nested line
+    takes six times as long. One frame that asks for much has them all in one piece.
+    """
+    action()
+
+
+_with_room.__code__ = _with_room.__code__.replace(co_stacksize=16_000)
 
 
 def _verdict(examiner: Examiner, policy: Policy, text: str) -> Verdict:

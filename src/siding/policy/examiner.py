@@ -174,6 +174,7 @@ class Examiner(Effects):
 
     def substituted(self, script: Script, state: State) -> Output:
         """Judge a substitution, which has a state of its own."""
+        self.budget.spend(6, "judging its commands")
         with self.within("$(…)"):
             return self.script(script, state.copy(), ANYTHING)
 
@@ -483,7 +484,6 @@ class Examiner(Effects):
         if output.remote:
             self.takes(target, state)
         return NOTHING
-
 
 
 def _cost(word: str) -> int:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from siding.policy.budget import Budget
 from siding.policy.expansion import Expander
 from siding.policy.fields import NOTHING, Output
 from siding.policy.grammar import parse
@@ -24,6 +25,7 @@ needs_bash = pytest.mark.skipif(BASH is None, reason="bash is the oracle")
 
 class _Around:
     home = "/home/dev"
+    budget: Budget
 
     def substituted(self, script: Script, state: State) -> Output:
         del script, state
@@ -38,7 +40,9 @@ def words_of(line: str) -> list[str]:
     (pipeline,) = parse(line).pipelines
     (command,) = pipeline.commands
     assert isinstance(command, Simple)
-    return Expander(_Around(), State(cwd="/w", variables={})).fields(command.words)
+    around = _Around()
+    around.budget = Budget()
+    return Expander(around, State(cwd="/w", variables={})).fields(command.words)
 
 
 def _bash_accepts(line: str) -> bool:

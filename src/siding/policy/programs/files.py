@@ -378,7 +378,9 @@ def _find_runs(
             not selects and examiner.is_root(start, call.state)
         ):
             found = start
-        filled = tuple(found if word == "{}" else examiner.budget.replaced(word, "{}", found) for word in words)
+        filled = tuple(
+            found if word == "{}" else examiner.budget.replaced(word, "{}", found) for word in words
+        )
         state = call.state.copy()
         examiner.inner(f"find {how}", filled, call._replace(state=state))
 

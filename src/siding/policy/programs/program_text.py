@@ -194,7 +194,8 @@ def without_strings(text: str, family: str) -> str | None:
                 return None
             kept.append('""')
         elif text.startswith(_COMMENTS[family], at):
-            end = text.find("\n", at) % (len(text) + 1)
+            at = text.find("\n", at) % (len(text) + 1)
+            continue
         elif character == "/" and _expects_operand(before):
             end = _end_of(text, at, "/")
             if end < 0:
@@ -202,8 +203,9 @@ def without_strings(text: str, family: str) -> str | None:
             kept.append('""')
         else:
             kept.append(character)
-        if kept[-1:] not in ([" "], ["\t"]):
-            before = (before + (" " if kept[-2:-1] in ([" "], ["\t"]) else "") + kept[-1])[-12:]
+        if character not in " \t":
+            apart = text[at - 1 : at] in (" ", "\t")
+            before = f"{before}{' ' if apart else ''}{kept[-1]}"[-12:]
         at = end
     return "".join(kept)
 
