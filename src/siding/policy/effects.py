@@ -194,6 +194,12 @@ class Effects:
         name = source.rstrip("/").rpartition("/")[2]
         state.links.update({target, f"{target}/{name}" if target != "." else name})
 
+    def reads_below(self, directory: str, state: State) -> None:
+        """Judge that every file below a directory is read and may be shown."""
+        self.budget.spend(12, "looking at its paths")
+        if paths.holds_secrets(directory, self.place, state.cwd):
+            self.found("read-secret", directory)
+
     def reads(self, field: str, state: State) -> None:
         """Judge that the file is read and may be shown."""
         self.budget.spend(8 + len(field) // 16, "looking at its paths")

@@ -12,8 +12,8 @@ from siding.policy.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
 from siding.policy.effects import LONGEST_SHOWN, Effects, odd_characters, secret_variable
 from siding.policy.expansion import Expander
 from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, Output, shown_words
-from siding.policy.grammar import parse
-from siding.policy.paths import Place
+from siding.policy.grammar import Parser, parse
+from siding.policy.paths import HARMLESS_DEVICES, Place
 from siding.policy.policy import Policy
 from siding.policy.scan import assigned, multiplies
 from siding.policy.state import State
@@ -36,8 +36,10 @@ from siding.policy.tree import (
     Word,
 )
 from siding.policy.verdict import Action, worst
-from siding.policy.words import NotUnderstood
+from siding.policy.words import NAME, NotUnderstood, joined
 
+_WITHOUT_MARKS = dict.fromkeys(map(ord, MARKS), "0")
+_COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})  # arithmetic on both sides
 MOST_TURNS = 12  # values of a loop's variable that are looked at one by one
 
 
@@ -258,7 +260,7 @@ class Examiner(Effects):
     def _for(self, command: For, state: State, stdin: Output) -> Output:
         expander = Expander(self, state)
         if command.arithmetic is not None:
-            expander.single(command.arithmetic)
+            expander.subscript(command.arithmetic)
         values = [UNKNOWN]
         if command.words:
             values = expander.fields(command.words) or [UNKNOWN]
@@ -285,8 +287,16 @@ class Examiner(Effects):
 
     def _condition(self, command: Condition, state: State) -> None:
         expander = Expander(self, state)
-        for word in command.words:
-            expander.single(word)
+        texts = [expander.single(word) for word in command.words]
+        for number, text in enumerate(texts):
+            if text in _COMPARES:
+                for each in (*texts[max(0, number - 1) : number], *texts[number + 1 : number + 2]):
+                    self.evaluated(each, state)
+            elif command.arithmetic:
+                self.evaluated(text, state)
+            elif text in ("-v", "-R"):
+                for name in texts[number + 1 : number + 2]:
+                    self.named(name, state)
         self._arithmetic_values(state)
 
     def _arithmetic_values(self, state: State) -> None:
@@ -298,6 +308,38 @@ class Examiner(Effects):
                     self.found("dynamic-value", name)
                 return
 
+    def evaluated(self, text: str, state: State) -> None:
+        """Judge what reading `text` as arithmetic runs: the substitutions in it, and those in the
+        values of the variables it names, which are read as arithmetic in turn."""
+        waiting, seen = [text], {""}
+        while waiting:
+            each = waiting.pop().translate(_WITHOUT_MARKS)
+            self.budget.spend(2 + len(each) // 8, "reading arithmetic")
+            if each in seen or each.isdigit():
+                continue
+            seen.add(each)
+            if "$" in each or "`" in each:
+                self._text_expanded(each, state)
+            for name in NAME.findall(each):
+                waiting += [state.variables.get(name, ""), *state.arrays.get(name, ())]
+
+    def _text_expanded(self, text: str, state: State) -> None:
+        """Judge the substitutions in a text that the shell expands once more."""
+        with self.within("arithmetic"):
+            try:
+                parts = Parser(text, budget=self.budget).read_unquoted_body()
+            except NotUnderstood:
+                self.found("dynamic-value", text)
+                return
+            Expander(self, state).single(Word(parts=joined(parts), text=text))
+
+    def named(self, name: str, state: State) -> None:
+        """Judge a variable's name that a command is given: the shell evaluates its subscript."""
+        if UNKNOWN in name:
+            self.found("dynamic-value", name)
+        if "[" in name:
+            self.evaluated(name.partition("[")[2], state)
+
     def _forget(self, script: Script, state: State) -> None:
         """Forget what a loop's body will change: a later turn starts with that."""
         for command in (c for pipeline in script.pipelines for c in pipeline.commands):
@@ -306,6 +348,8 @@ class Examiner(Effects):
                     state.cwd = state.cwd if state.cwd is None else None
                 elif name in state.variables:
                     state.variables[name] = UNKNOWN
+                if name in state.arrays:
+                    state.arrays[name] = (*state.arrays[name], UNKNOWN)
 
     # -- simple commands -------------------------------------------------------------------
 
@@ -342,14 +386,21 @@ class Examiner(Effects):
         assigned: dict[str, str] = {}
         for assignment in command.assignments:
             if assignment.subscript is not None:
-                expander.single(assignment.subscript)
+                expander.subscript(assignment.subscript)
             if assignment.array is not None:
-                state.arrays[assignment.name] = tuple(expander.fields(assignment.array))
+                elements = expander.elements(assignment.array)
+                state.hold(assignment.name, elements, append=assignment.append)
+                for element in elements if assignment.name in state.integers else ():
+                    self.evaluated(element, state)
                 assigned[assignment.name] = UNKNOWN
                 continue
             value = expander.single(assignment.value)
             if assignment.append:
                 value = self._appended(state.variables.get(assignment.name, UNKNOWN), value)
+            if assignment.subscript is not None or assignment.name in state.arrays:
+                state.hold(assignment.name, [value], append=True)
+            if assignment.name in state.integers:
+                self.evaluated(value, state)
             assigned[assignment.name] = UNKNOWN if assignment.subscript is not None else value
         for name, value in assigned.items():
             self.variable(name, value, state, lasting=not command.words)
@@ -483,6 +534,8 @@ class Examiner(Effects):
             self.found("fill-disk", target)
         if output.remote:
             self.takes(target, state)
+        if output.secret and target not in HARMLESS_DEVICES:
+            self.found("print-secret", target)
         return NOTHING
 
 

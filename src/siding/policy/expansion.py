@@ -26,8 +26,9 @@ MOST_BRACES = 40  # groups of braces in one word
 
 _NUMBERS = frozenset({"$", "!", "?", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID",
                       "BASHPID", "EPOCHSECONDS"})  # fmt: skip
-_TILDE = re.compile(r"~([A-Za-z_][\w.-]*|[+-])?(?=/|$)")
-_AFTER_EQUALS = re.compile(r"-{0,2}[A-Za-z_][\w-]*\+?=~")
+_TILDE = re.compile(r"~([A-Za-z_][\w.-]*|[+-])?(?=[/:]|\Z)")
+_ASSIGNS = re.compile(r"-{0,2}[A-Za-z_][\w-]*(?:\[[^\]]*\])?\+?=")
+_ELEMENT = re.compile(r"\]\+?=")
 _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d{1,3})?")
 
 # A run of text with how it came about: literal and unquoted (patterns count), literal and quoted
@@ -43,6 +44,9 @@ class Surroundings(Protocol):
 
     def substituted(self, script: Script, state: State) -> Output:
         """Judge the commands of a substitution; return what they write."""
+
+    def evaluated(self, text: str, state: State) -> None:
+        """Judge what reading `text` as arithmetic runs."""
 
     def noticed(self, rule: str, matched: str) -> None:
         """Take note of something an expansion itself does."""
@@ -62,7 +66,7 @@ class Expander:
         length = 0
         for word in words:
             for parts in _braces(list(word.parts), self.around.budget):
-                fields = self._word(parts)
+                fields = self._word(parts) if not word.assigns else [self._unsplit(parts)]
                 found.extend(fields)
                 length += sum(map(len, fields))
                 self.around.budget.spend(2 + len(fields), "making its words")
@@ -81,6 +85,30 @@ class Expander:
     def _joined(self, runs: list[_Run]) -> str:
         text = "".join(text for _, text in runs)
         self.around.budget.text(len(text), "making a value")
+        return text
+
+    def _unsplit(self, parts: list[WordPart]) -> str:
+        return self._joined(self._runs(parts, assignment=False))
+
+    def elements(self, words: tuple[Word, ...]) -> list[str]:
+        """Return the values of an array's elements: ``a``, ``*.c``, or ``[1]=a``, which is one
+        assignment."""
+        found: list[str] = []
+        for word in words:
+            taken = _element(word)
+            if taken is None:
+                found += self.fields((word,))
+            else:
+                self.subscript(Word(parts=taken[0], text=""))
+                found.append(self._joined(self._runs(list(taken[1]), assignment=True)))
+            if len(found) > MOST_FIELDS:
+                raise NotUnderstood(f"it makes more than {MOST_FIELDS:,} words", 0)
+        return found
+
+    def subscript(self, word: Word) -> str:
+        """Return what stands between the brackets of ``name[…]``, which is arithmetic."""
+        text = self.single(word)
+        self.around.evaluated(text, self.state)
         return text
 
     def pattern(self, word: Word) -> str:
@@ -133,6 +161,9 @@ class Expander:
     def _runs(self, parts: list[WordPart], *, assignment: bool) -> list[_Run]:
         runs: list[_Run] = []
         length = 0
+        first = parts[0] if parts else None
+        like = isinstance(first, Literal) and not first.quoted and _ASSIGNS.match(first.text)
+        after = like.end() if like and not assignment else 0  # the value of `name=value` starts
         for number, part in enumerate(parts):
             if isinstance(part, Literal):
                 text = part.text
@@ -140,7 +171,8 @@ class Expander:
                     raise NotUnderstood("a control character in a word", 0)
                 if not part.quoted:
                     alone = number == len(parts) - 1
-                    text = self._tilde(text, first=number == 0, last=alone, assignment=assignment)
+                    start = after if number == 0 else len(text)
+                    text = self._tilde(text, start, last=alone, lists=assignment or after > 0)
                 runs.append(("quoted" if part.quoted else "plain", text))
             else:
                 quoted = isinstance(part, Arithmetic) or part.quoted
@@ -151,23 +183,28 @@ class Expander:
         self.around.budget.spend(len(parts) + min(length, LONGEST_VALUE) // 64, "making its words")
         return runs
 
-    def _tilde(self, text: str, *, first: bool, last: bool, assignment: bool) -> str:
-        if first and text.startswith("~"):
-            return self._tilde_at(text, last=last)
-        equals = _AFTER_EQUALS.match(text) if first and not assignment else None
-        if equals:
-            return text[: equals.end() - 1] + self._tilde_at(text[equals.end() - 1 :], last=last)
-        if assignment and ":~" in text:
-            return ":".join(
-                self._tilde_at(piece, last=True) if number else piece
-                for number, piece in enumerate(text.split(":"))
-            )
-        return text
+    def _tilde(self, text: str, start: int, *, last: bool, lists: bool) -> str:
+        """Expand a tilde at `start`, and where the text is a value, after every colon as well."""
+        if "~" not in text:
+            return text
+        head, rest = text[:start], text[start:]
+        if not lists:
+            return head + (self._tilde_at(rest, last=last) if rest[:1] == "~" else rest)
+        first, *pieces = (text[start:] if start < len(text) else text).split(":")
+        if start < len(text):
+            first = self._tilde_at(first, last=last or bool(pieces))
+        else:
+            head = ""
+        for number, piece in enumerate(pieces, start=1):
+            first += ":" + self._tilde_at(piece, last=last or number < len(pieces))
+        return head + first
 
     def _tilde_at(self, text: str, *, last: bool) -> str:
         found = _TILDE.match(text)
-        if found is None or (found.end() == len(text) and not last):
-            return text if found is None else UNKNOWN
+        if found is None:
+            return UNKNOWN if text[:1] == "~" and "/" not in text and not last else text
+        if found.end() == len(text) and not last:
+            return UNKNOWN
         name = found.group(1) or ""
         if name == "+":
             place = self.state.cwd or UNKNOWN
@@ -176,7 +213,7 @@ class Expander:
         elif name in ("", self.around.home.rpartition("/")[2]):
             place = self.around.home
         else:
-            place = f"/home/{name}"
+            place = "/root" if name == "root" else f"/home/{name}"
         return place + text[found.end() :]
 
     # -- values ----------------------------------------------------------------------------
@@ -189,7 +226,7 @@ class Expander:
 
     def _value_inside(self, part: Parameter | Substitution | Arithmetic) -> str:
         if isinstance(part, Arithmetic):
-            self.single(part.inner)
+            self.subscript(part.inner)
             return NUMBER
         if isinstance(part, Substitution):
             output = self.around.substituted(part.script, self.state)
@@ -204,6 +241,8 @@ class Expander:
         self.names.add(parameter.name)
         argument = self.single(parameter.argument)
         operator = parameter.operator
+        if operator == ":" or ("[]" in operator and argument not in ("@", "*")):
+            self.around.evaluated(argument, self.state)
         if operator in ("#[]", "![]"):
             return NUMBER
         if "@" in operator or operator.startswith("!"):
@@ -288,6 +327,25 @@ def _next(text: str, character: str, start: int, known: int) -> int:
         return known
     found = text.find(character, start)
     return len(text) if found < 0 else found
+
+
+def _element(word: Word) -> tuple[tuple[WordPart, ...], tuple[WordPart, ...]] | None:
+    """Return the parts before and after the ``]=`` of an array's element; None without one."""
+    first = word.parts[0] if word.parts else None
+    if not isinstance(first, Literal) or first.quoted or first.text[:1] != "[":
+        return None
+    for number, part in enumerate(word.parts):
+        found = None
+        if isinstance(part, Literal) and not part.quoted:
+            found = _ELEMENT.search(part.text)
+        if found is None:
+            continue
+        head = Literal(text=part.text[: found.start()].removeprefix("["), quoted=False)
+        tail = Literal(text=part.text[found.end() :], quoted=False)
+        before = (head,) if number == 0 else (Literal(first.text[1:], quoted=False),
+                                              *word.parts[1:number], head)
+        return before, (*((tail,) if tail.text else ()), *word.parts[number + 1 :])
+    return None
 
 
 # -- braces ------------------------------------------------------------------------------------

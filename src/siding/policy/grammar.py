@@ -32,7 +32,7 @@ from siding.policy.tree import (
     Word,
     WordPart,
 )
-from siding.policy.words import NAME, NotUnderstood, WordReader
+from siding.policy.words import NAME, NotUnderstood, WordReader, joined
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)+")
 _BLANK_STARTS = frozenset(" \t\\")
@@ -521,11 +521,14 @@ def _heredoc(target: Word, *, strip_tabs: bool, fail: object) -> Heredoc:
 
 def _as_word(assignment: Assignment) -> Word:
     """Return an argument of ``export`` and the like as the word it is as well."""
-    parts: tuple[WordPart, ...] = assignment.value.parts if assignment.value else ()
+    name: list[WordPart] = [Literal(text=assignment.name, quoted=False)]
     if assignment.subscript is not None:
-        parts = (*assignment.subscript.parts, *parts)
+        inside = assignment.subscript.parts
+        name += [Literal(text="[", quoted=False), *inside, Literal(text="]", quoted=False)]
     operator = "+=" if assignment.append else "="
+    value: tuple[WordPart, ...] = assignment.value.parts if assignment.value else ()
     return Word(
-        parts=(Literal(text=assignment.name + operator, quoted=False), *parts),
+        parts=joined([*name, Literal(text=operator, quoted=False), *value]),
         text=assignment.name + operator + (assignment.value.text if assignment.value else ""),
+        assigns=True,
     )

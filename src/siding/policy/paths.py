@@ -51,7 +51,7 @@ HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/st
 # what may happen next. In the workspace's root or in a directory whose name starts with a dot.
 _STEERING = (
     r"(?:^|/)(?:AGENTS|CLAUDE|GEMINI|COPILOT|CONVENTIONS|SKILL)\.(?:md|local\.md|override\.md)$"
-    r"|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules|goosehints|mcp\.json|aider\.conf\.yml)$"
+    r"|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules|goosehints|mcp\.json|aider\.conf\.yml|envrc)$"
     r"|(?:^|/)\.(?:siding|claude|codex|gemini|cursor|windsurf|continue|cline|roo|kimi|qwen"
     r"|opencode|crush|goose|husky|githooks|devcontainer)(?:/|$)"
     r"|(?:^|/)\.github/(?:copilot-instructions\.md|agents/)"
@@ -257,6 +257,19 @@ def is_secret(field: str, place: Place, cwd: str | None) -> bool:
     path = absolute(text.partition(UNKNOWN)[0], cwd) or text
     resolved = place.resolve(path) if path.startswith("/") else path
     return any(_secret_path(each) for each in {path, resolved})
+
+
+def holds_secrets(field: str, place: Place, cwd: str | None) -> bool:
+    """Return whether a directory is one with credentials somewhere below it."""
+    path = absolute(field.partition(ANY)[0], cwd)
+    if path is None or UNKNOWN in path:
+        return False
+    top = place.resolve(path)
+    return any(_below(f"{place.home}/{each}", top) is not None for each in _SECRET_DIRECTORIES)
+
+
+_SECRET_DIRECTORIES = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store",
+                       ".config/gh", ".config/gcloud", ".config/op")  # fmt: skip
 
 
 def _secret_path(path: str) -> bool:

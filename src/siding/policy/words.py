@@ -102,7 +102,7 @@ class WordReader:
                 self._read_part(parts, quoted=False)
         if self.at == start:
             raise self.fail("a word was expected")
-        return Word(parts=_joined(parts), text=self.text[start : self.at])
+        return Word(parts=joined(parts), text=self.text[start : self.at])
 
     def _after_pattern_mark(self, start: int) -> bool:
         return self.at > start and self.text[self.at - 1] in "?*+@!"
@@ -307,7 +307,7 @@ class WordReader:
             if character == ")" and level == 0:
                 if not self.peek("))"):
                     return None
-                word = Word(parts=_joined(parts), text=self.text[start : self.at])
+                word = Word(parts=joined(parts), text=self.text[start : self.at])
                 self.at += 2
                 self.depth -= 1
                 return word
@@ -345,6 +345,8 @@ class WordReader:
         if prefix == "!" and self.text[self.at : self.at + 2] in ("*}", "@}"):
             self.at += 1  # the names that start with this: harmless, but still indirect
         if not self.peek("}"):
+            if parts:  # apart from the subscript
+                parts.append(Literal(text=" ", quoted=True))
             known = _OPERATORS.match(self.text, self.at)
             if known is None:
                 raise self.fail("a bad substitution")
@@ -355,7 +357,7 @@ class WordReader:
             raise self.fail("a ${…} is not closed")
         self.at += 1
         self.depth -= 1
-        argument = Word(parts=_joined(parts), text="") if parts else None
+        argument = Word(parts=joined(parts), text="") if parts else None
         return Parameter(name=name, operator=operator, argument=argument, quoted=quoted)
 
     def _prefix(self) -> str:
@@ -413,7 +415,7 @@ class WordReader:
             parts = inner.read_unquoted_body()
         except NotUnderstood as error:
             raise self.fail(error.reason) from None
-        return Word(parts=_joined(parts), text=text)
+        return Word(parts=joined(parts), text=text)
 
     def read_unquoted_body(self) -> list[WordPart]:
         """Read the whole text as the body of a here-document whose delimiter is not quoted."""
@@ -442,7 +444,7 @@ def _ansi_character(found: re.Match[str]) -> str:
     return _ANSI_LETTERS.get(other, other if other in "\\'\"?" else "\\" + other)
 
 
-def _joined(parts: list[WordPart]) -> tuple[WordPart, ...]:
+def joined(parts: list[WordPart]) -> tuple[WordPart, ...]:
     """Join neighbouring literals that are quoted alike."""
     joined: list[WordPart] = []
     texts: list[str] = []  # of the run of literals at the end, joined only once

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, UNKNOWN, Output, known
 from siding.policy.names import names
 from siding.policy.options import arguments
-from siding.policy.paths import Zone
+from siding.policy.paths import HARMLESS_DEVICES, Zone
 from siding.policy.programs.plain import dangerous_argument, options, reader
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ def tee(examiner: "Examiner", call: "Call") -> Output:
         examiner.writes(operand, call.state)
         if call.stdin.remote:
             examiner.takes(operand, call.state)
+        if call.stdin.secret and operand not in HARMLESS_DEVICES:
+            examiner.found("print-secret", operand)
     return call.stdin
 
 
@@ -504,6 +506,7 @@ def transfer(examiner: "Examiner", call: "Call") -> Output:
         examiner.found("send-data", far[0])
     for source in sources:
         examiner.reads(source, call.state)
+        examiner.reads_below(source, call.state)
     if not _far(target) and sources:
         examiner.writes_into(target, call.state)
         if given.has(*_RSYNC_DELETES) and not examiner.is_workspace(target, call.state):

@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy import unwrap
+from siding.policy.effects import secret_variable
 from siding.policy.fields import (
     ANYTHING,
     MARKS,
@@ -59,6 +60,7 @@ def _shell_line(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
     state = call.state.copy()
     state.positional = tuple(words[2:])
     state.functions, state.aliases = {}, {}
+    state.variables.update(call.env)
     if words[1:]:
         state.variables["0"] = words[1]
     text = words[0]
@@ -173,6 +175,7 @@ def printed(examiner: "Examiner", call: "Call") -> Output:
         return Output(text=text + "\n" if plain or "\\" not in text else _unescaped(text) + "\n")
     if words[:1] == ["-v"]:
         if len(words) > 1:
+            examiner.named(words[1], call.state)
             formatted = _formatted(words[2:], examiner.budget)
             call.state.variables[words[1]] = UNKNOWN if formatted is None else formatted
             examiner.variable(words[1], call.state.variables[words[1]], call.state, lasting=True)
@@ -230,7 +233,10 @@ def read(examiner: "Examiner", call: "Call") -> Output:
     given = arguments(call.arguments, ("-a", "-d", "-i", "-n", "-N", "-p", "-t", "-u", "-C", "-c",
                                        "-O", "-s" if call.name == "mapfile" else "-u"))  # fmt: skip
     for name in (*given.operands, *given.values("-a")):
+        examiner.named(name, call.state)
         call.state.variables[name] = UNKNOWN
+        if name in call.state.arrays or given.has("-a") or call.name != "read":
+            call.state.arrays[name] = (UNKNOWN,)
         if name in ("PATH", "IFS"):
             examiner.variable(name, UNKNOWN, call.state, lasting=True)
     for callback in given.values("-C"):
@@ -241,20 +247,40 @@ def read(examiner: "Examiner", call: "Call") -> Output:
 
 def declare(examiner: "Examiner", call: "Call") -> Output:
     """Follow export, declare, local, readonly, typeset, unset, let."""
+    integers = False
+    named = [word for word in call.arguments if not word.startswith("-")]
+    shows = not named and call.name not in ("unset", "let")
+    if "-p" in call.arguments:
+        for name in named:
+            if secret_variable(name):
+                examiner.found("print-secret", name)
     for word in call.arguments:
         name, equals, value = word.partition("=")
         name = name.rstrip("+")
+        if call.name == "let":
+            examiner.evaluated(word, call.state)
+        elif "[" in name:
+            examiner.evaluated(name.partition("[")[2], call.state)
+            name = name.partition("[")[0]
         if word.startswith("-"):
+            integers = integers or ("i" in word and call.name not in ("unset", "export"))
             if call.name in ("declare", "typeset", "local") and "n" in word:
                 examiner.found("dynamic-value", shown_words(call.words))
             continue
         if call.name == "unset":
             call.state.variables.pop(name, None)
             call.state.functions.pop(name, None)
+            call.state.arrays.pop(name, None)
             if name.startswith("SIDING_"):
                 examiner.found("siding-itself", name)
             continue
+        if integers:
+            call.state.integers.add(name)
+        if equals and name in call.state.integers:
+            examiner.evaluated(f"{name} {value}", call.state)
         if equals:
+            if name in call.state.arrays:
+                call.state.hold(name, [value], append=True)
             value = UNKNOWN if call.name == "let" else value
             call.state.variables[name] = value
             if call.name != "let":
@@ -265,7 +291,7 @@ def declare(examiner: "Examiner", call: "Call") -> Output:
         taint = [n for n, v in call.state.variables.items() if "$(" in v or "`" in v]
         if taint and call.name == "let":
             examiner.found("dynamic-value", taint[0])
-    return ANYTHING
+    return Output(secret=True) if shows else ANYTHING
 
 
 def settings(examiner: "Examiner", call: "Call") -> Output:
@@ -276,7 +302,7 @@ def settings(examiner: "Examiner", call: "Call") -> Output:
             words = words[2:] if words.pop(0)[1:] == "o" and words else words
         if words:
             call.state.positional = tuple(words[1:] if words[0] in ("--", "-") else words)
-        return NOTHING if call.arguments else ANYTHING
+        return NOTHING if call.arguments else Output(secret=True)
     _completion(examiner, call, words)
     return ANYTHING
 
@@ -346,9 +372,9 @@ def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Outp
     """Judge the words a wrapper runs."""
     if call.name in ("watch", "retry", "entr", "hyperfine"):
         return _through_shell(examiner, call, words)
-    if call.name in ("script", "asciinema"):
-        for word in words if call.name == "script" else ():
-            examiner.writes(word, call.state)
+    if call.name == "script":
+        return _recorded(examiner, call, words)
+    if call.name == "asciinema":
         return ANYTHING
     if call.name in ("wsl", "wsl.exe"):
         words = tuple(word for word in words if word not in ("-e", "--exec", "--"))
@@ -359,6 +385,16 @@ def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Outp
         examiner.inner_text(f"{call.name} -c", words[1], call.state)
         return ANYTHING
     return examiner.inner(call.name, words, call)
+
+
+def _recorded(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Output:
+    """Judge what script records. Its options may follow the file; BSD's takes a command there."""
+    given = arguments(words, unwrap.WRAPPERS["script"].with_value)
+    for line in given.values("-c", "--command"):
+        examiner.inner_text("script -c", line, call.state)
+    for path in given.operands[:1]:
+        examiner.writes(path, call.state)
+    return examiner.inner("script", words[1:], call) if len(given.operands) > 1 else ANYTHING
 
 
 def _only(given: list[tuple[str, str]], *names: str) -> bool:
