@@ -84,9 +84,11 @@ class Effects:
         """Note what an expansion does by itself."""
         self.found(rule, matched)
 
-    def reset_part(self) -> None:
+    def whole(self, text: str) -> None:
         """Leave every part: what is found next belongs to the line as a whole."""
-        self._open, self._via = [], ()
+        self._via = ()
+        self._open = [_OpenPart(text, ())]
+        self._parts += self._open
 
     @contextmanager
     def part(self, text: str) -> Iterator[_OpenPart]:

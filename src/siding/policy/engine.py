@@ -16,6 +16,7 @@ from siding.policy.rules import POLICY_BROKEN
 from siding.policy.verdict import Action, Finding, Part, Verdict, verdict_of
 from siding.policy.words import NotUnderstood
 
+LONGEST_NAME = 100  # characters of a line that is too long to show
 NO_VARIABLES: Mapping[str, str] = {}
 BUILT_IN_ONLY = Policy()
 JUDGES = Judges(judge=judge, known=known_program, variable=judge_variable)
@@ -33,7 +34,7 @@ def check_line(
     if policy.broken:
         return _broken(policy, text)
     examiner = Examiner(policy, place, env, JUDGES, budget)
-    _guarded(examiner, lambda: _whole_line(examiner, text))
+    _guarded(examiner, text, lambda: _whole_line(examiner, text))
     return _verdict(examiner, policy, text)
 
 
@@ -51,7 +52,7 @@ def check_argv(
     if policy.broken:
         return _broken(policy, text)
     examiner = Examiner(policy, place, env, JUDGES)
-    _guarded(examiner, lambda: _words(examiner, words, text))
+    _guarded(examiner, text, lambda: _words(examiner, words, text))
     return _verdict(examiner, policy, text)
 
 
@@ -87,13 +88,22 @@ def _not_too_long(length: int) -> None:
         raise TooMuch(f"it is longer than {LONGEST_LINE:,} characters")
 
 
-def _guarded(examiner: Examiner, action: Callable[[], None]) -> None:
+def _guarded(examiner: Examiner, text: str, action: Callable[[], None]) -> None:
     """Whatever cannot be judged to its end is a question."""
     try:
         _with_room(action)
     except (TooMuch, NotUnderstood, RecursionError) as error:
-        examiner.reset_part()
+        examiner.whole(_named(text))
         examiner.found("too-much", str(error) or "nested too deeply")
+
+
+def _named(text: str) -> str:
+    """Return a name for a line too long to show: an answer that is remembered is for this one."""
+    from hashlib import sha256
+
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    begin = " ".join(text[:LONGEST_NAME].split())
+    return f"(the whole line, {len(text):,} characters, sha256 {digest}) {begin}"
 
 
 def _with_room(action: Callable[[], None]) -> None:

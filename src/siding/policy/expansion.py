@@ -342,8 +342,11 @@ def _element(word: Word) -> tuple[tuple[WordPart, ...], tuple[WordPart, ...]] | 
             continue
         head = Literal(text=part.text[: found.start()].removeprefix("["), quoted=False)
         tail = Literal(text=part.text[found.end() :], quoted=False)
-        before = (head,) if number == 0 else (Literal(first.text[1:], quoted=False),
-                                              *word.parts[1:number], head)
+        before = (
+            (head,)
+            if number == 0
+            else (Literal(first.text[1:], quoted=False), *word.parts[1:number], head)
+        )
         return before, (*((tail,) if tail.text else ()), *word.parts[number + 1 :])
     return None
 
