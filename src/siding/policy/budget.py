@@ -1,4 +1,4 @@
-"""The work a verdict may take: counted, so that the same line has the same verdict on every machine.
+"""The work a verdict may take: counted, so that a line has the same verdict on every machine.
 
 One unit stands for about a microsecond of an ordinary computer: a word read, a value made, a path
 looked at. It is a count and not a clock, because a clock would make verdicts depend on what else

@@ -335,19 +335,17 @@ def _element(word: Word) -> tuple[tuple[WordPart, ...], tuple[WordPart, ...]] | 
     if not isinstance(first, Literal) or first.quoted or first.text[:1] != "[":
         return None
     for number, part in enumerate(word.parts):
-        found = None
-        if isinstance(part, Literal) and not part.quoted:
-            found = _ELEMENT.search(part.text)
+        if not isinstance(part, Literal) or part.quoted:
+            continue
+        found = _ELEMENT.search(part.text)
         if found is None:
             continue
-        head = Literal(text=part.text[: found.start()].removeprefix("["), quoted=False)
+        head = Literal(text=part.text[: found.start()], quoted=False)
         tail = Literal(text=part.text[found.end() :], quoted=False)
-        before = (
-            (head,)
-            if number == 0
-            else (Literal(first.text[1:], quoted=False), *word.parts[1:number], head)
-        )
-        return before, (*((tail,) if tail.text else ()), *word.parts[number + 1 :])
+        value = (*((tail,) if tail.text else ()), *word.parts[number + 1 :])
+        if number == 0:
+            return (Literal(text=head.text[1:], quoted=False),), value
+        return (Literal(text=first.text[1:], quoted=False), *word.parts[1:number], head), value
     return None
 
 

@@ -1,4 +1,4 @@
-"""The shell grammar: a line of text to a tree of commands, or `NotUnderstood`.
+"""The shell grammar: a line of text to a tree of commands, or `words.NotUnderstood`.
 
 A parser of our own rather than tree-sitter's bash grammar, for three reasons. It returns the words
 as the shell will see them (tree-sitter leaves unquoting, escapes and braces to the caller, and they
@@ -32,7 +32,7 @@ from siding.policy.tree import (
     Word,
     WordPart,
 )
-from siding.policy.words import NAME, NotUnderstood, WordReader, joined
+from siding.policy.words import NAME, WordReader, joined
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)+")
 _BLANK_STARTS = frozenset(" \t\\")

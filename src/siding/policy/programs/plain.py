@@ -1,6 +1,7 @@
 """Programs that need no judge of their own: they take text, read files, or run the project."""
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from siding.policy.effects import secret_variable
@@ -78,7 +79,7 @@ _NAMES_AFTER = {"test": ("-v", "-R"), "[": ("-v", "-R"), "wait": ("-p",)}
 def _names_of_variables(examiner: "Examiner", call: "Call") -> None:
     """Judge the names of variables that ``test -v``, ``wait -p`` and getopts are given."""
     words = call.arguments
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in pairwise(words):
         if before in _NAMES_AFTER.get(call.name, ()):
             examiner.named(word, call.state)
     if call.name == "getopts":

@@ -246,52 +246,64 @@ def read(examiner: "Examiner", call: "Call") -> Output:
 
 
 def declare(examiner: "Examiner", call: "Call") -> Output:
-    """Follow export, declare, local, readonly, typeset, unset, let."""
-    integers = False
-    named = [word for word in call.arguments if not word.startswith("-")]
-    shows = not named and call.name not in ("unset", "let")
-    if "-p" in call.arguments:
-        for name in named:
-            if secret_variable(name):
-                examiner.found("print-secret", name)
+    """Follow export, declare, local, readonly, typeset."""
+    flags = [word for word in call.arguments if word.startswith("-")]
+    words = [word for word in call.arguments if not word.startswith("-")]
+    numbers = call.name != "export" and any("i" in flag for flag in flags)
+    for flag in flags:
+        if call.name in ("declare", "typeset", "local") and "n" in flag:
+            examiner.found("dynamic-value", shown_words(call.words))
+    for word in words:
+        if "-p" in flags and secret_variable(word):
+            examiner.found("print-secret", word)
+        _declared(examiner, call, word, numbers=numbers)
+    return ANYTHING if words else Output(secret=True)  # it shows what there is
+
+
+def _declared(examiner: "Examiner", call: "Call", word: str, *, numbers: bool) -> None:
+    state = call.state
+    name, equals, value = word.partition("=")
+    name, bracket, subscript = name.rstrip("+").partition("[")
+    examiner.evaluated(subscript, state)
+    if numbers:
+        state.integers.add(name)
+    if not equals:
+        return
+    if name in state.integers:
+        examiner.evaluated(f"{name} {value}", state)
+    if bracket or name in state.arrays:
+        state.hold(name, [value], append=True)
+    state.variables[name] = UNKNOWN if bracket else value
+    examiner.variable(name, value, state, lasting=True)
+    if name == "IFS":
+        state.plain_splitting = False
+
+
+def unset(examiner: "Examiner", call: "Call") -> Output:
+    """Follow unset; the subscript of an array's element is arithmetic."""
+    for word in arguments(call.arguments).operands:
+        name, _, subscript = word.partition("[")
+        examiner.evaluated(subscript, call.state)
+        call.state.variables.pop(name, None)
+        call.state.functions.pop(name, None)
+        call.state.arrays.pop(name, None)
+        if name.startswith("SIDING_"):
+            examiner.found("siding-itself", name)
+    return ANYTHING
+
+
+def let(examiner: "Examiner", call: "Call") -> Output:
+    """Follow let, whose arguments are arithmetic."""
     for word in call.arguments:
-        name, equals, value = word.partition("=")
-        name = name.rstrip("+")
-        if call.name == "let":
-            examiner.evaluated(word, call.state)
-        elif "[" in name:
-            examiner.evaluated(name.partition("[")[2], call.state)
-            name = name.partition("[")[0]
-        if word.startswith("-"):
-            integers = integers or ("i" in word and call.name not in ("unset", "export"))
-            if call.name in ("declare", "typeset", "local") and "n" in word:
-                examiner.found("dynamic-value", shown_words(call.words))
-            continue
-        if call.name == "unset":
-            call.state.variables.pop(name, None)
-            call.state.functions.pop(name, None)
-            call.state.arrays.pop(name, None)
-            if name.startswith("SIDING_"):
-                examiner.found("siding-itself", name)
-            continue
-        if integers:
-            call.state.integers.add(name)
-        if equals and name in call.state.integers:
-            examiner.evaluated(f"{name} {value}", call.state)
+        examiner.evaluated(word, call.state)
+        name, equals, _ = word.partition("=")
         if equals:
-            if name in call.state.arrays:
-                call.state.hold(name, [value], append=True)
-            value = UNKNOWN if call.name == "let" else value
-            call.state.variables[name] = value
-            if call.name != "let":
-                examiner.variable(name, value, call.state, lasting=True)
-            if name == "IFS":
-                call.state.plain_splitting = False
-    if call.name in ("declare", "typeset", "let", "local", "readonly"):
-        taint = [n for n, v in call.state.variables.items() if "$(" in v or "`" in v]
-        if taint and call.name == "let":
-            examiner.found("dynamic-value", taint[0])
-    return Output(secret=True) if shows else ANYTHING
+            call.state.variables[name.rstrip("+")] = UNKNOWN
+    for name, value in call.state.variables.items():
+        if "$(" in value or "`" in value:
+            examiner.found("dynamic-value", name)
+            break
+    return ANYTHING
 
 
 def settings(examiner: "Examiner", call: "Call") -> Output:
@@ -524,12 +536,13 @@ JUDGES = {
     **dict.fromkeys(("cd", "pushd", "popd", "chdir"), change_directory),
     **dict.fromkeys(("echo", "printf", "print"), printed),
     **dict.fromkeys(("read", "mapfile", "readarray"), read),
-    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly", "unset", "let"), declare),
+    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), declare),
     **dict.fromkeys(("set", "shopt", "enable", "bind", "complete", "compgen", "hash", "compopt"),
                     settings),
     **dict.fromkeys(("su", "runuser", "sg", "newgrp"), switch_user),
     **dict.fromkeys(("parallel", "sem", "rush"), parallel),
     **dict.fromkeys(("tmux", "screen", "byobu", "zellij", "dtach", "abduco"), multiplexer),
     **dict.fromkeys(("at", "batch"), at),
+    "unset": unset, "let": let,
     "eval": evaluate, "trap": trap, "alias": alias, "unalias": settings, "xargs": xargs,
 }  # fmt: skip
