@@ -18,6 +18,7 @@ FIGURES: dict[str, str] = {
     "apply": "benchmarks.apply",
     "rollback": "benchmarks.rollback",
     "sandbox": "benchmarks.sandbox",
+    "verdicts": "benchmarks.verdicts",
     "viewers": "benchmarks.viewers",
 }
 

@@ -1,18 +1,20 @@
 """What the commands of a line do: the findings so far, and the judgement of files touched."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from siding.policy import paths
+from siding.policy.budget import Budget, TooMuch
 from siding.policy.fields import ANY, shown, shown_words
 from siding.policy.paths import Place, Zone
 from siding.policy.policy import Policy
 from siding.policy.state import State
 from siding.policy.verdict import Action, Finding, Part
 
-MOST_PARTS = 50  # simple commands in one line, each turn of a loop counted
 DEEPEST = 12  # lines in lines, functions in functions
+LONGEST_VIA = 100  # characters of what a command stands in
+LONGEST_SHOWN = 2000  # characters of a command, or of what a rule matched
 
 _SECRET_VARIABLE = re.compile(
     r"(?i)(?:^|_)(?:api_?key|access_?key|private_?key|secret(?:_?key)?|token|passw(?:or)?d|pwd_?hash"
@@ -40,22 +42,19 @@ _WORSE = (Zone.HARMLESS, Zone.INSIDE, Zone.TEMPORARY, Zone.STEERING, Zone.UNKNOW
           Zone.DEVICE)  # fmt: skip
 
 
-class TooMuch(Exception):
-    """More than is judged; the line is asked about as a whole."""
-
-
 class _OpenPart:
     def __init__(self, text: str, via: tuple[str, ...]) -> None:
         self.text, self.via = text, via
-        self.findings: list[Finding] = []
+        self.findings: dict[Finding, None] = {}  # in the order they were made
 
 
 class Effects:
     """Collects what is found, part by part."""
 
-    def __init__(self, policy: Policy, place: Place) -> None:
+    def __init__(self, policy: Policy, place: Place, budget: Budget) -> None:
         self.policy = policy
-        self.place = place
+        self.budget = budget
+        self.place = place._replace(resolve=_counted(place.resolve, budget))
         self.home = place.home
         self.fetched: set[str] = set()  # files this line takes from the network
         self._parts: list[_OpenPart] = []
@@ -74,43 +73,47 @@ class Effects:
         in_force = self.policy.rule(rule)
         if in_force is None:
             return
-        finding = Finding(
-            rule=rule, action=in_force.action, matched=shown(matched), reason=in_force.reason
-        )
+        text = shown(matched[:LONGEST_SHOWN])
+        finding = Finding(rule=rule, action=in_force.action, matched=text, reason=in_force.reason)
         if not self._open:
-            self._parts.append(_OpenPart(shown(matched), self._via))
-            self._parts[-1].findings.append(finding)
-        elif finding not in self._open[-1].findings:
-            self._open[-1].findings.append(finding)
+            self._parts.append(_OpenPart(text, self._via))
+        part = self._open[-1] if self._open else self._parts[-1]
+        part.findings[finding] = None
 
     def noticed(self, rule: str, matched: str) -> None:
         """Note what an expansion does by itself."""
         self.found(rule, matched)
 
-    def reset_part(self) -> None:
+    def whole(self, text: str) -> None:
         """Leave every part: what is found next belongs to the line as a whole."""
-        self._open, self._via = [], ()
+        self._via = ()
+        self._open = [_OpenPart(text, ())]
+        self._parts += self._open
 
     @contextmanager
     def part(self, text: str) -> Iterator[_OpenPart]:
         """Judge one simple command: what is found meanwhile belongs to it."""
+        self.budget.spend(12, "judging its commands")
         opened = _OpenPart(text, self._via)
         self._parts.append(opened)
-        if len(self._parts) > MOST_PARTS:
-            raise TooMuch(f"more than {MOST_PARTS} commands")
         self._open.append(opened)
         try:
             yield opened
         finally:
             self._open.pop()
 
+    def drop(self, part: _OpenPart) -> None:
+        """Leave out a part that was judged and says nothing."""
+        self.budget.spend(len(self._parts) // 16, "judging its commands")
+        self._parts.remove(part)
+
     @contextmanager
     def within(self, what: str) -> Iterator[None]:
         """Judge what stands inside something: ``sudo``, ``bash -c``."""
         before = self._via
-        self._via = (*before, what)
+        self._via = (*before, what[:LONGEST_VIA])
         if len(self._via) > DEEPEST:
-            raise TooMuch("too many commands inside commands")
+            raise TooMuch(f"more than {DEEPEST} commands stand inside one another")
         try:
             yield
         finally:
@@ -120,6 +123,10 @@ class Effects:
 
     def zone(self, field: str, state: State, *, link_itself: bool = False) -> Zone:
         """Return where a path leads."""
+        self.budget.spend(
+            10 + len(field) // 32 + len(state.links) // 8 + 6 * len(state.other_cwds),
+            "looking at its paths",
+        )
         if any(_in_link(field, link) for link in state.links):
             return Zone.OUTSIDE
         zones = [paths.zone(field, self.place, state.cwd, link_itself=link_itself)]
@@ -189,8 +196,15 @@ class Effects:
         name = source.rstrip("/").rpartition("/")[2]
         state.links.update({target, f"{target}/{name}" if target != "." else name})
 
+    def reads_below(self, directory: str, state: State) -> None:
+        """Judge that every file below a directory is read and may be shown."""
+        self.budget.spend(12, "looking at its paths")
+        if paths.holds_secrets(directory, self.place, state.cwd):
+            self.found("read-secret", directory)
+
     def reads(self, field: str, state: State) -> None:
         """Judge that the file is read and may be shown."""
+        self.budget.spend(8 + len(field) // 16, "looking at its paths")
         if paths.is_secret(field, self.place, state.cwd):
             self.found("read-secret", field)
 
@@ -202,19 +216,23 @@ class Effects:
         """Return whether this line took the file, or what it lies in, from the network."""
         if not self.fetched:
             return False
+        self.budget.spend(2 + len(self.fetched) // 8, "looking at its paths")
         resolved = self.place.resolve(paths.absolute(path, state.cwd) or path)
         return any(resolved == each or resolved.startswith(each + "/") for each in self.fetched)
 
     def project_rules(self, text: str, words: tuple[str, ...]) -> None:
+        """Judge a command by the project's own rules."""
+        if not self.policy.rules:
+            return
         shapes = (text, shown_words(words))
         for rule in self.policy.rules:
             if rule.pattern is None or rule.action is Action.ALLOW:
                 continue
             hit = next((found for shape in shapes if (found := rule.pattern.search(shape))), None)
             if hit:
-                finding = Finding(rule.name, rule.action, hit.group(), rule.reason)
-                if finding not in self._open[-1].findings:
-                    self._open[-1].findings.append(finding)
+                matched = hit.group()[:LONGEST_SHOWN]
+                finding = Finding(rule.name, rule.action, matched, rule.reason)
+                self._open[-1].findings[finding] = None
 
 
 def secret_variable(name: str) -> bool:
@@ -224,18 +242,32 @@ def secret_variable(name: str) -> bool:
 
 def odd_characters(text: str) -> str:
     """Return what is odd about a line's characters; "" when nothing is."""
-    for character in text:
+    for found in _MAYBE_ODD.finditer(text):
+        character = found.group()
         code = ord(character)
-        if code < 0x20 and character not in "\t\n":
+        if code < 0x20 or 0x7F <= code < 0xA0:
             return f"a control character (U+{code:04X})"
-        if code == 0x7F or 0x80 <= code < 0xA0:
-            return f"a control character (U+{code:04X})"
-        if code > 0x7F and (character in _INVISIBLE or not character.isprintable()):
+        if character in _INVISIBLE or not character.isprintable():
             return f"an invisible character (U+{code:04X})"
     return ""
 
 
+_MAYBE_ODD = re.compile(r"[^\t\n\x20-\x7e]")
 _INVISIBLE = frozenset("\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0")
+
+
+def _counted(resolve: Callable[[str], str], budget: Budget) -> Callable[[str], str]:
+    """Return `resolve`, which asks the disk, so that it is counted and nothing is asked twice."""
+    kept: dict[str, str] = {}
+
+    def counted(path: str) -> str:
+        found = kept.get(path)
+        if found is None:
+            budget.spend(3 + 3 * path.count("/") + len(path) // 32, "following its paths")
+            found = kept[path] = resolve(path)
+        return found
+
+    return counted
 
 
 def _in_link(field: str, link: str) -> bool:

@@ -4,8 +4,9 @@ runs nothing, but for the `resolve` it is given, which follows links.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from siding.policy.effects import TooMuch, odd_characters
-from siding.policy.examiner import LONGEST, Call, Examiner, Judges
+from siding.policy.budget import LONGEST_LINE, Budget, TooMuch
+from siding.policy.effects import LONGEST_SHOWN, odd_characters
+from siding.policy.examiner import Call, Examiner, Judges
 from siding.policy.fields import ANYTHING, MARKS, shown_words
 from siding.policy.paths import Place
 from siding.policy.policy import Policy
@@ -15,19 +16,25 @@ from siding.policy.rules import POLICY_BROKEN
 from siding.policy.verdict import Action, Finding, Part, Verdict, verdict_of
 from siding.policy.words import NotUnderstood
 
+LONGEST_NAME = 100  # characters of a line that is too long to show
 NO_VARIABLES: Mapping[str, str] = {}
 BUILT_IN_ONLY = Policy()
 JUDGES = Judges(judge=judge, known=known_program, variable=judge_variable)
 
 
 def check_line(
-    text: str, place: Place, policy: Policy = BUILT_IN_ONLY, env: Mapping[str, str] = NO_VARIABLES
+    text: str,
+    place: Place,
+    policy: Policy = BUILT_IN_ONLY,
+    env: Mapping[str, str] = NO_VARIABLES,
+    budget: Budget | None = None,
 ) -> Verdict:
-    """Judge a line of shell, as an agent's tool call or a hook has it."""
+    """Judge a line of shell, as an agent's tool call or a hook has it; what it took is counted in
+    `budget`."""
     if policy.broken:
         return _broken(policy, text)
-    examiner = Examiner(policy, place, env, JUDGES)
-    _guarded(examiner, lambda: _whole_line(examiner, text))
+    examiner = Examiner(policy, place, env, JUDGES, budget)
+    _guarded(examiner, text, lambda: _whole_line(examiner, text))
     return _verdict(examiner, policy, text)
 
 
@@ -40,15 +47,17 @@ def check_argv(
     """Judge a program with its arguments, as ``siding run -- CMD ARGS`` has it: no shell reads it,
     unless the program is one."""
     words = tuple(argv)
-    text = shown_words(words)
+    long = len(words) + sum(map(len, words)) > LONGEST_LINE
+    text = " ".join(words) if long else shown_words(words)
     if policy.broken:
         return _broken(policy, text)
     examiner = Examiner(policy, place, env, JUDGES)
-    _guarded(examiner, lambda: _words(examiner, words, text))
+    _guarded(examiner, text, lambda: _words(examiner, words, text))
     return _verdict(examiner, policy, text)
 
 
 def _whole_line(examiner: Examiner, text: str) -> None:
+    _not_too_long(len(text))
     if any(mark in text for mark in MARKS):
         examiner.found("odd-characters", "a control character")
         return
@@ -60,27 +69,54 @@ def _words(examiner: Examiner, words: tuple[str, ...], text: str) -> None:
     if not words or not words[0]:
         examiner.found("not-whole", "no program is named")
         return
+    _not_too_long(len(words) + sum(map(len, words)))
     if any(mark in word for word in words for mark in MARKS):
         examiner.found("odd-characters", "a control character")
         return
-    with examiner.part(text[:2000]):
+    with examiner.part(text[:LONGEST_SHOWN]):
         problem = odd_characters(words[0])
         if problem:
             examiner.found("odd-characters", problem)
-        if sum(map(len, words)) > LONGEST:
-            raise TooMuch(f"longer than {LONGEST} characters")
         examiner.project_rules(text, words)
         examiner.call(Call(words=words, state=examiner.new_state(), stdin=ANYTHING))
     examiner.uncalled()
 
 
-def _guarded(examiner: Examiner, action: Callable[[], None]) -> None:
+def _not_too_long(length: int) -> None:
+    """Refuse by size before anything is looked at."""
+    if length > LONGEST_LINE:
+        raise TooMuch(f"it is longer than {LONGEST_LINE:,} characters")
+
+
+def _guarded(examiner: Examiner, text: str, action: Callable[[], None]) -> None:
     """Whatever cannot be judged to its end is a question."""
     try:
-        action()
+        _with_room(action)
     except (TooMuch, NotUnderstood, RecursionError) as error:
-        examiner.reset_part()
+        examiner.whole(_named(text))
         examiner.found("too-much", str(error) or "nested too deeply")
+
+
+def _named(text: str) -> str:
+    """Return a name for a line too long to show: an answer that is remembered is for this one."""
+    from hashlib import sha256
+
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    begin = " ".join(text[:LONGEST_NAME].split())
+    return f"(the whole line, {len(text):,} characters, sha256 {digest}) {begin}"
+
+
+def _with_room(action: Callable[[], None]) -> None:
+    """Call `action` with room for all the calls below it.
+
+    CPython keeps the frames of calls in pieces of 16 KiB and gives one back as soon as it is empty.
+    A loop just at the border of two then asks the kernel for memory in each turn, and a nested line
+    takes six times as long. One frame that asks for much has them all in one piece.
+    """
+    action()
+
+
+_with_room.__code__ = _with_room.__code__.replace(co_stacksize=16_000)
 
 
 def _verdict(examiner: Examiner, policy: Policy, text: str) -> Verdict:
@@ -98,8 +134,9 @@ def _matches_whole(policy: Policy, text: str, parts: tuple[Part, ...]) -> list[P
             continue
         hit = rule.pattern.search(text)
         if hit:
-            findings.append(Finding(rule.name, rule.action, hit.group(), rule.reason))
-    return [Part(text=text[:2000], via=(), findings=tuple(findings))] if findings else []
+            matched = hit.group()[:LONGEST_SHOWN]
+            findings.append(Finding(rule.name, rule.action, matched, rule.reason))
+    return [Part(text=text[:LONGEST_SHOWN], via=(), findings=tuple(findings))] if findings else []
 
 
 def _answered(part: Part, policy: Policy) -> Part:
@@ -117,4 +154,4 @@ def _answered(part: Part, policy: Policy) -> Part:
 
 def _broken(policy: Policy, text: str) -> Verdict:
     finding = Finding(POLICY_BROKEN.name, Action.BLOCK, policy.broken, POLICY_BROKEN.reason)
-    return verdict_of([Part(text=text[:2000], via=(), findings=(finding,))])
+    return verdict_of([Part(text=text[:LONGEST_SHOWN], via=(), findings=(finding,))])

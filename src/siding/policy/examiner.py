@@ -8,11 +8,12 @@ program. Where two ways are possible it takes what holds on both.
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from siding.policy.effects import Effects, TooMuch, odd_characters, secret_variable
+from siding.policy.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
+from siding.policy.effects import LONGEST_SHOWN, Effects, odd_characters, secret_variable
 from siding.policy.expansion import Expander
 from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, Output, shown_words
-from siding.policy.grammar import parse
-from siding.policy.paths import Place
+from siding.policy.grammar import Parser, parse
+from siding.policy.paths import HARMLESS_DEVICES, Place
 from siding.policy.policy import Policy
 from siding.policy.scan import assigned, multiplies
 from siding.policy.state import State
@@ -35,9 +36,10 @@ from siding.policy.tree import (
     Word,
 )
 from siding.policy.verdict import Action, worst
-from siding.policy.words import NotUnderstood
+from siding.policy.words import NAME, NotUnderstood, joined
 
-LONGEST = 10_000  # characters in one line
+_WITHOUT_MARKS = dict.fromkeys(map(ord, MARKS), "0")
+_COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})  # arithmetic on both sides
 MOST_TURNS = 12  # values of a loop's variable that are looked at one by one
 
 
@@ -70,12 +72,18 @@ class Examiner(Effects):
     """Judges one line."""
 
     def __init__(
-        self, policy: Policy, place: Place, env: Mapping[str, str], judges: "Judges"
+        self,
+        policy: Policy,
+        place: Place,
+        env: Mapping[str, str],
+        judges: "Judges",
+        budget: Budget | None = None,
     ) -> None:
-        super().__init__(policy, place)
+        super().__init__(policy, place, budget or Budget())
         self.judges = judges
         self.env = env
         self._defined: dict[str, tuple[Command, State, tuple[str, ...]]] = {}
+        self._multiplying: dict[int, bool] = {}  # bodies of functions that were looked at
 
     # -- results ---------------------------------------------------------------------------
 
@@ -87,16 +95,17 @@ class Examiner(Effects):
 
     def line(self, text: str, state: State, stdin: Output = ANYTHING) -> Output:
         """Judge a line of text; what does not parse is itself a finding."""
+        if len(text) > LONGEST_LINE:
+            raise TooMuch(f"it is longer than {LONGEST_LINE:,} characters")
+        self.budget.spend(5 + len(text) // 32, "reading the line")
         if UNKNOWN in text or any(mark in text for mark in MARKS):
             self.found("code-from-input", text)
             return ANYTHING
         problem = odd_characters(text)
         if problem:
             self.found("odd-characters", problem)
-        if len(text) > LONGEST:
-            raise TooMuch(f"longer than {LONGEST} characters")
         try:
-            script = parse(text)
+            script = parse(text, self.budget)
         except NotUnderstood as error:
             self.found("not-whole", f"{error.reason}, at character {error.offset + 1}")
             return ANYTHING
@@ -116,11 +125,13 @@ class Examiner(Effects):
         skipped: list[State] = []  # the states if what stands after && did not run
         joint = ";"
         for pipeline in script.pipelines:
+            if state.other_cwds:
+                self.budget.spend(len(state.other_cwds) // 8, "following its directories")
             before = state.copy() if joint in ("&&", "||") else None
             directory = state.cwd
             outputs.append(self.pipeline(pipeline, state, stdin))
             if before is not None and joint == "||":
-                state.merge(before)
+                self._merge(state, before)
             elif before is not None:
                 skipped.append(before)
             joint = pipeline.connector
@@ -128,9 +139,32 @@ class Examiner(Effects):
                 state.other_cwds |= {directory}  # the cd may have failed
             if joint not in ("&&", "||"):
                 for each in skipped:
-                    state.merge(each)
+                    self._merge(state, each)
                 skipped = []
-        return _joined(outputs)
+        return self._joined(outputs)
+
+    def _merge(self, state: State, other: State) -> None:
+        """Keep what holds on two ways."""
+        self.budget.spend(
+            3 + (len(state.variables) + len(state.arrays) + len(state.other_cwds)) // 4,
+            "following its variables",
+        )
+        state.merge(other)
+
+    def _joined(self, outputs: list[Output]) -> Output:
+        """Return what several commands write, one after the other."""
+        if len(outputs) == 1:
+            return outputs[0]
+        texts = [output.text for output in outputs]
+        length = sum(len(text or "") for text in texts)
+        self.budget.spend(len(outputs) // 8 + min(length, LONGEST_VALUE) // 64, "judging it")
+        unknown = None in texts or length > LONGEST_VALUE
+        return Output(
+            text=None if unknown else "".join(text for text in texts if text),
+            remote=any(output.remote for output in outputs),
+            secret=any(output.secret for output in outputs),
+            endless=any(output.endless for output in outputs),
+        )
 
     def pipeline(self, pipeline: Pipeline, state: State, stdin: Output) -> Output:
         """Judge the commands of a pipeline, each with what the one before it writes."""
@@ -142,6 +176,7 @@ class Examiner(Effects):
 
     def substituted(self, script: Script, state: State) -> Output:
         """Judge a substitution, which has a state of its own."""
+        self.budget.spend(6, "judging its commands")
         with self.within("$(…)"):
             return self.script(script, state.copy(), ANYTHING)
 
@@ -149,6 +184,13 @@ class Examiner(Effects):
 
     def command(self, command: Command, state: State, stdin: Output) -> Output:
         """Judge one command of any kind."""
+        self.budget.spend(4 + len(state.variables) // 16, "judging its commands")
+        self.budget.enter()
+        output = self._command(command, state, stdin)
+        self.budget.leave()
+        return output
+
+    def _command(self, command: Command, state: State, stdin: Output) -> Output:
         match command:
             case Simple():
                 return self._simple(command, state, stdin)
@@ -180,11 +222,10 @@ class Examiner(Effects):
                 return NOTHING
 
     def _redirected(self, command: Redirected, state: State, stdin: Output) -> Output:
-        with self.part("redirection"):
+        with self.part("redirection") as opened:
             stdin, kept = self._redirects(command.redirects, state, stdin)
-            quiet = not self._open[-1].findings
-        if quiet:
-            self._parts.remove(next(p for p in self._parts if p.text == "redirection"))
+        if not opened.findings:
+            self.drop(opened)
         output = self.command(command.command, state, stdin)
         return self._kept(output, kept, state)
 
@@ -199,7 +240,7 @@ class Examiner(Effects):
         if command.otherwise is not None:
             outputs.append(self.script(command.otherwise, state, stdin))
         for way in ways:
-            state.merge(way)
+            self._merge(state, way)
         return ANYTHING if any(output.text != "" for output in outputs) else NOTHING
 
     def _case(self, command: Case, state: State, stdin: Output) -> Output:
@@ -213,13 +254,13 @@ class Examiner(Effects):
             outputs.append(self.script(body, way, stdin))
             ways.append(way)
         for way in ways:
-            state.merge(way)
+            self._merge(state, way)
         return ANYTHING if any(output.text != "" for output in outputs) else NOTHING
 
     def _for(self, command: For, state: State, stdin: Output) -> Output:
         expander = Expander(self, state)
         if command.arithmetic is not None:
-            expander.single(command.arithmetic)
+            expander.subscript(command.arithmetic)
         values = [UNKNOWN]
         if command.words:
             values = expander.fields(command.words) or [UNKNOWN]
@@ -232,7 +273,7 @@ class Examiner(Effects):
             if command.name:
                 state.variables[command.name] = value
             outputs.append(self.script(command.body, state, stdin))
-        return _joined(outputs)
+        return self._joined(outputs)
 
     def _define(self, command: Function, state: State) -> Output:
         if self.judges.known(command.name):
@@ -246,31 +287,74 @@ class Examiner(Effects):
 
     def _condition(self, command: Condition, state: State) -> None:
         expander = Expander(self, state)
-        for word in command.words:
-            expander.single(word)
+        texts = [expander.single(word) for word in command.words]
+        for number, text in enumerate(texts):
+            if text in _COMPARES:
+                for each in (*texts[max(0, number - 1) : number], *texts[number + 1 : number + 2]):
+                    self.evaluated(each, state)
+            elif command.arithmetic:
+                self.evaluated(text, state)
+            elif text in ("-v", "-R"):
+                for name in texts[number + 1 : number + 2]:
+                    self.named(name, state)
         self._arithmetic_values(state)
 
     def _arithmetic_values(self, state: State) -> None:
         """Arithmetic reads the values of variables as expressions, substitutions included."""
+        self.budget.spend(len(state.variables) // 8, "following its variables")
         for name, value in state.variables.items():
             if "$(" in value or "`" in value:
                 with self.part(f"arithmetic near {name}"):
                     self.found("dynamic-value", name)
                 return
 
+    def evaluated(self, text: str, state: State) -> None:
+        """Judge what reading `text` as arithmetic runs: the substitutions in it, and those in the
+        values of the variables it names, which are read as arithmetic in turn."""
+        waiting, seen = [text], {""}
+        while waiting:
+            each = waiting.pop().translate(_WITHOUT_MARKS)
+            self.budget.spend(2 + len(each) // 8, "reading arithmetic")
+            if each in seen or each.isdigit():
+                continue
+            seen.add(each)
+            if "$" in each or "`" in each:
+                self._text_expanded(each, state)
+            for name in NAME.findall(each):
+                waiting += [state.variables.get(name, ""), *state.arrays.get(name, ())]
+
+    def _text_expanded(self, text: str, state: State) -> None:
+        """Judge the substitutions in a text that the shell expands once more."""
+        with self.within("arithmetic"):
+            try:
+                parts = Parser(text, budget=self.budget).read_unquoted_body()
+            except NotUnderstood:
+                self.found("dynamic-value", text)
+                return
+            Expander(self, state).single(Word(parts=joined(parts), text=text))
+
+    def named(self, name: str, state: State) -> None:
+        """Judge a variable's name that a command is given: the shell evaluates its subscript."""
+        if UNKNOWN in name:
+            self.found("dynamic-value", name)
+        if "[" in name:
+            self.evaluated(name.partition("[")[2], state)
+
     def _forget(self, script: Script, state: State) -> None:
         """Forget what a loop's body will change: a later turn starts with that."""
         for command in (c for pipeline in script.pipelines for c in pipeline.commands):
-            for name in assigned(command):
+            for name in assigned(command, self.budget):
                 if name == "cd":
                     state.cwd = state.cwd if state.cwd is None else None
                 elif name in state.variables:
                     state.variables[name] = UNKNOWN
+                if name in state.arrays:
+                    state.arrays[name] = (*state.arrays[name], UNKNOWN)
 
     # -- simple commands -------------------------------------------------------------------
 
     def _simple(self, command: Simple, state: State, stdin: Output) -> Output:
-        with self.part(" ".join(command.text.split())[:2000]):
+        with self.part(" ".join(command.text[:LONGEST_SHOWN].split())):
             expander = Expander(self, state)
             assigned = self._assignments(command, state, expander)
             expander.names.clear()
@@ -302,18 +386,31 @@ class Examiner(Effects):
         assigned: dict[str, str] = {}
         for assignment in command.assignments:
             if assignment.subscript is not None:
-                expander.single(assignment.subscript)
+                expander.subscript(assignment.subscript)
             if assignment.array is not None:
-                state.arrays[assignment.name] = tuple(expander.fields(assignment.array))
+                elements = expander.elements(assignment.array)
+                state.hold(assignment.name, elements, append=assignment.append)
+                for element in elements if assignment.name in state.integers else ():
+                    self.evaluated(element, state)
                 assigned[assignment.name] = UNKNOWN
                 continue
             value = expander.single(assignment.value)
             if assignment.append:
-                value = state.variables.get(assignment.name, UNKNOWN) + value
+                value = self._appended(state.variables.get(assignment.name, UNKNOWN), value)
+            if assignment.subscript is not None or assignment.name in state.arrays:
+                state.hold(assignment.name, [value], append=True)
+            if assignment.name in state.integers:
+                self.evaluated(value, state)
             assigned[assignment.name] = UNKNOWN if assignment.subscript is not None else value
         for name, value in assigned.items():
             self.variable(name, value, state, lasting=not command.words)
         return assigned
+
+    def _appended(self, value: str, more: str) -> str:
+        if len(value) + len(more) > LONGEST_VALUE:
+            return UNKNOWN
+        self.budget.text(len(value) + len(more), "making a value")
+        return value + more
 
     def variable(self, name: str, value: str, state: State, *, lasting: bool) -> None:
         """Judge the setting of a variable."""
@@ -335,6 +432,7 @@ class Examiner(Effects):
 
     def call(self, call: Call) -> Output:
         """Judge one program with its arguments."""
+        self.budget.spend(10 + sum(map(_cost, call.words)), "judging its commands")
         first = call.words[0]
         if any(mark in first for mark in MARKS):
             self.found("dynamic-command", first)
@@ -364,12 +462,15 @@ class Examiner(Effects):
 
     def would_block(self, text: str, state: State) -> bool:
         """Return whether `text`, read as a command line, would be blocked."""
-        probe = Examiner(self.policy._replace(rules=()), self.place, self.env, self.judges)
+        policy = self.policy._replace(rules=())
+        probe = Examiner(policy, self.place, self.env, self.judges, self.budget)
         probe._via = (*self._via, "argument")
+        depth = self.budget.depth
         try:
             with probe.within("argument"):
                 probe.line(text, state.copy())
-        except (TooMuch, NotUnderstood):
+        except NotUnderstood:
+            self.budget.depth = depth
             return True
         return worst(part.action for part in probe.parts()) is Action.BLOCK
 
@@ -378,7 +479,9 @@ class Examiner(Effects):
         self._defined.pop(name, None)
         body = call.state.functions[name]
         if name in call.state.calls:
-            if multiplies(body, name):
+            if id(body) not in self._multiplying:
+                self._multiplying[id(body)] = multiplies(body, name, self.budget)
+            if self._multiplying[id(body)]:
                 self.found("fork-bomb", name)
             return ANYTHING
         state = call.state
@@ -398,6 +501,7 @@ class Examiner(Effects):
         expander = Expander(self, state)
         target = ""
         for redirect in redirects:
+            self.budget.spend(4, "judging its commands")
             if redirect.heredoc is not None:
                 stdin = Output(text=expander.single(redirect.heredoc.body))
                 continue
@@ -430,16 +534,13 @@ class Examiner(Effects):
             self.found("fill-disk", target)
         if output.remote:
             self.takes(target, state)
+        if output.secret and target not in HARMLESS_DEVICES:
+            self.found("print-secret", target)
         return NOTHING
 
 
-def _joined(outputs: list[Output]) -> Output:
-    if len(outputs) == 1:
-        return outputs[0]
-    texts = [output.text for output in outputs]
-    return Output(
-        text=None if None in texts else "".join(text for text in texts if text),
-        remote=any(output.remote for output in outputs),
-        secret=any(output.secret for output in outputs),
-        endless=any(output.endless for output in outputs),
-    )
+def _cost(word: str) -> int:
+    """Return what looking at one argument takes. One with hundreds of flags is looked at by each
+    of them."""
+    flags = len(word) if word[:1] == "-" and len(word) > 300 else 0
+    return 8 + len(word) // 16 + 4 * flags

@@ -7,6 +7,7 @@ line does not set is unknown, unless the caller told its value.
 import re
 from typing import Protocol
 
+from siding.policy.budget import LONGEST_VALUE, Budget
 from siding.policy.fields import ANY, MARKS, NUMBER, ONE, UNKNOWN, Output
 from siding.policy.state import State
 from siding.policy.tree import (
@@ -21,13 +22,14 @@ from siding.policy.tree import (
 from siding.policy.words import NotUnderstood
 
 MOST_FIELDS = 2000
+MOST_BRACES = 40  # groups of braces in one word
 
 _NUMBERS = frozenset({"$", "!", "?", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID",
                       "BASHPID", "EPOCHSECONDS"})  # fmt: skip
-_TILDE = re.compile(r"~([A-Za-z_][\w.-]*|[+-])?(?=/|$)")
-_AFTER_EQUALS = re.compile(r"-{0,2}[A-Za-z_][\w-]*\+?=~")
+_TILDE = re.compile(r"~([A-Za-z_][\w.-]*|[+-])?(?=[/:]|\Z)")
+_ASSIGNS = re.compile(r"-{0,2}[A-Za-z_][\w-]*(?:\[[^\]]*\])?\+?=")
+_ELEMENT = re.compile(r"\]\+?=")
 _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d{1,3})?")
-_BRACKET = re.compile(r"\[[^\]/]+\]")
 
 # A run of text with how it came about: literal and unquoted (patterns count), literal and quoted
 # (they do not), or from an expansion that is split into words.
@@ -38,9 +40,13 @@ class Surroundings(Protocol):
     """What expansion needs of whoever reads the line."""
 
     home: str
+    budget: Budget
 
     def substituted(self, script: Script, state: State) -> Output:
         """Judge the commands of a substitution; return what they write."""
+
+    def evaluated(self, text: str, state: State) -> None:
+        """Judge what reading `text` as arithmetic runs."""
 
     def noticed(self, rule: str, matched: str) -> None:
         """Take note of something an expansion itself does."""
@@ -57,24 +63,59 @@ class Expander:
     def fields(self, words: tuple[Word, ...]) -> list[str]:
         """Return the fields of `words`, in order."""
         found: list[str] = []
+        length = 0
         for word in words:
-            for parts in _braces(list(word.parts)):
-                found.extend(self._word(parts))
+            for parts in _braces(list(word.parts), self.around.budget):
+                fields = self._word(parts) if not word.assigns else [self._unsplit(parts)]
+                found.extend(fields)
+                length += sum(map(len, fields))
+                self.around.budget.spend(2 + len(fields), "making its words")
                 if len(found) > MOST_FIELDS:
-                    raise NotUnderstood("too many words", 0)
+                    raise NotUnderstood(f"it makes more than {MOST_FIELDS:,} words", 0)
+                if length > LONGEST_VALUE:
+                    raise NotUnderstood(f"its words have over {LONGEST_VALUE:,} characters", 0)
         return found
 
     def single(self, word: Word | None) -> str:
         """Return a word as one field, without splitting: an assignment's value, a file's name."""
         if word is None:
             return ""
-        return "".join(text for _, text in self._runs(list(word.parts), assignment=True))
+        return self._joined(self._runs(list(word.parts), assignment=True))
+
+    def _joined(self, runs: list[_Run]) -> str:
+        text = "".join(text for _, text in runs)
+        self.around.budget.text(len(text), "making a value")
+        return text
+
+    def _unsplit(self, parts: list[WordPart]) -> str:
+        return self._joined(self._runs(parts, assignment=False))
+
+    def elements(self, words: tuple[Word, ...]) -> list[str]:
+        """Return the values of an array's elements: ``a``, ``*.c``, or ``[1]=a``, which is one
+        assignment."""
+        found: list[str] = []
+        for word in words:
+            taken = _element(word)
+            if taken is None:
+                found += self.fields((word,))
+            else:
+                self.subscript(Word(parts=taken[0], text=""))
+                found.append(self._joined(self._runs(list(taken[1]), assignment=True)))
+            if len(found) > MOST_FIELDS:
+                raise NotUnderstood(f"it makes more than {MOST_FIELDS:,} words", 0)
+        return found
+
+    def subscript(self, word: Word) -> str:
+        """Return what stands between the brackets of ``name[…]``, which is arithmetic."""
+        text = self.single(word)
+        self.around.evaluated(text, self.state)
+        return text
 
     def pattern(self, word: Word) -> str:
         """Return a word as one field with its patterns marked: the target of a redirection."""
-        return "".join(
-            _marked(text) if how != "quoted" else text
-            for how, text in self._runs(list(word.parts), assignment=False)
+        runs = self._runs(list(word.parts), assignment=False)
+        return self._joined(
+            [(how, _marked(text) if how != "quoted" else text) for how, text in runs]
         )
 
     # -- one word --------------------------------------------------------------------------
@@ -119,6 +160,10 @@ class Expander:
 
     def _runs(self, parts: list[WordPart], *, assignment: bool) -> list[_Run]:
         runs: list[_Run] = []
+        length = 0
+        first = parts[0] if parts else None
+        like = isinstance(first, Literal) and not first.quoted and _ASSIGNS.match(first.text)
+        after = like.end() if like and not assignment else 0  # the value of `name=value` starts
         for number, part in enumerate(parts):
             if isinstance(part, Literal):
                 text = part.text
@@ -126,30 +171,40 @@ class Expander:
                     raise NotUnderstood("a control character in a word", 0)
                 if not part.quoted:
                     alone = number == len(parts) - 1
-                    text = self._tilde(text, first=number == 0, last=alone, assignment=assignment)
+                    start = after if number == 0 else len(text)
+                    text = self._tilde(text, start, last=alone, lists=assignment or after > 0)
                 runs.append(("quoted" if part.quoted else "plain", text))
             else:
                 quoted = isinstance(part, Arithmetic) or part.quoted
                 runs.append(("quoted" if quoted or assignment else "split", self._value(part)))
+            length += len(runs[-1][1])
+            if length > LONGEST_VALUE:  # what runs in it is still looked at
+                runs = [("quoted", UNKNOWN)]
+        self.around.budget.spend(len(parts) + min(length, LONGEST_VALUE) // 64, "making its words")
         return runs
 
-    def _tilde(self, text: str, *, first: bool, last: bool, assignment: bool) -> str:
-        if first and text.startswith("~"):
-            return self._tilde_at(text, last=last)
-        equals = _AFTER_EQUALS.match(text) if first and not assignment else None
-        if equals:
-            return text[: equals.end() - 1] + self._tilde_at(text[equals.end() - 1 :], last=last)
-        if assignment and ":~" in text:
-            return ":".join(
-                self._tilde_at(piece, last=True) if number else piece
-                for number, piece in enumerate(text.split(":"))
-            )
-        return text
+    def _tilde(self, text: str, start: int, *, last: bool, lists: bool) -> str:
+        """Expand a tilde at `start`, and where the text is a value, after every colon as well."""
+        if "~" not in text:
+            return text
+        head, rest = text[:start], text[start:]
+        if not lists:
+            return head + (self._tilde_at(rest, last=last) if rest[:1] == "~" else rest)
+        first, *pieces = (text[start:] if start < len(text) else text).split(":")
+        if start < len(text):
+            first = self._tilde_at(first, last=last or bool(pieces))
+        else:
+            head = ""
+        for number, piece in enumerate(pieces, start=1):
+            first += ":" + self._tilde_at(piece, last=last or number < len(pieces))
+        return head + first
 
     def _tilde_at(self, text: str, *, last: bool) -> str:
         found = _TILDE.match(text)
-        if found is None or (found.end() == len(text) and not last):
-            return text if found is None else UNKNOWN
+        if found is None:
+            return UNKNOWN if text[:1] == "~" and "/" not in text and not last else text
+        if found.end() == len(text) and not last:
+            return UNKNOWN
         name = found.group(1) or ""
         if name == "+":
             place = self.state.cwd or UNKNOWN
@@ -158,14 +213,20 @@ class Expander:
         elif name in ("", self.around.home.rpartition("/")[2]):
             place = self.around.home
         else:
-            place = f"/home/{name}"
+            place = "/root" if name == "root" else f"/home/{name}"
         return place + text[found.end() :]
 
     # -- values ----------------------------------------------------------------------------
 
     def _value(self, part: Parameter | Substitution | Arithmetic) -> str:
+        self.around.budget.enter()
+        value = self._value_inside(part)
+        self.around.budget.leave()
+        return value
+
+    def _value_inside(self, part: Parameter | Substitution | Arithmetic) -> str:
         if isinstance(part, Arithmetic):
-            self.single(part.inner)
+            self.subscript(part.inner)
             return NUMBER
         if isinstance(part, Substitution):
             output = self.around.substituted(part.script, self.state)
@@ -180,6 +241,8 @@ class Expander:
         self.names.add(parameter.name)
         argument = self.single(parameter.argument)
         operator = parameter.operator
+        if operator == ":" or ("[]" in operator and argument not in ("@", "*")):
+            self.around.evaluated(argument, self.state)
         if operator in ("#[]", "![]"):
             return NUMBER
         if "@" in operator or operator.startswith("!"):
@@ -241,14 +304,55 @@ def _marked(text: str) -> str:
     """Return unquoted text with its file name patterns as marks."""
     if "*" not in text and "?" not in text and "[" not in text:
         return text
-    text = _BRACKET.sub(ONE, text) if len(text) > 1 else text
+    text = _with_sets(text) if "]" in text else text
     return text.replace("*", ANY).replace("?", ONE)
+
+
+def _with_sets(text: str) -> str:
+    """Return the text with every ``[abc]`` as a mark. The ends are sought only once each."""
+    pieces: list[str] = []
+    at = bracket = slash = 0
+    while (opening := text.find("[", at)) >= 0:
+        bracket = _next(text, "]", opening + 2, bracket)
+        slash = _next(text, "/", opening + 1, slash)
+        inside = bracket < slash and bracket < len(text) and text[opening + 1] != "]"
+        pieces += [text[at:opening], ONE] if inside else [text[at : opening + 1]]
+        at = bracket + 1 if inside else opening + 1
+    return "".join([*pieces, text[at:]])
+
+
+def _next(text: str, character: str, start: int, known: int) -> int:
+    """Return the place of `character` from `start` on; `known` is the one that was found last."""
+    if known >= start:
+        return known
+    found = text.find(character, start)
+    return len(text) if found < 0 else found
+
+
+def _element(word: Word) -> tuple[tuple[WordPart, ...], tuple[WordPart, ...]] | None:
+    """Return the parts before and after the ``]=`` of an array's element; None without one."""
+    first = word.parts[0] if word.parts else None
+    if not isinstance(first, Literal) or first.quoted or first.text[:1] != "[":
+        return None
+    for number, part in enumerate(word.parts):
+        if not isinstance(part, Literal) or part.quoted:
+            continue
+        found = _ELEMENT.search(part.text)
+        if found is None:
+            continue
+        head = Literal(text=part.text[: found.start()], quoted=False)
+        tail = Literal(text=part.text[found.end() :], quoted=False)
+        value = (*((tail,) if tail.text else ()), *word.parts[number + 1 :])
+        if number == 0:
+            return (Literal(text=head.text[1:], quoted=False),), value
+        return (Literal(text=first.text[1:], quoted=False), *word.parts[1:number], head), value
+    return None
 
 
 # -- braces ------------------------------------------------------------------------------------
 
 
-def _braces(parts: list[WordPart]) -> list[list[WordPart]]:
+def _braces(parts: list[WordPart], budget: Budget) -> list[list[WordPart]]:
     """Return the words that ``{a,b}`` and ``{1..3}`` make of one."""
     if not any(isinstance(p, Literal) and not p.quoted and "{" in p.text for p in parts):
         return [parts]
@@ -258,26 +362,34 @@ def _braces(parts: list[WordPart]) -> list[list[WordPart]]:
             atoms.extend(Literal(text=character, quoted=False) for character in part.text)
         else:
             atoms.append(part)
-    return [_glued(each) for each in _expanded(atoms, 0)]
+    return [_glued(each) for each in _expanded(atoms, 0, 0, budget)]
 
 
 def _is(atom: WordPart, character: str) -> bool:
     return isinstance(atom, Literal) and not atom.quoted and atom.text == character
 
 
-def _expanded(atoms: list[WordPart], start: int) -> list[list[WordPart]]:
+def _expanded(
+    atoms: list[WordPart], start: int, groups: int, budget: Budget
+) -> list[list[WordPart]]:
+    budget.spend(1 + len(atoms) // 4, "expanding braces")
+    if groups > MOST_BRACES:
+        raise NotUnderstood(f"more than {MOST_BRACES} groups of braces in a word", 0)
     for opening in range(start, len(atoms)):
         if not _is(atoms[opening], "{"):
             continue
         closing = _closing(atoms, opening)
+        seen = (len(atoms) if closing is None else closing) - opening
+        budget.spend(1 + seen // 2, "expanding braces")
         choices = [] if closing is None else _choices(atoms[opening + 1 : closing])
         if closing is None or not choices:
             continue
         results: list[list[WordPart]] = []
         for choice in choices:
-            results.extend(_expanded(atoms[:opening] + choice + atoms[closing + 1 :], opening))
+            rest = atoms[:opening] + choice + atoms[closing + 1 :]
+            results.extend(_expanded(rest, opening, groups + 1, budget))
             if len(results) > MOST_FIELDS:
-                raise NotUnderstood("too many words from braces", 0)
+                raise NotUnderstood(f"braces make more than {MOST_FIELDS:,} words", 0)
         return results
     return [atoms]
 

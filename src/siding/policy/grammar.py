@@ -1,4 +1,4 @@
-"""The shell grammar: a line of text to a tree of commands, or `NotUnderstood`.
+"""The shell grammar: a line of text to a tree of commands, or `words.NotUnderstood`.
 
 A parser of our own rather than tree-sitter's bash grammar, for three reasons. It returns the words
 as the shell will see them (tree-sitter leaves unquoting, escapes and braces to the caller, and they
@@ -10,6 +10,7 @@ bash itself accepts and to the words bash itself produces.
 import re
 from collections.abc import Callable
 
+from siding.policy.budget import Budget
 from siding.policy.tree import (
     Assignment,
     Case,
@@ -31,10 +32,10 @@ from siding.policy.tree import (
     Word,
     WordPart,
 )
-from siding.policy.words import NAME, NotUnderstood, WordReader
+from siding.policy.words import NAME, WordReader, joined
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)+")
-_COMMENT = re.compile(r"#[^\n]*")
+_BLANK_STARTS = frozenset(" \t\\")
 _RESERVED = re.compile(r"(?:[{}!]|\[\[|[a-z]+)(?=[ \t\n;&|<>()]|\\\n|\Z)")
 _REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<&|>&|<>|>>|>\||&>>|&>|<|>)")
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[)?")
@@ -48,16 +49,14 @@ _CLOSED = re.compile(r"\]\](?=[ \t\n;&|<>()]|\Z)")
 _OPENERS = frozenset({"if", "while", "until", "for", "select", "case", "function", "coproc", "time",
                       "{", "!", "[["})  # fmt: skip
 _ENDERS = frozenset({"then", "else", "elif", "fi", "do", "done", "esac", "}", "in"})
+_RESERVED_STARTS = frozenset(word[0] for word in _OPENERS | _ENDERS)
 _DECLARE = frozenset({"declare", "typeset", "local", "export", "readonly"})
 
 
-def parse(text: str) -> Script:
-    """Return the commands in `text`; raise NotUnderstood unless all of it is understood."""
-    parser = Parser(text)
-    try:
-        return parser.read_script("")
-    except RecursionError:
-        raise NotUnderstood("nested too deeply", parser.at) from None
+def parse(text: str, budget: Budget | None = None) -> Script:
+    """Return the commands in `text`; raise NotUnderstood unless all of it is understood, and
+    TooMuch when reading it takes more work than `budget` allows."""
+    return Parser(text, budget=budget).read_script("")
 
 
 class Parser(WordReader):
@@ -94,7 +93,8 @@ class Parser(WordReader):
 
     def _at_end_of_list(self, enders: frozenset[str]) -> bool:
         self._blanks()
-        if self.ended or self.peek(")") or self.peek(";;") or self.peek(";&"):
+        here = self.text[self.at : self.at + 2]
+        if not here or here[0] == ")" or here in (";;", ";&"):
             return True
         word = self._reserved()
         if word in enders:
@@ -105,17 +105,16 @@ class Parser(WordReader):
 
     def _connector(self) -> str:
         self._blanks()
-        for operator in ("&&", "||"):
-            if self.peek(operator):
-                self.at += 2
-                return operator
-        if self.peek(";;") or self.peek(";&"):
+        here = self.text[self.at : self.at + 2]
+        if here in ("&&", "||"):
+            self.at += 2
+            return here
+        if here in (";;", ";&"):
             return ""
-        for operator in (";", "&"):
-            if self.peek(operator):
-                self.at += 1
-                return operator
-        if self.peek("\n"):
+        if here[:1] in (";", "&"):
+            self.at += 1
+            return here[:1]
+        if here[:1] == "\n":
             self._newline()
             return ";"
         return ""
@@ -125,7 +124,8 @@ class Parser(WordReader):
         commands = [self._command()]
         while True:
             self._blanks()
-            if self.peek("||") or not self.peek("|"):
+            here = self.text[self.at : self.at + 2]
+            if here == "||" or here[:1] != "|":
                 return commands
             self.at += 2 if self.peek("|&") else 1
             self._newlines()
@@ -134,6 +134,7 @@ class Parser(WordReader):
     def _prefixes(self) -> None:
         """Skip ``!`` and ``time -p``, which change nothing of what is run."""
         while self._reserved() in ("!", "time"):
+            self.step()
             timed = self._reserved() == "time"
             self.at += 4 if timed else 1
             self._blanks()
@@ -144,6 +145,7 @@ class Parser(WordReader):
                 raise self.fail("nothing follows")
 
     def _newline(self) -> None:
+        self.step()
         self.at += 1
         if self.waiting:
             self.read_heredocs()
@@ -155,14 +157,17 @@ class Parser(WordReader):
             self._blanks()
 
     def _blanks(self) -> None:
-        blank = _BLANK.match(self.text, self.at)
-        if blank:
-            self.at = blank.end()
-        comment = _COMMENT.match(self.text, self.at)
-        if comment and (self.at == 0 or self.text[self.at - 1] in " \t\n;&|()<>"):
-            self.at = comment.end()
+        if self.text[self.at : self.at + 1] in _BLANK_STARTS:
+            blank = _BLANK.match(self.text, self.at)
+            if blank:
+                self.at = blank.end()
+        if self.peek("#") and (self.at == 0 or self.text[self.at - 1] in " \t\n;&|()<>"):
+            end = self.text.find("\n", self.at)
+            self.at = len(self.text) if end < 0 else end
 
     def _reserved(self) -> str:
+        if self.text[self.at : self.at + 1] not in _RESERVED_STARTS:
+            return ""
         found = _RESERVED.match(self.text, self.at)
         word = found.group() if found else ""
         return word if word in _OPENERS or word in _ENDERS else ""
@@ -176,6 +181,7 @@ class Parser(WordReader):
     # -- commands --------------------------------------------------------------------------
 
     def _command(self) -> Command:
+        self.budget.spend(10, "reading the line")
         self._blanks()
         self.deeper()
         command = self._compound()
@@ -196,6 +202,8 @@ class Parser(WordReader):
         if self.peek("("):
             return self._subshell()
         word = self._reserved()
+        if not word:
+            return None
         readers: dict[str, Callable[[], Command]] = {
             "{": self._group, "if": self._if, "while": self._loop, "until": self._loop,
             "for": self._for, "select": self._for, "case": self._case, "[[": self._condition,
@@ -210,16 +218,8 @@ class Parser(WordReader):
         return reader()
 
     def _arithmetic_command(self) -> Condition | None:
-        start, depth = self.at, self.depth
-        self.at += 2
-        try:
-            inner = self.read_arithmetic()
-        except NotUnderstood:
-            inner = None
-        if inner is None:
-            self.at, self.depth = start, depth
-            return None
-        return Condition(words=(inner,), arithmetic=True)
+        inner = self.try_arithmetic(2)
+        return None if inner is None else Condition(words=(inner,), arithmetic=True)
 
     def _subshell(self) -> Group:
         self.at += 1
@@ -346,6 +346,7 @@ class Parser(WordReader):
             while self.peek("\n"):
                 self._newline()
                 self._blanks()
+            self.step()
             if self.ended:
                 raise self.fail("a [[ is not closed")
             if _CLOSED.match(self.text, self.at):
@@ -380,7 +381,9 @@ class Parser(WordReader):
         return Function(name=found.group(1), body=self._body_of_function())
 
     def _body_of_function(self) -> Command:
+        self.deeper()
         body = self._compound()
+        self.depth -= 1
         if body is None:
             raise self.fail("a function's body was expected")
         redirects = self._redirects()
@@ -433,6 +436,7 @@ class Parser(WordReader):
         if found is None:
             return None
         self.at = found.end()
+        self.step()
         subscript = None
         if found.group(2):
             subscript = Word(parts=tuple(self._quoted_until("]")), text="")
@@ -490,6 +494,7 @@ class Parser(WordReader):
             if descriptor:
                 raise self.fail("a redirection to a process substitution without a space")
             return None
+        self.budget.spend(4, "reading the line")
         self.at = found.end()
         blank = _BLANK.match(self.text, self.at)  # not _blanks(): `> #x` writes to a file `#x`
         if blank:
@@ -516,11 +521,14 @@ def _heredoc(target: Word, *, strip_tabs: bool, fail: object) -> Heredoc:
 
 def _as_word(assignment: Assignment) -> Word:
     """Return an argument of ``export`` and the like as the word it is as well."""
-    parts: tuple[WordPart, ...] = assignment.value.parts if assignment.value else ()
+    name: list[WordPart] = [Literal(text=assignment.name, quoted=False)]
     if assignment.subscript is not None:
-        parts = (*assignment.subscript.parts, *parts)
+        inside = assignment.subscript.parts
+        name += [Literal(text="[", quoted=False), *inside, Literal(text="]", quoted=False)]
     operator = "+=" if assignment.append else "="
+    value: tuple[WordPart, ...] = assignment.value.parts if assignment.value else ()
     return Word(
-        parts=(Literal(text=assignment.name + operator, quoted=False), *parts),
+        parts=joined([*name, Literal(text=operator, quoted=False), *value]),
         text=assignment.name + operator + (assignment.value.text if assignment.value else ""),
+        assigns=True,
     )

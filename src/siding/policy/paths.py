@@ -51,16 +51,20 @@ HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/st
 # what may happen next. In the workspace's root or in a directory whose name starts with a dot.
 _STEERING = (
     r"(?:^|/)(?:AGENTS|CLAUDE|GEMINI|COPILOT|CONVENTIONS|SKILL)\.(?:md|local\.md|override\.md)$"
-    r"|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules|goosehints|mcp\.json|aider\.conf\.yml)$"
+    r"|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules|goosehints|mcp\.json|aider\.conf\.yml|envrc)$"
     r"|(?:^|/)\.(?:siding|claude|codex|gemini|cursor|windsurf|continue|cline|roo|kimi|qwen"
     r"|opencode|crush|goose|husky|githooks|devcontainer)(?:/|$)"
     r"|(?:^|/)\.github/(?:copilot-instructions\.md|agents/)"
-    r"|(?:^|/)\.[\w-]+/(?:[\w.-]+/)*(?:policy|policies|permissions?|hooks?|settings|tasks|launch"
-    r"|mcp|allow(?:list)?)(?:\.[\w-]+)*\.(?:json|jsonc|ya?ml|toml)$"
+)
+# Such a file anywhere below a directory whose name starts with a dot.
+_STEERING_NAME = (
+    r"(?:policy|policies|permissions?|hooks?|settings|tasks|launch|mcp|allow(?:list)?)"
+    r"(?:\.[\w-]+)*\.(?:json|jsonc|ya?ml|toml)$"
 )
 
+# No branch may look at a part of the path twice: a path can be long, and is anybody's.
 _SECRET_FILES = (
-    r"(?:^|/)(?:"
+    r"(?s)(?:^|/)(?:"
     r"\.ssh(?:/(?!known_hosts$|config$|[^/]*\.pub$)[^/]*)?"
     r"|\.gnupg(?:/.*)?|\.aws(?:/.*)?|\.azure(?:/.*)?|\.kube(?:/.*)?|\.password-store(?:/.*)?"
     r"|\.config/(?:gcloud|gh|op|hub|doctl|rclone|glab-cli)(?:/.*)?|\.docker/config\.json"
@@ -69,7 +73,7 @@ _SECRET_FILES = (
     r"|\.[\w-]+/(?:\.?credentials?|auth|oauth_creds|tokens?)(?:\.json|\.toml|\.ya?ml)?"
     r"|credentials\.json|service[-_]?account[\w-]*\.json|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
     r"|\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$)[\w.-]+)?|\.envrc\.local"
-    r"|[\w.-]+\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk)|[\w.-]*(?:private|secret)[\w.-]*\.key"
+    r"|[\w.-]+\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk)|(?=[\w.-]*(?:private|secret))[\w.-]*\.key"
     r"|secrets?\.(?:json|ya?ml|toml|env|txt|ini)"
     r"|shadow-?|gshadow-?|master\.passwd|sudoers|krb5\.keytab|environ"
     r"|Keychains(?:/.*)?|Login Data|cookies\.sqlite|key[34]\.db|logins\.json"
@@ -181,7 +185,20 @@ def _inside(within: str) -> Zone:
     parts = within.lower().split("/")
     if any(part == ".git" or _git_by_another_name(part) for part in parts):
         return Zone.REPOSITORY
-    return Zone.STEERING if re.search(_STEERING, within) else Zone.INSIDE
+    steers = re.search(_STEERING, within) or _steers_by_name(within)
+    return Zone.STEERING if steers else Zone.INSIDE
+
+
+def _steers_by_name(within: str) -> bool:
+    *directories, name = within.split("/")
+    if not re.match(_STEERING_NAME, name):
+        return False
+    for directory in reversed(directories):
+        if re.fullmatch(r"\.[\w-]+", directory):
+            return True
+        if not re.fullmatch(r"[\w.-]+", directory):
+            return False
+    return False
 
 
 def _git_by_another_name(part: str) -> bool:
@@ -240,6 +257,19 @@ def is_secret(field: str, place: Place, cwd: str | None) -> bool:
     path = absolute(text.partition(UNKNOWN)[0], cwd) or text
     resolved = place.resolve(path) if path.startswith("/") else path
     return any(_secret_path(each) for each in {path, resolved})
+
+
+def holds_secrets(field: str, place: Place, cwd: str | None) -> bool:
+    """Return whether a directory is one with credentials somewhere below it."""
+    path = absolute(field.partition(ANY)[0], cwd)
+    if path is None or UNKNOWN in path:
+        return False
+    top = place.resolve(path)
+    return any(_below(f"{place.home}/{each}", top) is not None for each in _SECRET_DIRECTORIES)
+
+
+_SECRET_DIRECTORIES = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store",
+                       ".config/gh", ".config/gcloud", ".config/op")  # fmt: skip
 
 
 def _secret_path(path: str) -> bool:

@@ -107,7 +107,7 @@ _ALL: tuple[Rule, ...] = (
         ("dynamic-command", "ask", "which program it runs is known only when it runs"),
         ("dynamic-value", "ask", "a value is itself read as commands"),
         ("unknown-program", "ask", "a program the policy does not know"),
-        ("too-much", "ask", "longer or more nested than is judged"),
+        ("too-much", "ask", "too long, too nested or too much work to judge"),
     ),
 )
 

@@ -1,7 +1,8 @@
 """What a command holds, found without judging it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from siding.policy.budget import Budget
 from siding.policy.tree import (
     Case,
     Command,
@@ -16,35 +17,40 @@ from siding.policy.tree import (
 )
 
 
-def commands(command: Command, *, subshells: bool = True) -> Iterator[Command]:
+def commands(command: Command, budget: Budget, *, subshells: bool = True) -> Iterator[Command]:
     """Yield a command and every command in it, not those of substitutions."""
-    yield command
-    scripts: list[Script] = []
+    waiting = [command]
+    while waiting:
+        each = waiting.pop()
+        budget.spend(2, "following its loops")
+        yield each
+        if isinstance(each, Redirected | Coprocess):
+            waiting.append(each.command)
+        for script in _scripts(each, subshells=subshells):
+            for pipeline in script.pipelines:
+                waiting += pipeline.commands
+
+
+def _scripts(command: Command, *, subshells: bool) -> Iterable[Script]:
     match command:
         case Group():
-            scripts = [command.script] if subshells or not command.subshell else []
+            return [command.script] if subshells or not command.subshell else []
         case If():
-            scripts = [s for branch in command.branches for s in branch]
-            scripts += [command.otherwise] if command.otherwise else []
+            otherwise = [command.otherwise] if command.otherwise else []
+            return [*(script for branch in command.branches for script in branch), *otherwise]
         case Loop():
-            scripts = [command.condition, command.body]
+            return [command.condition, command.body]
         case For():
-            scripts = [command.body]
+            return [command.body]
         case Case():
-            scripts = [body for _, body in command.items]
-        case Redirected() | Coprocess():
-            yield from commands(command.command, subshells=subshells)
+            return [body for _, body in command.items]
         case _:
-            pass
-    for script in scripts:
-        for pipeline in script.pipelines:
-            for each in pipeline.commands:
-                yield from commands(each, subshells=subshells)
+            return []
 
 
-def assigned(command: Command) -> Iterator[str]:
+def assigned(command: Command, budget: Budget) -> Iterator[str]:
     """Yield the names a command may set; ``cd`` when it may change the directory."""
-    for each in commands(command, subshells=False):
+    for each in commands(command, budget, subshells=False):
         if isinstance(each, For):
             yield each.name
         if isinstance(each, Simple):
@@ -57,11 +63,11 @@ def assigned(command: Command) -> Iterator[str]:
                 yield from (word.text.partition("=")[0] for word in each.words[1:])
 
 
-def multiplies(body: Command, name: str) -> bool:
+def multiplies(body: Command, name: str, budget: Budget) -> bool:
     """Return whether a function that calls itself does so more than once at a time."""
     pipelines = [
         pipeline
-        for each in commands(body)
+        for each in commands(body, budget)
         if isinstance(each, Group)
         for pipeline in each.script.pipelines
     ]

@@ -3,6 +3,8 @@
 from siding.policy.fields import UNKNOWN
 from siding.policy.tree import Command
 
+MOST_ELEMENTS = 500
+
 
 class State:
     """Variables, functions, directory: changed by the commands of the line as they are read."""
@@ -12,6 +14,7 @@ class State:
         self.other_cwds: frozenset[str] = frozenset()  # where it may stand as well
         self.variables = variables
         self.arrays: dict[str, tuple[str, ...]] = {}
+        self.integers: set[str] = set()  # variables whose values are arithmetic
         self.functions: dict[str, Command] = {}
         self.aliases: dict[str, str] = {}
         self.positional: tuple[str, ...] | None = None  # None: not known
@@ -25,6 +28,7 @@ class State:
         other = State(cwd=self.cwd, variables=dict(self.variables))
         other.other_cwds = self.other_cwds
         other.arrays = dict(self.arrays)
+        other.integers = set(self.integers)
         other.functions = dict(self.functions)
         other.aliases = dict(self.aliases)
         other.positional = self.positional
@@ -33,6 +37,12 @@ class State:
         other.plain_splitting = self.plain_splitting
         other.calls = self.calls
         return other
+
+    def hold(self, name: str, elements: list[str], *, append: bool) -> None:
+        """Remember the elements an array has, in whatever places."""
+        before = self.arrays.get(name, ()) if append else ()
+        several = (*before, *elements)
+        self.arrays[name] = several if len(several) <= MOST_ELEMENTS else (UNKNOWN,)
 
     def merge(self, other: "State") -> None:
         """Keep only what holds both here and in `other`: two ways may have led to this place."""
@@ -53,4 +63,5 @@ class State:
         if self.positional != other.positional:
             self.positional = None
         self.loaded |= other.loaded
+        self.integers |= other.integers
         self.plain_splitting = self.plain_splitting and other.plain_splitting

@@ -47,11 +47,12 @@ WordPart: TypeAlias = Literal | Parameter | Substitution | Arithmetic
 class Word:
     """One word before expansion."""
 
-    __slots__ = ("parts", "text")
+    __slots__ = ("assigns", "parts", "text")
 
-    def __init__(self, *, parts: tuple[WordPart, ...], text: str) -> None:
+    def __init__(self, *, parts: tuple[WordPart, ...], text: str, assigns: bool = False) -> None:
         self.parts = parts
         self.text = text  # as written
+        self.assigns = assigns  # an argument of ``export`` and the like that is an assignment
 
 
 class Assignment(NamedTuple):

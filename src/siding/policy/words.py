@@ -6,6 +6,7 @@ purpose: what it does not know raises `NotUnderstood`, and is then never let thr
 
 import re
 
+from siding.policy.budget import Budget
 from siding.policy.tree import (
     Arithmetic,
     Heredoc,
@@ -23,6 +24,12 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[*@#?$!_-]")
 _ENDS_WORD = frozenset(" \t\n;&|<>()")
 _PLAIN = re.compile(r"[^ \t\n;&|<>()\\'\"$`]+")
+# What of quoted text stands for itself, by what ends it.
+_QUOTED = {'"': re.compile(r'[^"\\$`]+'), "]": re.compile(r"[^\]\\$`]+")}
+_OF_BODY = re.compile(r"[^\\$`]+")
+_OF_BACKQUOTES = re.compile(r"[^`\\]+")
+_OF_ARITHMETIC = re.compile(r"[^()$`\"'\\]+")
+_OF_BRACES = re.compile(r"[^} \t\n;&|<>()\\'\"$`]+")
 _OPERATORS = re.compile(r":[-=?+]|[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?|@[A-Za-z]|:")
 _ANSI = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.)|(.))",
@@ -44,10 +51,12 @@ class NotUnderstood(ValueError):
 class WordReader:
     """A cursor over the text of a line that reads words."""
 
-    def __init__(self, text: str, *, depth: int = 0) -> None:
+    def __init__(self, text: str, *, depth: int = 0, budget: Budget | None = None) -> None:
         self.text = text
         self.at = 0
         self.depth = depth
+        self.budget = budget or Budget()
+        self._not_arithmetic: set[int] = set()  # places that were tried, and are something else
         self.waiting: list[Heredoc] = []  # here-documents whose bodies follow the next newline
 
     # The commands of a substitution; `grammar.Parser` knows how to read them.
@@ -64,7 +73,12 @@ class WordReader:
     def ended(self) -> bool:
         return self.at >= len(self.text)
 
+    def step(self) -> None:
+        """Count one piece that is read."""
+        self.budget.spend(1, "reading the line")
+
     def deeper(self) -> None:
+        self.step()
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.fail("nested too deeply")
@@ -73,6 +87,7 @@ class WordReader:
 
     def read_word(self, *, patterns: bool = False) -> Word:
         """Read one word; `patterns` allows ``@(a|b)`` in it, as ``case`` and ``[[`` do."""
+        self.step()
         start = self.at
         parts: list[WordPart] = []
         while not self.ended:
@@ -87,7 +102,7 @@ class WordReader:
                 self._read_part(parts, quoted=False)
         if self.at == start:
             raise self.fail("a word was expected")
-        return Word(parts=_joined(parts), text=self.text[start : self.at])
+        return Word(parts=joined(parts), text=self.text[start : self.at])
 
     def _after_pattern_mark(self, start: int) -> bool:
         return self.at > start and self.text[self.at - 1] in "?*+@!"
@@ -100,6 +115,7 @@ class WordReader:
             if character in "$`\\'\"":
                 raise self.fail("an expansion inside an extended pattern")
             level += (character == "(") - (character == ")")
+            self.step()
             self.at += 1
             if level == 0:
                 return Literal(text="*" + self.text[start : self.at], quoted=False)
@@ -107,6 +123,7 @@ class WordReader:
 
     def _read_part(self, parts: list[WordPart], *, quoted: bool) -> None:
         """Read one part outside quotes."""
+        self.step()
         character = self.text[self.at]
         if character == "\\":
             self._backslash(parts)
@@ -145,19 +162,27 @@ class WordReader:
     def _quoted_until(self, closer: str) -> list[WordPart]:
         """Read double-quoted text up to `closer`, which is consumed."""
         parts: list[WordPart] = []
+        plain = _QUOTED[closer]
         while not self.ended:
+            self.step()
             character = self.text[self.at]
-            if self.peek(closer):
-                self.at += len(closer)
+            if character == closer:
+                self.at += 1
                 return parts
             if character == "\\":
                 self._quoted_backslash(parts, '$`"\\')
             elif character in "$`":
                 parts.append(self._expansion(quoted=True))
             else:
-                parts.append(Literal(text=character, quoted=True))
-                self.at += 1
+                parts.append(Literal(text=self._run(plain), quoted=True))
         raise self.fail("a double quote is not closed")
+
+    def _run(self, plain: re.Pattern[str]) -> str:
+        """Read as much as stands for itself: at least one character."""
+        found = plain.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        return found.group()
 
     def _quoted_backslash(self, parts: list[WordPart], escapable: str) -> None:
         follows = self.text[self.at + 1 : self.at + 2]
@@ -217,11 +242,15 @@ class WordReader:
         collected: list[str] = []
         escapable = '`\\$"' if quoted else "`\\$"
         while not self.ended:
+            self.step()
             character = self.text[self.at]
             if character == "`":
                 self.at += 1
                 return self._backquoted_script("".join(collected), quoted)
-            if character == "\\" and self.text[self.at + 1 : self.at + 2] in escapable:
+            if character != "\\":
+                collected.append(self._run(_OF_BACKQUOTES))
+                continue
+            if self.text[self.at + 1 : self.at + 2] in escapable:
                 self.at += 1
                 character = self.text[self.at : self.at + 1]
             collected.append(character)
@@ -229,7 +258,7 @@ class WordReader:
         raise self.fail("a backquote is not closed")
 
     def _backquoted_script(self, text: str, quoted: bool) -> Substitution:
-        inner = type(self)(text, depth=self.depth)
+        inner = type(self)(text, depth=self.depth, budget=self.budget)
         inner.deeper()
         try:
             script = inner.read_script("")
@@ -249,16 +278,23 @@ class WordReader:
 
     def _arithmetic(self) -> Arithmetic | None:
         """Read ``$((…))``; None, and nothing read, when it is ``$( (…) …)`` after all."""
+        inner = self.try_arithmetic(3)
+        return None if inner is None else Arithmetic(inner=inner)
+
+    def try_arithmetic(self, opening: int) -> Word | None:
+        """Read arithmetic after `opening` characters; None, and nothing read, when it is none."""
         start, depth = self.at, self.depth
-        self.at += 3
+        if start in self._not_arithmetic:
+            return None
+        self.at += opening
         try:
             inner = self.read_arithmetic()
         except NotUnderstood:
             inner = None
         if inner is None:
+            self._not_arithmetic.add(start)
             self.at, self.depth = start, depth
-            return None
-        return Arithmetic(inner=inner)
+        return inner
 
     def read_arithmetic(self) -> Word | None:
         """Read up to and including ``))``; None when one ``)`` closes something else."""
@@ -266,11 +302,12 @@ class WordReader:
         start, level = self.at, 0
         parts: list[WordPart] = []
         while not self.ended:
+            self.step()
             character = self.text[self.at]
             if character == ")" and level == 0:
                 if not self.peek("))"):
                     return None
-                word = Word(parts=_joined(parts), text=self.text[start : self.at])
+                word = Word(parts=joined(parts), text=self.text[start : self.at])
                 self.at += 2
                 self.depth -= 1
                 return word
@@ -282,9 +319,11 @@ class WordReader:
                 parts.extend(self._quoted_until('"'))
             elif character in "'\\":
                 raise self.fail("quoting inside arithmetic")
-            else:
+            elif character in "()":
                 parts.append(Literal(text=character, quoted=True))
                 self.at += 1
+            else:
+                parts.append(Literal(text=self._run(_OF_ARITHMETIC), quoted=True))
         raise self.fail("arithmetic is not closed")
 
     def _braced(self, *, quoted: bool) -> Parameter:
@@ -306,6 +345,8 @@ class WordReader:
         if prefix == "!" and self.text[self.at : self.at + 2] in ("*}", "@}"):
             self.at += 1  # the names that start with this: harmless, but still indirect
         if not self.peek("}"):
+            if parts:  # apart from the subscript
+                parts.append(Literal(text=" ", quoted=True))
             known = _OPERATORS.match(self.text, self.at)
             if known is None:
                 raise self.fail("a bad substitution")
@@ -316,7 +357,7 @@ class WordReader:
             raise self.fail("a ${…} is not closed")
         self.at += 1
         self.depth -= 1
-        argument = Word(parts=_joined(parts), text="") if parts else None
+        argument = Word(parts=joined(parts), text="") if parts else None
         return Parameter(name=name, operator=operator, argument=argument, quoted=quoted)
 
     def _prefix(self) -> str:
@@ -331,6 +372,7 @@ class WordReader:
     def _until_brace(self, *, quoted: bool) -> list[WordPart]:
         parts: list[WordPart] = []
         while not self.ended and not self.peek("}"):
+            self.step()
             character = self.text[self.at]
             if quoted and character == "'":
                 parts.append(Literal(text="'", quoted=True))
@@ -341,8 +383,7 @@ class WordReader:
             elif character in "\\'\"$`":
                 self._read_part(parts, quoted=quoted)
             else:
-                parts.append(Literal(text=character, quoted=quoted))
-                self.at += 1
+                parts.append(Literal(text=self._run(_OF_BRACES), quoted=quoted))
         return parts
 
     # -- here-documents --------------------------------------------------------------------
@@ -353,6 +394,7 @@ class WordReader:
         for heredoc in waiting:
             lines: list[str] = []
             while True:
+                self.step()
                 if self.ended:
                     raise self.fail(f"the here-document {heredoc.delimiter!r} is not closed")
                 end = self.text.find("\n", self.at)
@@ -368,24 +410,24 @@ class WordReader:
     def _heredoc_body(self, text: str, heredoc: Heredoc) -> Word:
         if heredoc.quoted:
             return Word(parts=(Literal(text=text, quoted=True),), text=text)
-        inner = type(self)(text, depth=self.depth)
+        inner = type(self)(text, depth=self.depth, budget=self.budget)
         try:
             parts = inner.read_unquoted_body()
         except NotUnderstood as error:
             raise self.fail(error.reason) from None
-        return Word(parts=_joined(parts), text=text)
+        return Word(parts=joined(parts), text=text)
 
     def read_unquoted_body(self) -> list[WordPart]:
         """Read the whole text as the body of a here-document whose delimiter is not quoted."""
         parts: list[WordPart] = []
         while not self.ended:
+            self.step()
             if self.peek("\\"):
                 self._quoted_backslash(parts, "$`\\")
             elif self.text[self.at] in "$`":
                 parts.append(self._expansion(quoted=True))
             else:
-                parts.append(Literal(text=self.text[self.at], quoted=True))
-                self.at += 1
+                parts.append(Literal(text=self._run(_OF_BODY), quoted=True))
         return parts
 
 
@@ -402,7 +444,7 @@ def _ansi_character(found: re.Match[str]) -> str:
     return _ANSI_LETTERS.get(other, other if other in "\\'\"?" else "\\" + other)
 
 
-def _joined(parts: list[WordPart]) -> tuple[WordPart, ...]:
+def joined(parts: list[WordPart]) -> tuple[WordPart, ...]:
     """Join neighbouring literals that are quoted alike."""
     joined: list[WordPart] = []
     texts: list[str] = []  # of the run of literals at the end, joined only once

@@ -173,13 +173,6 @@ def test_every_built_in_rule_is_reached() -> None:
     assert set(BUILT_IN) - reached == set()
 
 
-def test_a_long_line_takes_little_time() -> None:
-    """Nothing is quadratic enough to matter within the longest line that is judged."""
-    for line in ("echo " + "a " * 4900, "x=" + "$" * 9000, "{a,b}" * 1900, "((" * 4000, "`" * 9000,
-                 "$(" * 4900, "'" * 9999, "a|" * 4900, "[[ " * 3000, "${x:-" * 1900):  # fmt: skip
-        judged(line)  # the suite's timeout is the law
-
-
 @pytest.mark.parametrize("module", sorted(set(MODULE_OF.values())))
 def test_every_judge_is_found_where_the_table_says(module: str) -> None:
     """A judge that the table forgot would make its program an unknown one, or a plain one."""

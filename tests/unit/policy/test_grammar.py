@@ -8,15 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from siding.policy.budget import Budget
+from siding.policy.engine import JUDGES
+from siding.policy.examiner import Examiner
 from siding.policy.expansion import Expander
-from siding.policy.fields import NOTHING, Output
+from siding.policy.fields import NOTHING, Output, known
 from siding.policy.grammar import parse
+from siding.policy.policy import Policy
 from siding.policy.state import State
 from siding.policy.tree import Script, Simple
 from siding.policy.words import NotUnderstood
 
 from .benign_lines import ALLOWED
 from .dangerous_lines import ASKED, BLOCKED
+from .setting import PLACE
 
 BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="bash is the oracle")
@@ -24,10 +29,14 @@ needs_bash = pytest.mark.skipif(BASH is None, reason="bash is the oracle")
 
 class _Around:
     home = "/home/dev"
+    budget: Budget
 
     def substituted(self, script: Script, state: State) -> Output:
         del script, state
         return NOTHING
+
+    def evaluated(self, text: str, state: State) -> None:
+        del text, state
 
     def noticed(self, rule: str, matched: str) -> None:
         del rule, matched
@@ -38,7 +47,9 @@ def words_of(line: str) -> list[str]:
     (pipeline,) = parse(line).pipelines
     (command,) = pipeline.commands
     assert isinstance(command, Simple)
-    return Expander(_Around(), State(cwd="/w", variables={})).fields(command.words)
+    around = _Around()
+    around.budget = Budget()
+    return Expander(around, State(cwd="/w", variables={})).fields(command.words)
 
 
 def _bash_accepts(line: str) -> bool:
@@ -110,6 +121,29 @@ def test_words_are_the_words_bash_makes(words: list[str]) -> None:
     assert done.returncode == 0
     theirs = done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
     assert ours[2:] == theirs
+
+
+_VALUES = ("~/c", "~", "a:~/c", "~/a:~/b", '"~/c"', "'~/c'", "\\~/c", "x~/c", "a=~/c", "a=b:~/c",
+           '"a":~/c', '~/"c"', "~:x", "a~:~", "$e:~/c", "x=~/c:~/d", "~+/c", "~root/c")  # fmt: skip
+_SETTERS = ("p={}", "export p={}", "declare p={}", "typeset -x p={}", "readonly p={}",
+            "command export p={}", "export q=1 p={}", "p={} q=2", "p=a; p+={}", "declare -- p={}",
+            "for p in {}; do :; done", "printf -v p %s {}")  # fmt: skip
+
+
+@needs_bash
+def test_tildes_are_expanded_where_bash_expands_them() -> None:
+    assert BASH is not None
+    lines = [f"e=; {setter.format(value)}" for setter in _SETTERS for value in _VALUES]
+    script = "".join(f"( {line}; printf '%s\\0' \"$p\" )\n" for line in lines)
+    done = subprocess.run([BASH, "-c", script], capture_output=True, check=True, timeout=60,
+                          cwd="/usr", env={"HOME": "/home/dev"})  # fmt: skip
+    for line, theirs in zip(lines, done.stdout.decode().split("\0"), strict=False):
+        examiner = Examiner(Policy(), PLACE._replace(cwd="/usr"), {}, JUDGES)
+        state = examiner.new_state()
+        examiner.line(line, state)
+        ours = state.variables["p"]
+        if known(ours):
+            assert ours == theirs, line
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, UNKNOWN, Output, known
+from siding.policy.fields import ANYTHING, UNKNOWN, Output, known, shown_words
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
-from siding.policy.programs.plain import runner
+from siding.policy.programs.plain import runner, setup_script
 from siding.policy.programs.program_text import judge_text
 from siding.policy.programs.python_text import judge_python
 
@@ -38,7 +38,7 @@ def python(examiner: "Examiner", call: "Call") -> Output:
         word = words.pop(0)
         if word in ("-V", "-VV", "--version", "-h", "--help"):
             return ANYTHING
-        if re.fullmatch(r"-[A-Za-z]*[cm].*", word) and not word.startswith("--"):
+        if re.fullmatch(r"(?s)-[A-Za-z]*[cm].*", word) and not word.startswith("--"):
             at = min(word.index(c) for c in "cm" if c in word)
             words = [f"-{word[at]}", *([word[at + 1 :]] if word[at + 1 :] else []), *words]
             break
@@ -111,6 +111,8 @@ def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
     if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
         _server(examiner, call, words[1:])
         return ANYTHING
+    if name in ("timeit", "code", "IPython", "pdb"):
+        return _module_with_text(examiner, call, words)
     if name in ("base64", "zipfile", "tarfile"):
         for word in words[1:]:
             examiner.reads(word, call.state)
@@ -119,6 +121,23 @@ def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
         return runner(examiner, call._replace(words=tuple(words or ["python"])))
     examiner.found("unknown-program", f"-m {name}")
     return ANYTHING
+
+
+def _module_with_text(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
+    """Judge modules that run program text: from their arguments, or from standard input."""
+    name = words[0]
+    if name == "IPython":
+        return python(examiner, call._replace(words=("ipython", *words[1:])))
+    if name == "timeit":
+        given = arguments(words[1:], ("-n", "--number", "-r", "--repeat", "-s", "--setup", "-u",
+                                      "--unit"), stop_at_operand=True)  # fmt: skip
+        text = "\n".join((*given.values("-s", "--setup"), *given.operands))
+        _python_text(examiner, call, text)
+    elif name == "code":
+        _python_input(examiner, call)
+    elif any(word.startswith(("-c", "--command")) for word in words):
+        examiner.found("code-unclear", shown_words(words[:6]))
+    return runner(examiner, call._replace(words=(name,)))
 
 
 def _server(examiner: "Examiner", call: "Call", words: list[str]) -> None:
@@ -146,6 +165,7 @@ def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
         examiner.found("code-from-input", path)
     elif examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.STEERING):
         examiner.found("run-outside", path)
+    setup_script(examiner, call._replace(words=tuple(words)))
     runner(examiner, call._replace(words=(call.words[0], *words[1:])))
 
 

@@ -68,9 +68,8 @@ def _sql(examiner: "Examiner", call: "Call", text: str) -> None:
     if not known(text):
         examiner.found("code-from-input", text)
         return
-    meta = re.search(r"(?m)(?:^|;)\s*(?:\\[!goi|wscr]|\\copy|\.(?:shell|system|output|once|import"
-                     r"|load"
-                     r"|save|backup|read|restore|excel|archive|clone|open)|system\s|source\s)",
+    meta = re.search(r"(?m)(?:^|;)[^\S\n]*(?:\\[!goi|wscr]|\\copy|\.(?:shell|system|output|once"
+                     r"|import|load|save|backup|read|restore|excel|archive|clone|open)|system\s|source\s)",
                      text)  # fmt: skip
     if meta or re.search(r"(?is)\bprogram\b|load_extension|writefile|readfile", text):
         examiner.found("code-unclear", text[:120])

@@ -8,7 +8,7 @@ from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import options, reader
-from siding.policy.programs.program_text import without_strings
+from siding.policy.programs.program_text import reading_text, without_strings
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
@@ -49,7 +49,8 @@ def _awk_text(examiner: "Examiner", call: "Call", text: str) -> None:
     if not known(text):
         examiner.found("code-from-input", text)
         return
-    for command in re.findall(r"(?:system|getline|\|)\s*\(?\s*\"((?:[^\"\\]|\\.)*)\"", text):
+    reading_text(examiner, text, text.count("print"))
+    for command in re.findall(r"(?:system|getline|\|)\s*(?:\(\s*)?\"((?:[^\"\\]|\\.)*)\"", text):
         examiner.inner_text("awk", command, call.state)
     bare = without_strings(text, "awk")
     runs = bare is None or re.search(
@@ -62,7 +63,7 @@ def _awk_text(examiner: "Examiner", call: "Call", text: str) -> None:
         for path in re.findall(r">>?\s*\"((?:[^\"\\]|\\.)*)\"", text):
             if not path.startswith(("/dev/stderr", "/dev/stdout")):
                 examiner.writes(path, call.state)
-        if re.search(r">\s*[^\"\s=&|]", bare) and not re.search(r"\([^()]*>[^()]*\)|\?", bare):
+        if re.search(r">\s*[^\"\s=&|]", bare) and not re.search(r"\([^()>]*>[^()]*\)|\?", bare):
             examiner.found("code-unclear", text[:120])
 
 
@@ -98,6 +99,7 @@ _SED_ADDRESS = re.compile(
 
 def _sed_script(examiner: "Examiner", call: "Call", script: str) -> None:
     text = script
+    reading_text(examiner, text)
     if not known(text):
         if any(mark in text for mark in UNKNOWN):
             text = text.replace(UNKNOWN, "x") if text.startswith("s") else text
@@ -106,6 +108,7 @@ def _sed_script(examiner: "Examiner", call: "Call", script: str) -> None:
             return
     while text.strip(" \t\n;"):
         text = text.lstrip(" \t\n;{}")
+        examiner.budget.spend(4 + len(text) // 1024, "reading program text")
         address = _SED_ADDRESS.match(text)
         text = text[address.end() :] if address else text
         text = text.lstrip(" \t{")
@@ -129,7 +132,7 @@ def _sed_command(examiner: "Examiner", call: "Call", text: str) -> int | None:
     if letter in "aic":
         return len(text)
     if letter in "btT:":
-        return len(re.split(r"[;\n}]", text)[0])
+        return len(re.split(r"[;\n}]", text, maxsplit=1)[0])
     if letter in "rRwW":
         path = text[1:].partition("\n")[0].strip()
         if letter in "wW":
@@ -194,7 +197,7 @@ def editor(examiner: "Examiner", call: "Call") -> Output:
         examiner.inner_text(call.name, shell, call.state)
     if call.name in ("ed", "ex") or "-s" in words or "-es" in words:
         text = call.stdin.text
-        if text is None or re.search(r"(?m)^\s*[\d,$%.]*[!erw]|system|!", text or ""):
+        if text is None or re.search(r"(?m)^[^\S\n]*[\d,$%.]*[!erw]|system|!", text or ""):
             examiner.found("code-from-input", text or call.name)
             for line in (text or "").splitlines():
                 examiner.inner_text(call.name, line.partition("!")[2], call.state)
@@ -243,8 +246,9 @@ def asked(examiner: "Examiner", call: "Call") -> Output:
         return ANYTHING
     examiner.found("code-unclear", " ".join(call.words[:6]))
     for word in call.arguments:
-        for text in re.findall(r"[\"'`]([^\"'`]+ [^\"'`]+)[\"'`]", word):
-            examiner.inner_text(call.name, text, call.state)
+        for text in re.findall(r"[\"'`](?=([^\"'`]+)[\"'`])", word):
+            if " " in text[1:-1]:
+                examiner.inner_text(call.name, text, call.state)
     return ANYTHING
 
 

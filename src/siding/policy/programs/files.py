@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, UNKNOWN, Output, known
 from siding.policy.names import names
 from siding.policy.options import arguments
-from siding.policy.paths import Zone
+from siding.policy.paths import HARMLESS_DEVICES, Zone
 from siding.policy.programs.plain import dangerous_argument, options, reader
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ def tee(examiner: "Examiner", call: "Call") -> Output:
         examiner.writes(operand, call.state)
         if call.stdin.remote:
             examiner.takes(operand, call.state)
+        if call.stdin.secret and operand not in HARMLESS_DEVICES:
+            examiner.found("print-secret", operand)
     return call.stdin
 
 
@@ -370,6 +372,7 @@ def _find_runs(
     examiner: "Examiner", call: "Call", how: str, words: list[str], starts: list[str],
     tests: list[str],
 ) -> None:  # fmt: skip
+    examiner.budget.spend(len(tests) // 8, "judging its commands")
     selects = _selects(tests)
     for start in starts:
         found = _below(examiner, call, start, selects)
@@ -377,7 +380,9 @@ def _find_runs(
             not selects and examiner.is_root(start, call.state)
         ):
             found = start
-        filled = tuple(found if word == "{}" else word.replace("{}", found) for word in words)
+        filled = tuple(
+            found if word == "{}" else examiner.budget.replaced(word, "{}", found) for word in words
+        )
         state = call.state.copy()
         examiner.inner(f"find {how}", filled, call._replace(state=state))
 
@@ -398,7 +403,9 @@ def fd(examiner: "Examiner", call: "Call") -> Output:
                     not selects and examiner.is_root(start, call.state)
                 ):
                     found = start
-                inner = tuple(w.replace("{}", found) for w in words[at + 1 :] if w != ";")
+                inner = tuple(
+                    examiner.budget.replaced(w, "{}", found) for w in words[at + 1 :] if w != ";"
+                )
                 inner = inner if any("{}" in w for w in words[at + 1 :]) else (*inner, found)
                 examiner.inner(f"{call.name} {flag}", inner, call)
             return ANYTHING
@@ -499,6 +506,7 @@ def transfer(examiner: "Examiner", call: "Call") -> Output:
         examiner.found("send-data", far[0])
     for source in sources:
         examiner.reads(source, call.state)
+        examiner.reads_below(source, call.state)
     if not _far(target) and sources:
         examiner.writes_into(target, call.state)
         if given.has(*_RSYNC_DELETES) and not examiner.is_workspace(target, call.state):

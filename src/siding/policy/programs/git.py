@@ -246,7 +246,7 @@ def _push(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 
 
 def _elsewhere(remote: str) -> bool:
-    return "://" in remote or bool(re.match(r"[\w.-]+@?[\w.-]*:", remote)) or UNKNOWN in remote
+    return "://" in remote or bool(re.match(r"[\w.-]+(?:@[\w.-]*)?:", remote)) or UNKNOWN in remote
 
 
 def _remote(examiner: "Examiner", call: "Call", given: Arguments) -> None:

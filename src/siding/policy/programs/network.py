@@ -84,7 +84,7 @@ def _urls(examiner: "Examiner", call: "Call", urls: list[str]) -> None:
     for url in urls:
         if url.startswith("file:"):
             examiner.reads(url.removeprefix("file:").removeprefix("//"), call.state)
-        if not known(url) and re.search(rf"[?/=&@.][^/]*[{UNKNOWN}]", url):
+        if re.search(r"[?/=&@.]", url[: url.rfind(UNKNOWN) + 1]):
             examiner.found("send-data", url)
         if url.startswith(("gopher:", "dict:", "telnet:", "smtp:", "ftp:", "scp:", "sftp:")):
             examiner.found("send-data", url)

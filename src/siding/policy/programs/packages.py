@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, Output, shown_words
+from siding.policy.fields import ANYTHING, Output, known, shown_words
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.programs.plain import dangerous_argument, runner
@@ -159,7 +159,7 @@ def go(examiner: "Examiner", call: "Call") -> Output:
             examiner.found("option-runs-program", f"{name}={value}")
             examiner.inner_text(f"go {name}", value, call.state)
     if words[:1] in (["run"], ["install"], ["get"]) and any(
-        "@" in word or re.match(r"[\w.-]+\.[a-z]+/", word) for word in words[1:]
+        "@" in word or "://" in word or re.match(r"[\w.-]+\.[a-z]+/", word) for word in words[1:]
     ):
         examiner.found("install-elsewhere", shown_words(call.words[:6]))
     if words[:2] == ["env"] and "-w" in call.arguments:
@@ -184,6 +184,25 @@ def cargo(examiner: "Examiner", call: "Call") -> Output:
             examiner.found("write-outside", shown_words(call.words[:6]))
     runner(examiner, call)
     return ANYTHING
+
+
+def cmake(examiner: "Examiner", call: "Call") -> Output:
+    """Judge cmake: -P runs a script, -E is a box of tools."""
+    words = call.arguments
+    if words[:1] == ("-E",):
+        verb, rest = (words[1] if len(words) > 1 else ""), words[2:]
+        if verb in ("rm", "remove", "remove_directory"):
+            return examiner.inner("cmake -E", ("rm", "-rf", *rest), call)
+        if verb in ("env", "time", "nice"):
+            return examiner.inner("cmake -E", (verb, *rest), call)
+        if verb == "chdir":
+            return examiner.inner("cmake -E", ("env", "-C", *rest), call)
+    for path in arguments(words, ("-P", "-S", "-B", "-D", "-C", "-G")).values("-P"):
+        if path.startswith("/dev/") or path == "-" or not known(path):
+            examiner.found("code-from-input", path)
+        elif examiner.is_fetched(path, call.state):
+            examiner.found("remote-code", path)
+    return runner(examiner, call)
 
 
 _PROGRAM_NAMES = names("CC CXX LD AR PYTHON RM INSTALL NODE GO")
@@ -300,5 +319,5 @@ JUDGES = {
         compiler,
     ),
     **dict.fromkeys(("pytest", "py.test"), tests),
-    "go": go, "cargo": cargo, "siding": siding,
+    "go": go, "cargo": cargo, "cmake": cmake, "siding": siding,
 }  # fmt: skip

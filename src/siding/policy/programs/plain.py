@@ -1,9 +1,21 @@
 """Programs that need no judge of their own: they take text, read files, or run the project."""
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANY, ANYTHING, FOUND_BY_NAME, MARKS, NUMBER, UNKNOWN, Output, known
+from siding.policy.effects import secret_variable
+from siding.policy.fields import (
+    ANY,
+    ANYTHING,
+    FOUND_BY_NAME,
+    MARKS,
+    NUMBER,
+    UNKNOWN,
+    Output,
+    known,
+    shown_words,
+)
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -43,8 +55,9 @@ _DANGER_WORDS = (
 )
 
 
-def inert(_examiner: "Examiner", call: "Call") -> Output:
+def inert(examiner: "Examiner", call: "Call") -> Output:
     """Judge a program whose arguments do nothing."""
+    _names_of_variables(examiner, call)
     if call.name == "yes":
         return Output(text=None, endless=True)
     if call.name == "pwd" and call.state.cwd is not None:
@@ -60,6 +73,20 @@ def inert(_examiner: "Examiner", call: "Call") -> Output:
     )
 
 
+_NAMES_AFTER = {"test": ("-v", "-R"), "[": ("-v", "-R"), "wait": ("-p",)}
+
+
+def _names_of_variables(examiner: "Examiner", call: "Call") -> None:
+    """Judge the names of variables that ``test -v``, ``wait -p`` and getopts are given."""
+    words = call.arguments
+    for before, word in pairwise(words):
+        if before in _NAMES_AFTER.get(call.name, ()):
+            examiner.named(word, call.state)
+    if call.name == "getopts":
+        for word in words[1:2]:
+            examiner.named(word, call.state)
+
+
 def reader(examiner: "Examiner", call: "Call") -> Output:
     """Judge a program that shows the files it is given."""
     name = call.name
@@ -68,8 +95,10 @@ def reader(examiner: "Examiner", call: "Call") -> Output:
             examiner.reads(path, call.state)
         _reads_network(examiner, word)
     options(examiner, call)
+    if name in _SEARCHES:
+        _searched(examiner, call)
     if name in ("base64", "base32", "rev", "tr"):
-        return Output(remote=call.stdin.remote)
+        return Output(remote=call.stdin.remote, secret=call.stdin.secret)
     listed = _listing(call)
     if listed is not None:
         return Output(text=listed)
@@ -82,8 +111,33 @@ def reader(examiner: "Examiner", call: "Call") -> Output:
         )
         if name == "cat" and not [each for each in operands if each != "-"]:
             return call.stdin
-        return Output(remote=remote, endless="/dev/zero" in operands or "/dev/urandom" in operands)
-    return Output(remote=call.stdin.remote)
+        return Output(
+            remote=remote,
+            secret=call.stdin.secret,
+            endless="/dev/zero" in operands or "/dev/urandom" in operands,
+        )
+    return Output(remote=call.stdin.remote, secret=call.stdin.secret)
+
+
+_SEARCHES = names("grep egrep fgrep rg ag ack ugrep pcregrep diff")
+_SEARCH_VALUES = ("-e", "-f", "-A", "-B", "-C", "-m", "-d", "-g", "-t", "-T", "--regexp", "--file",
+                  "--include", "--exclude", "--exclude-dir", "--glob", "--type")  # fmt: skip
+
+
+def _searched(examiner: "Examiner", call: "Call") -> None:
+    """Judge a search: all files below a directory, or what an environment holds."""
+    given = arguments(call.arguments, _SEARCH_VALUES)
+    patterns = given.values("-e", "--regexp", "-f", "--file")
+    paths = list(given.operands)
+    if not patterns and not given.has("--files") and call.name != "diff":
+        patterns, paths = paths[:1], paths[1:]
+    below = given.has("-r", "-R", "--recursive", "--dereference-recursive")
+    if below or call.name in ("rg", "ag", "ack"):
+        for path in paths or ["."]:
+            examiner.reads_below(path, call.state)
+    for pattern in patterns if call.stdin.secret else ():
+        if secret_variable(pattern.strip("^=")):
+            examiner.found("print-secret", pattern)
 
 
 def _of_path(call: "Call") -> Output:
@@ -251,9 +305,23 @@ def workspace_program(examiner: "Examiner", call: "Call") -> Output:
         return ANYTHING
     zone = examiner.zone(path, call.state)
     if zone in (Zone.INSIDE, Zone.STEERING):
+        setup_script(examiner, call)
         return runner(examiner, call)
     examiner.found("dynamic-command" if zone is Zone.UNKNOWN else "run-outside", path)
     return ANYTHING
+
+
+def setup_script(examiner: "Examiner", call: "Call") -> None:
+    """Judge ``setup.py``: it can install into the home directory, or publish."""
+    if call.name != "setup.py":
+        return
+    away = {"--user", "--prefix", "--home", "--root", "--install-dir", "--target", "--install-base"}
+    if {"install", "develop", "easy_install"} & set(call.arguments) and away & {
+        word.partition("=")[0] for word in call.arguments
+    }:
+        examiner.found("write-outside", shown_words(call.words[:6]))
+    if {"upload", "register"} & set(call.arguments):
+        examiner.found("publish", shown_words(call.words[:6]))
 
 
 def unknown(examiner: "Examiner", call: "Call") -> Output:

@@ -107,6 +107,7 @@ def judge_text(examiner: "Examiner", family: str, text: str) -> None:
     if not known(text):
         examiner.found("code-from-input", text)
         return
+    reading_text(examiner, text, text.count("require") + text.count("import"))
     never = _NEVER[family].search(_without_messages(text, family))
     if never:
         examiner.found("code-unclear", never.group())
@@ -122,9 +123,17 @@ def judge_text(examiner: "Examiner", family: str, text: str) -> None:
         examiner.found("code-unclear", name)
 
 
+def reading_text(examiner: "Examiner", text: str, places: int = 0) -> None:
+    """Count the reading of program text, from whose `places` some pattern looks on to the end. A
+    very long run of letters is looked at from each of them."""
+    run = max(map(len, re.findall(r"\w{64,}", text)), default=0)
+    looks = places * len(text) // 100 + run * run // 200
+    examiner.budget.spend(5 + len(text) // 2 + looks, "reading program text")
+
+
 _MESSAGE = re.compile(
-    r"(?:console\.(?:log|error)\s*\(|print\s*\(?|puts\s+|echo\s+|say\s+|cat\s*\()\s*"
-    r"('[^'\\$`#]*'|\"[^\"\\$`#@]*\")\s*\)?\s*;?\s*$"
+    r"(?:console\.(?:log|error)\s*\(\s*|print\s*(?:\(\s*)?|puts\s+|echo\s+|say\s+|cat\s*\(\s*)"
+    r"('[^'\\$`#]*'|\"[^\"\\$`#@]*\")\s*(?:\)\s*)?(?:;\s*)?$"
 )
 
 
@@ -174,6 +183,7 @@ def without_strings(text: str, family: str) -> str | None:
     A slash starts a pattern where an operand is expected and divides where an operator is.
     """
     kept: list[str] = []
+    before = ""  # the end of what is kept, without blanks behind it
     at = 0
     while at < len(text):
         character = text[at]
@@ -184,14 +194,18 @@ def without_strings(text: str, family: str) -> str | None:
                 return None
             kept.append('""')
         elif text.startswith(_COMMENTS[family], at):
-            end = text.find("\n", at) % (len(text) + 1)
-        elif character == "/" and _expects_operand("".join(kept)):
+            at = text.find("\n", at) % (len(text) + 1)
+            continue
+        elif character == "/" and _expects_operand(before):
             end = _end_of(text, at, "/")
             if end < 0:
                 return None
             kept.append('""')
         else:
             kept.append(character)
+        if character not in " \t":
+            apart = text[at - 1 : at] in (" ", "\t")
+            before = f"{before}{' ' if apart else ''}{kept[-1]}"[-12:]
         at = end
     return "".join(kept)
 
@@ -214,5 +228,5 @@ def _end_of(text: str, at: int, mark: str) -> int:
 
 
 def _expects_operand(before: str) -> bool:
-    stripped = before.rstrip(" \t")
-    return not stripped or stripped[-1] in _BEFORE_PATTERN or bool(_WORDS_BEFORE.search(stripped))
+    """Return whether a slash after this text starts a pattern."""
+    return not before or before[-1] in _BEFORE_PATTERN or bool(_WORDS_BEFORE.search(before))

@@ -52,6 +52,7 @@ _READS = names("read_text read_bytes")
 
 def judge_python(examiner: "Examiner", text: str, state: "State") -> None:
     """Judge Python source."""
+    examiner.budget.spend(10 + 3 * len(text) // 2, "reading program text")
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -59,6 +60,7 @@ def judge_python(examiner: "Examiner", text: str, state: "State") -> None:
         return
     if _only_versions(tree):
         return
+    examiner.budget.spend(2 * sum(1 for _ in ast.walk(tree)), "reading program text")
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         problem = _mentioned(node) if id(node) not in called else ""

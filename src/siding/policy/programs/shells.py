@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy import unwrap
+from siding.policy.effects import secret_variable
 from siding.policy.fields import (
     ANYTHING,
     MARKS,
@@ -18,6 +19,7 @@ from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
+    from siding.policy.budget import Budget
     from siding.policy.examiner import Call, Examiner
 
 SHELLS = names("sh bash dash zsh ksh mksh ash fish rbash yash tcsh csh")
@@ -58,11 +60,12 @@ def _shell_line(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
     state = call.state.copy()
     state.positional = tuple(words[2:])
     state.functions, state.aliases = {}, {}
+    state.variables.update(call.env)
     if words[1:]:
         state.variables["0"] = words[1]
     text = words[0]
     if len(words) > 1 and re.match(r"\s*[\"']?\$0", text):
-        text = re.sub(r"[\"']?\$0[\"']?", words[1], text, count=1)
+        text = re.sub(r"[\"']?\$0[\"']?", lambda _: words[1], text, count=1)
     return examiner.inner_line(f"{call.name} -c", text, call, state)
 
 
@@ -172,11 +175,12 @@ def printed(examiner: "Examiner", call: "Call") -> Output:
         return Output(text=text + "\n" if plain or "\\" not in text else _unescaped(text) + "\n")
     if words[:1] == ["-v"]:
         if len(words) > 1:
-            formatted = _formatted(words[2:])
+            examiner.named(words[1], call.state)
+            formatted = _formatted(words[2:], examiner.budget)
             call.state.variables[words[1]] = UNKNOWN if formatted is None else formatted
             examiner.variable(words[1], call.state.variables[words[1]], call.state, lasting=True)
         return NOTHING
-    return Output(text=_formatted(words))
+    return Output(text=_formatted(words, examiner.budget))
 
 
 def _unescaped(text: str) -> str:
@@ -198,27 +202,30 @@ def _no_marks(text: str) -> str:
     return "".join(UNKNOWN if c in MARKS or (c < " " and c not in "\n\t") else c for c in text)
 
 
-def _formatted(words: list[str]) -> str | None:
-    """Return what printf writes, for the formats that only put text in its place."""
+def _formatted(words: list[str], budget: "Budget") -> str | None:
+    """Return what printf writes, for the formats that only put text in its place. The format is
+    used again as long as there are values."""
     if words[:1] == ["--"]:
         words = words[1:]
     if not words:
         return ""
     pattern, *values = words
     pieces = re.split(r"%(?:[-0-9. +#]*)([a-zA-Z%(])", pattern)
+    pieces[::2] = map(_unescaped, pieces[::2])
+    takes = sum(piece in "sdbqi" for piece in pieces[1::2])
+    if takes != len(pieces) // 2 - pieces[1::2].count("%"):
+        return None
+    turns = max(1, -(-len(values) // takes)) if takes else 1
+    budget.spend(turns * len(pieces), "making a value")
+    budget.text(turns * sum(map(len, pieces)) + sum(map(len, values)), "making a value")
+    given = iter(values)
     text: list[str] = []
-    while True:
-        for index, piece in enumerate(pieces):
-            if index % 2 == 0:
-                text.append(_unescaped(piece))
-            elif piece == "%":
-                text.append("%")
-            elif piece in "sdbqi":
-                text.append(values.pop(0) if values else "")
-            else:
-                return None
-        if not values or len(pieces) == 1:
-            return "".join(text)
+    for index, piece in enumerate(pieces * turns):
+        if index % len(pieces) % 2 == 0 or piece == "%":
+            text.append(piece)
+        else:
+            text.append(next(given, ""))
+    return "".join(text)
 
 
 def read(examiner: "Examiner", call: "Call") -> Output:
@@ -226,7 +233,10 @@ def read(examiner: "Examiner", call: "Call") -> Output:
     given = arguments(call.arguments, ("-a", "-d", "-i", "-n", "-N", "-p", "-t", "-u", "-C", "-c",
                                        "-O", "-s" if call.name == "mapfile" else "-u"))  # fmt: skip
     for name in (*given.operands, *given.values("-a")):
+        examiner.named(name, call.state)
         call.state.variables[name] = UNKNOWN
+        if name in call.state.arrays or given.has("-a") or call.name != "read":
+            call.state.arrays[name] = (UNKNOWN,)
         if name in ("PATH", "IFS"):
             examiner.variable(name, UNKNOWN, call.state, lasting=True)
     for callback in given.values("-C"):
@@ -236,31 +246,63 @@ def read(examiner: "Examiner", call: "Call") -> Output:
 
 
 def declare(examiner: "Examiner", call: "Call") -> Output:
-    """Follow export, declare, local, readonly, typeset, unset, let."""
+    """Follow export, declare, local, readonly, typeset."""
+    flags = [word for word in call.arguments if word.startswith("-")]
+    words = [word for word in call.arguments if not word.startswith("-")]
+    numbers = call.name != "export" and any("i" in flag for flag in flags)
+    for flag in flags:
+        if call.name in ("declare", "typeset", "local") and "n" in flag:
+            examiner.found("dynamic-value", shown_words(call.words))
+    for word in words:
+        if "-p" in flags and secret_variable(word):
+            examiner.found("print-secret", word)
+        _declared(examiner, call, word, numbers=numbers)
+    return ANYTHING if words else Output(secret=True)  # it shows what there is
+
+
+def _declared(examiner: "Examiner", call: "Call", word: str, *, numbers: bool) -> None:
+    state = call.state
+    name, equals, value = word.partition("=")
+    name, bracket, subscript = name.rstrip("+").partition("[")
+    examiner.evaluated(subscript, state)
+    if numbers:
+        state.integers.add(name)
+    if not equals:
+        return
+    if name in state.integers:
+        examiner.evaluated(f"{name} {value}", state)
+    if bracket or name in state.arrays:
+        state.hold(name, [value], append=True)
+    state.variables[name] = UNKNOWN if bracket else value
+    examiner.variable(name, value, state, lasting=True)
+    if name == "IFS":
+        state.plain_splitting = False
+
+
+def unset(examiner: "Examiner", call: "Call") -> Output:
+    """Follow unset; the subscript of an array's element is arithmetic."""
+    for word in arguments(call.arguments).operands:
+        name, _, subscript = word.partition("[")
+        examiner.evaluated(subscript, call.state)
+        call.state.variables.pop(name, None)
+        call.state.functions.pop(name, None)
+        call.state.arrays.pop(name, None)
+        if name.startswith("SIDING_"):
+            examiner.found("siding-itself", name)
+    return ANYTHING
+
+
+def let(examiner: "Examiner", call: "Call") -> Output:
+    """Follow let, whose arguments are arithmetic."""
     for word in call.arguments:
-        name, equals, value = word.partition("=")
-        name = name.rstrip("+")
-        if word.startswith("-"):
-            if call.name in ("declare", "typeset", "local") and "n" in word:
-                examiner.found("dynamic-value", shown_words(call.words))
-            continue
-        if call.name == "unset":
-            call.state.variables.pop(name, None)
-            call.state.functions.pop(name, None)
-            if name.startswith("SIDING_"):
-                examiner.found("siding-itself", name)
-            continue
+        examiner.evaluated(word, call.state)
+        name, equals, _ = word.partition("=")
         if equals:
-            value = UNKNOWN if call.name == "let" else value
-            call.state.variables[name] = value
-            if call.name != "let":
-                examiner.variable(name, value, call.state, lasting=True)
-            if name == "IFS":
-                call.state.plain_splitting = False
-    if call.name in ("declare", "typeset", "let", "local", "readonly"):
-        taint = [n for n, v in call.state.variables.items() if "$(" in v or "`" in v]
-        if taint and call.name == "let":
-            examiner.found("dynamic-value", taint[0])
+            call.state.variables[name.rstrip("+")] = UNKNOWN
+    for name, value in call.state.variables.items():
+        if "$(" in value or "`" in value:
+            examiner.found("dynamic-value", name)
+            break
     return ANYTHING
 
 
@@ -272,7 +314,7 @@ def settings(examiner: "Examiner", call: "Call") -> Output:
             words = words[2:] if words.pop(0)[1:] == "o" and words else words
         if words:
             call.state.positional = tuple(words[1:] if words[0] in ("--", "-") else words)
-        return NOTHING if call.arguments else ANYTHING
+        return NOTHING if call.arguments else Output(secret=True)
     _completion(examiner, call, words)
     return ANYTHING
 
@@ -342,9 +384,9 @@ def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Outp
     """Judge the words a wrapper runs."""
     if call.name in ("watch", "retry", "entr", "hyperfine"):
         return _through_shell(examiner, call, words)
-    if call.name in ("script", "asciinema"):
-        for word in words if call.name == "script" else ():
-            examiner.writes(word, call.state)
+    if call.name == "script":
+        return _recorded(examiner, call, words)
+    if call.name == "asciinema":
         return ANYTHING
     if call.name in ("wsl", "wsl.exe"):
         words = tuple(word for word in words if word not in ("-e", "--exec", "--"))
@@ -355,6 +397,16 @@ def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Outp
         examiner.inner_text(f"{call.name} -c", words[1], call.state)
         return ANYTHING
     return examiner.inner(call.name, words, call)
+
+
+def _recorded(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Output:
+    """Judge what script records. Its options may follow the file; BSD's takes a command there."""
+    given = arguments(words, unwrap.WRAPPERS["script"].with_value)
+    for line in given.values("-c", "--command"):
+        examiner.inner_text("script -c", line, call.state)
+    for path in given.operands[:1]:
+        examiner.writes(path, call.state)
+    return examiner.inner("script", words[1:], call) if len(given.operands) > 1 else ANYTHING
 
 
 def _only(given: list[tuple[str, str]], *names: str) -> bool:
@@ -405,7 +457,7 @@ def xargs(examiner: "Examiner", call: "Call") -> Output:
     mark = next(iter(given.values("-I", "--replace")), "{}" if given.has("-i") else "")
     if mark:
         for item in items[:12] or [UNKNOWN]:
-            filled = tuple(w.replace(mark, item) for w in words)
+            filled = tuple(examiner.budget.replaced(w, mark, item) for w in words)
             examiner.inner("xargs", filled, call._replace(stdin=NOTHING))
         return ANYTHING
     return examiner.inner("xargs", (*words, *items[:200]), call._replace(stdin=NOTHING))
@@ -431,7 +483,7 @@ def parallel(examiner: "Examiner", call: "Call") -> Output:
         items = [item for item in items if item]
     for item in items[:12]:
         line = " ".join(command) or item
-        filled = re.sub(r"\{[./\d]*\}", lambda _: item, line)  # noqa: B023 - used at once
+        filled = examiner.budget.replaced(re.sub(r"\{[./\d]*\}", "{}", line), "{}", item)
         if filled == line and command:
             filled = f"{line} {item}"
         if known(filled):
@@ -484,12 +536,13 @@ JUDGES = {
     **dict.fromkeys(("cd", "pushd", "popd", "chdir"), change_directory),
     **dict.fromkeys(("echo", "printf", "print"), printed),
     **dict.fromkeys(("read", "mapfile", "readarray"), read),
-    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly", "unset", "let"), declare),
+    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), declare),
     **dict.fromkeys(("set", "shopt", "enable", "bind", "complete", "compgen", "hash", "compopt"),
                     settings),
     **dict.fromkeys(("su", "runuser", "sg", "newgrp"), switch_user),
     **dict.fromkeys(("parallel", "sem", "rush"), parallel),
     **dict.fromkeys(("tmux", "screen", "byobu", "zellij", "dtach", "abduco"), multiplexer),
     **dict.fromkeys(("at", "batch"), at),
+    "unset": unset, "let": let,
     "eval": evaluate, "trap": trap, "alias": alias, "unalias": settings, "xargs": xargs,
 }  # fmt: skip

@@ -66,10 +66,11 @@ _OPTIONS = {
     "LESS": re.compile(r"!|-k|lesskey"),
 }  # fmt: skip
 
-_PATH_OK = re.compile(r"(?:/usr(?:/local)?|/opt/homebrew)?/s?bin$|/usr/local/go/bin$")
+# Directories of the system, where only an administrator installs programs.
+_PATH_OK = re.compile(r"(?:/(?:usr|opt|nix|snap)(?:/(?!\.\./)[\w.+@-]+)*)?/s?bin$")
 _PATH_PROJECT = re.compile(r"/(?:node_modules/\.bin|\.?venv/bin|vendor/bin|\.tox/[^/]+/bin)$")
-_PATH_HOME = re.compile(r"/(?:\.local|\.cargo|go|\.deno|\.bun|\.rbenv/shims|\.pyenv/shims"
-                        r"|\.nvm/[^:]*)(?:/bin)?$")  # fmt: skip
+_PATH_HOME = re.compile(r"/(?:\.local|\.cargo|go|\.deno|\.bun|\.nvm/[^:]*"
+                        r"|\.(?:rb|py)env/(?:shims|versions/[\w.-]+))(?:/bin)?$")  # fmt: skip
 
 
 def judge_variable(
@@ -96,7 +97,7 @@ def judge_variable(
 
 def _search_path(examiner: "Examiner", value: str, state: "State") -> None:
     for entry in value.split(":"):
-        if entry == UNKNOWN or _PATH_OK.search(entry):
+        if entry == UNKNOWN or _PATH_OK.match(entry):
             continue
         zone = examiner.zone(entry, state) if entry.startswith("/") else Zone.UNKNOWN
         if zone is Zone.INSIDE and _PATH_PROJECT.search(entry):

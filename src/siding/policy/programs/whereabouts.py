@@ -63,7 +63,7 @@ _NAMES = {
     dotnet conda opam pub luarocks ovsx rye pdm poetry pip uv pnpm mix pipenv hatch cabal
     jsr bundle npx bunx pnpx uvx pipx alembic prisma dbmate drizzle-kit sqitch flyway
     sequelize rails knex flask liquibase typeorm manage.py rake django-admin artisan make
-    gmake kotlinc g++ clang++ clang cc c++ javac java gcc ld pytest py.test go cargo siding
+    gmake kotlinc g++ clang++ clang cc c++ javac java gcc ld pytest py.test go cargo cmake siding
     """,
     "network": """
     curl curlie wget wget2 aria2c axel plink ssh autossh rsh rlogin sshpass mosh dbclient

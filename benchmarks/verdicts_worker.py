@@ -1,0 +1,11 @@
+"""Judges one line, as `siding run` does before it starts anything."""
+
+import sys
+
+from siding.policy.engine import check_line
+from siding.policy.paths import Place
+
+PLACE = Place(cwd="/repos/proj", workspace="/repos/proj", home="/home/dev")
+
+if __name__ == "__main__":
+    print(check_line(sys.argv[1], PLACE).action)
