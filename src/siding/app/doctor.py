@@ -13,6 +13,7 @@ from typing import NamedTuple
 from siding.app.abandoned import find_abandoned, sweep_abandoned
 from siding.app.guarding import may_be_judged
 from siding.app.locking import TaskBusy, holding_git, holding_task
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace, open_recorder
 from siding.app.waiting_doctor import problems
@@ -46,6 +47,7 @@ class Mended(NamedTuple):
 
 def examine(project: Project) -> Iterator[Finding]:
     """Yield everything that disagrees; changes nothing."""
+    yield from _lost_registry(project)
     yield from _cut_off_acts(project)
     yield from _interrupted_steps(project)
     yield from _unreadable(project)
@@ -70,6 +72,22 @@ def mend(findings: list[Finding]) -> Iterator[Mended]:
             yield Mended(finding=finding, done=finding.mend(), failed=None)
         except (SidingError, OSError) as error:
             yield Mended(finding=finding, done=None, failed=str(error))
+
+
+def _lost_registry(project: Project) -> Iterator[Finding]:
+    problem = project.registry.problem()
+    if problem is not None:
+        yield Finding(
+            what=problem,
+            advice="it is made again from the tasks, the disk and the trash; a damaged file is kept",
+            mend=partial(_mend_registry, project),
+        )
+
+
+def _mend_registry(project: Project) -> str:
+    with project.changing("doctor"):
+        project.registry.mend()
+    return "made again from the tasks, the disk and the trash"
 
 
 def _cut_off_acts(project: Project) -> Iterator[Finding]:
@@ -172,6 +190,9 @@ def _mark_removed(project: Project, workspace: Workspace) -> str:
 
 def _unknown_directories(project: Project) -> Iterator[Finding]:
     known = {Path(each.path).name for each in project.registry.all()}
+    for task in project.tasks.readable():
+        workspace = workspace_of(project, task)  # an old home's is in no registry yet
+        known |= {Path(workspace.path).name} if workspace is not None else set()
     try:
         found = sorted(project.layout.workspaces_dir.iterdir())
     except FileNotFoundError:

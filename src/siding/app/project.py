@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.events import EventLog
+from siding.app.lost_workspaces import LostWorkspaces
 from siding.app.redaction import Redaction
 from siding.app.settings import DEFAULT_TEXT, Settings, read_settings
 from siding.app.wiring import App
@@ -52,7 +53,14 @@ class Project:
         self.layout = layout
         self.paths = paths
         self.tasks = TaskStore(layout)
-        self.registry = Registry(layout.worktrees_json)
+        lost = LostWorkspaces(
+            layout,
+            app.home.root,
+            self.tasks,
+            repository=lambda: self.repository,
+            snapshots=lambda: self.snapshots,
+        )
+        self.registry = Registry(layout.worktrees_json, elsewhere=lost, say=app.warn)
         self.events = EventLog(layout, app.clock, redact=self._redacted)
 
     def _redacted(self, record: Any) -> Any:

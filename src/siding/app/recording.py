@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from siding.app.lost_workspaces import REBUILT
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.snapshots import TaskSnapshots, diff_stat_record
@@ -36,6 +37,12 @@ class NoWorkspace(SidingError):
     """The task has no place to work in."""
 
     code = "no_workspace"
+
+
+class BaseUnknown(SidingError):
+    """Nobody can say what the task began with, so nobody can say what it changed."""
+
+    code = "base_unknown"
 
 
 class Recorder:
@@ -98,9 +105,14 @@ class Recorder:
             settle_output(output, counted)
 
     def changes_since_base(self) -> int:
-        """Return how many files differ from the base; `settle` has been called."""
+        """Return how many files differ from the base; `settle` has been called.
+
+        Raises BaseUnknown: nobody may take that for no change.
+        """
         tip, base = self.snapshots.tip(), self.workspace.base_snapshot
-        if tip is None or not base or tip == base:
+        if tip is None or not base:
+            raise _base_unknown(self.task)
+        if tip == base:
             return 0
         return self.snapshots.diff_stat(base, tip).files
 
@@ -344,8 +356,21 @@ def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
 
         workspace = take_over(project, task, workspace)
     elif not workspace.base_snapshot:
+        if workspace.rest.get(REBUILT):  # the workspace as it is now is not what it began as
+            raise _base_unknown(task)
         workspace = _take_base_snapshot(project, task, workspace, lock)
+    if project.registry.lacks(task.id):
+        with project.changing(f"writing down the workspace of task {task.id}"):
+            project.registry.mend()
     return Recorder(project, task, workspace, lock)
+
+
+def _base_unknown(task: Task) -> BaseUnknown:
+    return BaseUnknown(
+        f"what task {task.name!r} began with is not known: its snapshots are lost or damaged",
+        hint="`siding doctor` says what is lost and begins the recording anew; nothing in the "
+        "workspace was touched",
+    )
 
 
 def _take_base_snapshot(

@@ -15,3 +15,22 @@ def lineage(store: SnapshotStore, task_id: TaskId) -> list[Sha]:
         doing="listing the snapshots of the task",
     )
     return [Sha(line) for line in output.decode("ascii").split()]
+
+
+def base_snapshot(store: SnapshotStore, task_id: TaskId) -> Sha | None:
+    """Return the snapshot that a task's change is counted from; None when it has no snapshot.
+
+    It is the newest one that was taken of a workspace as it was made: `base base`, where a filter
+    or line endings changed bytes at the checkout, else `base`, the commit itself, the oldest one.
+    """
+    tip = store.tip(task_id)
+    if tip is None:
+        return None
+    output = store.git.run(
+        store.place(),
+        ["log", "--first-parent", "--format=%H %s", tip, "--not", store.base(task_id), "--"],
+        doing="looking for the base snapshot of the task",
+    )
+    lines = [line.partition(" ") for line in output.decode("utf-8", "replace").splitlines()]
+    bases = [sha for sha, _, subject in lines if subject in ("base", "base base")]
+    return Sha(bases[0]) if bases else None
