@@ -13,6 +13,7 @@ from typing import NamedTuple
 from siding.app.abandoned import find_abandoned, sweep_abandoned
 from siding.app.guarding import may_be_judged
 from siding.app.locking import TaskBusy, holding_git, holding_task
+from siding.app.moved import Older
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace, open_recorder
@@ -74,12 +75,25 @@ def mend(findings: list[Finding]) -> Iterator[Mended]:
             yield Mended(finding=finding, done=None, failed=str(error))
 
 
+def older_project(project: Project, older: Older | None) -> Iterator[Finding]:
+    """Yield the project of before a move, where a newer one was made and is in use."""
+    if older is not None:
+        newer = project.layout.root.name
+        tasks = "1 task" if older.tasks == 1 else f"{older.tasks} tasks"
+        yield Finding(
+            what=f"an older project of this repository, {older.name} with {tasks}, is out of "
+            f"reach: the repository was at {older.root!r}, and {newer} was made here since",
+            advice=f"`siding doctor --adopt {older.name}` goes over to it, "
+            f"`siding doctor --adopt {newer}` comes back; nothing of either is lost",
+        )
+
+
 def _lost_registry(project: Project) -> Iterator[Finding]:
     problem = project.registry.problem()
     if problem is not None:
         yield Finding(
             what=problem,
-            advice="it is made again from the tasks, the disk and the trash; a damaged file is kept",
+            advice="it is made again from the tasks, the disk and the trash; a damaged one is kept",
             mend=partial(_mend_registry, project),
         )
 
@@ -306,7 +320,7 @@ def _live(workspace: Workspace) -> bool:
     return _should_be_there(workspace) or workspace.intent is not None
 
 
-__all__ = ["Finding", "Mended", "TaskBusy", "examine", "mend"]
+__all__ = ["Finding", "Mended", "TaskBusy", "examine", "mend", "older_project"]
 
 
 def _broken_policy(project: Project) -> Iterator[Finding]:

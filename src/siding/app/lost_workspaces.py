@@ -1,9 +1,9 @@
 """What the registry of workspaces should hold, read from the tasks, the disk and the trash.
 
 The registry can be lost or damaged. A task's own document says its branch, its base commit and
-where its workspace is; the base snapshot is the beginning of its line in the snapshot store; whether
-the workspace is there, kept or removed shows on disk. What cannot be known again: since when a
-workspace is kept, and whether a directory was put in the workspace's place meanwhile.
+where its workspace is; the base snapshot is the beginning of its line in the snapshot store;
+whether the workspace is there, kept or removed shows on disk. What cannot be known again: since
+when a workspace is kept, and whether a directory was put in the workspace's place meanwhile.
 """
 
 import os
