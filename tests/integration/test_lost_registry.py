@@ -151,7 +151,7 @@ def test_a_base_that_cannot_be_known_keeps_the_guard(worked: Sandbox) -> None:
 
 
 def test_a_home_that_was_taken_over_keeps_its_base(worked: Sandbox) -> None:
-    """A task document of before, without the name of its worktree, is no reason to move the base."""
+    """A document without the name of its worktree is no reason to move the base."""
     path = next((worked.project / "tasks").iterdir()) / "task.json"
     document = json.loads(path.read_text())
     document["worktree"] = ""

@@ -17,6 +17,8 @@ from siding.app.moved import Older
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace, open_recorder
+from siding.app.snapshot_doctor import snapshot_problems
+from siding.app.steps import damaged_steps
 from siding.app.waiting_doctor import problems
 from siding.app.workspaces import recover, remove
 from siding.errors import NotFound, SidingError, UsageError
@@ -59,7 +61,7 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _broken_policy(project)
     yield from _left_behind(project)
     yield from _no_sandbox(project)
-    for what, advice, mend_it in problems(project):
+    for what, advice, mend_it in (*snapshot_problems(project), *problems(project)):
         yield Finding(what=what, advice=advice, mend=mend_it)
 
 
@@ -157,7 +159,7 @@ def _settle(project: Project, task_id: TaskId) -> str:
 def _unreadable(project: Project) -> Iterator[Finding]:
     for task_id in project.tasks.ids():
         try:
-            project.tasks.load(task_id)
+            task = project.tasks.load(task_id)
         except NotFound:
             if _is_bare(project, task_id):
                 continue
@@ -169,9 +171,7 @@ def _unreadable(project: Project) -> Iterator[Finding]:
         except SidingError as error:
             yield Finding(what=error.message, advice=error.hint or "restore it from a backup")
             continue
-        for damage in project.ledger(task_id).damage():
-            if damage.reason.startswith("torn"):
-                continue  # what a crash may leave of a line that nobody was promised
+        for damage in damaged_steps(project, task, whole=True):
             yield Finding(
                 what=f"tasks/{task_id}/ledger.jsonl:{damage.line}: {damage.reason}",
                 advice="the line is kept as it is; `siding verify` tells what it means",

@@ -14,11 +14,13 @@ from typing import Any
 from siding.app.lost_workspaces import REBUILT
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
+from siding.app.snapshot_loss import lost_until
 from siding.app.snapshots import TaskSnapshots, diff_stat_record
 from siding.errors import SidingError
 from siding.git.capture import Capture
 from siding.git.patches import DiffStat
 from siding.ids import step_id
+from siding.ledger.damage import highest_number
 from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.process.output_files import recover_output, settle_output
@@ -146,7 +148,8 @@ class Recorder:
     def next_number(self) -> int:
         """Return the number of the next step; damaged lines count, so no id is used twice."""
         last = self.ledger.last()
-        return _highest_artifact(self.layout.artifacts_dir, last.number if last else 0) + 1
+        highest = highest_number(self.ledger.path, last.number if last else 0)
+        return _highest_artifact(self.layout.artifacts_dir, highest) + 1
 
     def begin(self, kind: StepKind, *, token: str, record: Mapping[str, Any]) -> Running:
         """Write down that a step begins, durably; `settle` has been called."""
@@ -198,7 +201,8 @@ class Recorder:
     def _expected(self) -> str | None:
         """Return the snapshot the workspace should be at: the last step's, or the base's."""
         last = self.ledger.last()
-        if last is not None and last.snapshot is not None:
+        lost = lost_until(self.workspace)
+        if last is not None and last.snapshot is not None and last.number > lost:
             return last.snapshot
         return self.workspace.base_snapshot or None
 

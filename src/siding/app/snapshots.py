@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from siding.errors import SidingError
 from siding.git.capture import Capture, Request, capture, changed_count
 from siding.git.changes import Limits
+from siding.git.errors import CommandFailed, not_comparable
 from siding.git.patches import DiffStat, diff_stat, write_patch, write_patch_counted
 from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
@@ -60,11 +61,13 @@ class TaskSnapshots:
 
     def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
         """Return what differs between two snapshots, file by file."""
-        return diff_stat(self._store, Sha(before), Sha(after), paths=paths)
+        with _told(before, after):
+            return diff_stat(self._store, Sha(before), Sha(after), paths=paths)
 
     def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
         """Write the patch between two snapshots into a file descriptor, byte for byte."""
-        write_patch(self._store, Sha(before), Sha(after), fd, paths=paths)
+        with _told(before, after):
+            write_patch(self._store, Sha(before), Sha(after), fd, paths=paths)
 
     def changed_count(self) -> int:
         """Return how many files differ from the newest snapshot; writes nothing."""
@@ -72,7 +75,8 @@ class TaskSnapshots:
 
     def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
         """Write the patch between two snapshots, and return its figures."""
-        return write_patch_counted(self._store, Sha(before), Sha(after), fd)
+        with _told(before, after):
+            return write_patch_counted(self._store, Sha(before), Sha(after), fd)
 
     @contextmanager
     def peek(self) -> Iterator[tuple[Sha, "TaskSnapshots"]]:
@@ -121,6 +125,15 @@ class TaskSnapshots:
             limits=Limits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
             keep_fds=self._keep_fds,
         )
+
+
+@contextmanager
+def _told(before: str, after: str) -> Iterator[None]:
+    """Say that a snapshot is lost, where git only says that it cannot read an object."""
+    try:
+        yield
+    except CommandFailed as error:
+        raise not_comparable(before, after, error.message) from error
 
 
 def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:

@@ -3,7 +3,15 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.app.project import require_project
-from siding.app.steps import InProgress, Step, in_progress, log, step
+from siding.app.steps import (
+    InProgress,
+    Step,
+    damaged_steps,
+    in_progress,
+    ledger_problems,
+    log,
+    step,
+)
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged
@@ -34,26 +42,29 @@ def run(arguments: Namespace, context: Context) -> int:
         steps = [one]
     else:
         task, steps = log(project, arguments.task, limit=arguments.limit or None)
+    damaged = damaged_steps(project, task) if arguments.step is None else []
+    for sentence in ledger_problems(project, task) if damaged else []:
+        screen.warn(inert(sentence))
+    status = 1 if damaged else 0
     if arguments.format == "json":
-        write_result(
-            screen, arguments.output, json_text([dict(each.record) for each in steps]) + "\n"
-        )
-        return 0
+        records = [*(each.as_record() for each in damaged), *(dict(each.record) for each in steps)]
+        write_result(screen, arguments.output, json_text(records) + "\n")
+        return status
     if arguments.format == "markdown":
         write_result(screen, arguments.output, _markdown(task.name, [_cells(s) for s in steps]))
-        return 0
+        return status
     progress = in_progress(project, task)
     if not steps and progress is None:
         screen.note("no step yet; `siding run -- COMMAND` makes one")
-        return 0
+        return status
     rows = [_cells(each) for each in steps] + ([] if progress is None else [_running(progress)])
     if arguments.output is not None:
         write_result(screen, arguments.output, "\n".join("\t".join(row) for row in rows) + "\n")
-        return 0
+        return status
     with paged(screen):
         room = max(20, terminal_columns() - 62)
         screen.table(HEADER, [(*row[:2], shorten(inert(row[2]), room), *row[3:]) for row in rows])
-    return 0
+    return status
 
 
 def _cells(step: Step) -> tuple[str, ...]:

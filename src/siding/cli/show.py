@@ -12,7 +12,7 @@ from typing import Any
 
 from siding.app.outputs import Output, Span, output
 from siding.app.project import require_project
-from siding.app.steps import Step, running_step, step
+from siding.app.steps import Step, ledger_problems, running_step, step
 from siding.cli.fenced_lines import sandbox_lines
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
@@ -41,6 +41,8 @@ def run(arguments: Namespace, context: Context) -> int:
     task, found = running_step(project, arguments.task, arguments.step) or step(
         project, arguments.task, arguments.step
     )
+    for sentence in ledger_problems(project, task) if arguments.step == "last" else []:
+        screen.warn(inert(sentence))
     if arguments.format == "json":
         write_result(screen, arguments.output, json_text(dict(found.record)) + "\n")
         return 0

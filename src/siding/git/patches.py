@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from siding.git.command import Place, output_of
+from siding.git.errors import not_comparable, said_by
 from siding.git.paths import c_quote, parents
 from siding.git.store import SnapshotStore
 from siding.ids import Sha
@@ -68,7 +69,10 @@ class DiffStat(NamedTuple):
 def diff_trees(store: SnapshotStore, old: Sha, new: Sha) -> list[Change]:
     """Return every path that differs between two snapshots or trees; renames are not looked for."""
     arguments = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new]
-    return parse_raw(store.git.run(_place(store), arguments, doing="comparing snapshots"))
+    done = store.git.attempt(_place(store), arguments)
+    if done.returncode:
+        raise not_comparable(old, new, "; ".join(said_by(done.stderr)))
+    return parse_raw(done.stdout)
 
 
 def write_patch(

@@ -63,6 +63,7 @@ class _Nowhere:
 
     def of_task(self, task_id: TaskId) -> Workspace | None:
         del task_id
+        return None
 
 
 def _say_nothing(sentence: str) -> None:
@@ -123,7 +124,7 @@ class Registry:
             for entry in self._entries()[0]
             if isinstance(entry, dict) and entry.get("status") in _STATES
         }
-        lost = {each.task_id: each.status.value for each in self._elsewhere.all(known)}
+        lost = {str(each.task_id): each.status.value for each in self._elsewhere.all(known)}
         return {**known, **lost}
 
     def named(self, name: str) -> Workspace | None:
