@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.app.decision_views import as_record
-from siding.app.decisions import list_decisions
+from siding.app.decisions import damaged_decisions, list_decisions
 from siding.app.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
@@ -20,18 +20,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     project = require_project(context.app)
-    found, damaged = list_decisions(project, closed=arguments.all, limit=arguments.limit)
-    for sentence in damaged:
+    found, problems = list_decisions(project, closed=arguments.all, limit=arguments.limit)
+    damaged = damaged_decisions(project, closed=arguments.all)
+    for sentence in problems:
         screen.warn(inert(sentence))
     if arguments.json:
-        print_json(screen, [as_record(each) for each in found])
+        records = [*(each.as_record() for each in damaged), *(as_record(each) for each in found)]
+        print_json(screen, records)
         return 0
-    if not found:
+    if not found and not damaged:
         screen.note("no decision waits" if not arguments.all else "no question was put yet")
         return 0
     screen.table(
         ("SESSION", "STATE", "ASKED", "TASK", "QUESTION"),
-        [
+        [(each.session_id, "damaged", "-", "-", each.file) for each in damaged]
+        + [
             (
                 each.session_id,
                 each.state,

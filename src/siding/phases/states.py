@@ -85,7 +85,8 @@ def move_phase(
     if leads is None:
         raise IllegalTransition(
             f"a task that is {where.value} cannot {move.value}",
-            hint=f"possible now: {', '.join(PHASE_MOVES[where])}",
+            hint=f"possible now: {', '.join(PHASE_MOVES[where])}"
+            + ("; or `start --again`, which ends this pass" if move is PhaseMove.START else ""),
         )
     if move is PhaseMove.BACK_STEP and at is not None and at.step < 2:
         raise IllegalTransition(
