@@ -148,6 +148,11 @@ def test_a_base_that_cannot_be_known_keeps_the_guard(worked: Sandbox) -> None:
         assert refused.returncode == 1
         assert b"siding doctor" in refused.stderr
     assert (worked.workspace() / "w.txt").exists()
+    # A person who insists gets the whole of it into the trash.
+    said = worked.siding("worktree", "remove", "x", "--force").stderr
+    assert b"without a snapshot" in said
+    (kept,) = worked.project.glob("trash/*/workspace/w.txt")
+    assert kept.read_text() == "work\n"
 
 
 def test_a_home_that_was_taken_over_keeps_its_base(worked: Sandbox) -> None:
