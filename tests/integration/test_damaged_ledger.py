@@ -107,7 +107,7 @@ def test_a_line_that_was_promised_to_nobody_is_no_damage(worked: Sandbox) -> Non
 def test_ids_that_began_again_are_not_used_a_third_time(worked: Sandbox) -> None:
     """A tool of before counted on from 9999 with 0000."""
     lines = ledger(worked).read_bytes().splitlines(keepends=True)
-    other = [
+    other: list[dict[str, object]] = [
         {"step_id": name, "kind": "run", "cmd": ["true"], "started_at": "2024-01-15T10:00:00Z",
          "ended_at": "2024-01-15T10:00:00Z", "exit_code": 0, "diff_stat": {}, "artifacts": {}}
         for name in ("0002", "9999", "0000")

@@ -81,7 +81,6 @@ def test_the_doctor_lets_the_recording_go_on(worked: Sandbox, harm) -> None:  # 
     [
         ("status",),
         ("diff",),
-        ("diff", "--step", "1"),
         ("apply", "--dry-run"),
         ("rollback", "--step", "1"),
         ("run", "--", "true"),
@@ -94,6 +93,14 @@ def test_every_command_names_the_way_out(worked: Sandbox, command: tuple[str, ..
     assert b"siding doctor" in done.stdout + done.stderr
     assert b"git ended" not in done.stdout + done.stderr
     assert (worked.workspace() / "two.txt").exists()
+
+
+def test_the_patch_of_a_step_is_shown_from_its_artifact(worked: Sandbox) -> None:
+    before = worked.siding("diff", "--step", "1").stdout
+    lose(worked)
+    assert worked.siding("diff", "--step", "1").stdout == before
+    assert worked.json("diff", "--step", "1", "--format", "json")["file_list"] == ["one.txt"]
+    assert b"one.txt" in worked.siding("diff", "--step", "1", "--stat").stdout
 
 
 def test_a_doctor_that_was_killed_half_way_is_repeated(worked: Sandbox) -> None:

@@ -157,10 +157,10 @@ def _snapshots_without_line(project: Project, task: Task, steps: list[Step]) -> 
 
 def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
     workspace = workspace_of(project, task)
-    if workspace is None or not workspace.base_snapshot:
+    wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
+    if workspace is None or not (workspace.base_snapshot or wanted):
         return
     snapshots = TaskSnapshots(project, workspace)
-    wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
     problems = snapshots.verify(wanted)
     for problem in problems:
         yield Finding("snapshots", problem, serious=True)

@@ -47,7 +47,8 @@ def _lines(found: Status, root: str) -> list[tuple[str, str]]:
         gone = state in ("active", "kept") and not found.present
         lines.append(("workspace", f"{workspace.path} ({'missing' if gone else state})"))
         lines.append(("branch", workspace.branch))
-        lines.append(("base", f"{task.base_ref} at {task.base_commit[:10]}"))
+        at = f" at {task.base_commit[:10]}" if task.base_commit else ""
+        lines.append(("base", f"{task.base_ref}{at}"))
     if found.last is None:
         lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
     else:

@@ -125,7 +125,8 @@ class SnapshotStore:
 
     def task(self, task_id: TaskId) -> TaskDirectory:
         """Return where a task is kept, whether it is there or not."""
-        name = refs.check_ref_part(task_id)
+        # Another tool's ids may begin with a dash, which git would take for an option.
+        name = refs.check_ref_part(f"id{task_id}" if task_id.startswith("-") else task_id)
         return TaskDirectory(path=self.root / "tasks" / name, ref=f"refs/tasks/{name}")
 
     def tasks(self) -> list[TaskId]:
