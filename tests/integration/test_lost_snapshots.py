@@ -1,5 +1,6 @@
 """The snapshot store is lost or damaged: it is said, and the recording goes on."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def lose_the_ref(sandbox: Sandbox) -> None:
     shutil.rmtree(store(sandbox) / "refs")
 
 
-HARMS = [lose, lose_and_start_another, lose_objects, damage_packs, lose_the_ref]
+HARMS = [lose, lose_and_start_another, lose_objects, damage_packs]
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -113,6 +114,29 @@ def test_a_doctor_that_was_killed_half_way_is_repeated(worked: Sandbox) -> None:
     worked.siding("doctor")
     assert worked.siding("doctor").stdout == b"everything agrees\n"
     assert set(worked.json("diff", "--format", "json")["file_list"]) == {"one.txt", "two.txt"}
+
+
+def test_a_wrong_base_in_the_registry_costs_no_snapshot(worked: Sandbox) -> None:
+    registry = worked.project / "worktrees.json"
+    document = json.loads(registry.read_text())
+    document["worktrees"][0]["base_snapshot"] = "0" * 40
+    registry.write_text(json.dumps(document))
+    worked.siding("doctor")
+    assert worked.siding("doctor").stdout == b"everything agrees\n"
+    assert set(worked.json("diff", "--format", "json")["file_list"]) == {"one.txt", "two.txt"}
+    worked.siding("verify")
+    worked.siding("rollback", "--step", "1")
+    assert not (worked.workspace() / "two.txt").exists()
+
+
+def test_a_lost_ref_costs_nothing(worked: Sandbox) -> None:
+    lose_the_ref(worked)
+    said = worked.siding("doctor").stdout
+    assert b"can no longer" not in said
+    assert worked.siding("doctor").stdout == b"everything agrees\n"
+    worked.siding("verify")
+    worked.siding("rollback", "--step", "1")
+    assert not (worked.workspace() / "two.txt").exists()
 
 
 def test_both_the_registry_and_the_store(worked: Sandbox) -> None:

@@ -107,6 +107,7 @@ class LostWorkspaces:
 
     def _here(self, found: Workspace, path: Path) -> Workspace:
         """Return the entry with what the disk and git know of the directory."""
+        from siding.git.errors import GitError
         from siding.git.roots import recorded_root
         from siding.git.worktrees import admin_dir
 
@@ -116,7 +117,10 @@ class LostWorkspaces:
         found = found._replace(git_dir=str(git_dir))
         if not path.is_dir():
             return found
-        root = recorded_root(path)
+        try:
+            root = recorded_root(path)
+        except GitError:  # a link stands in its place: whoever works in it is refused
+            return found
         return found._replace(device=root.device, inode=root.inode)
 
     def _away(self, found: Workspace, task: Task, trash: Path | None, *, going: bool) -> Workspace:

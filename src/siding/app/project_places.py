@@ -23,7 +23,7 @@ from siding.app.wiring import App
 from siding.errors import NotFound, SidingError
 from siding.git.discovery import RepositoryPaths, find_repository
 from siding.git.errors import NotARepository
-from siding.git.refs import read_ref
+from siding.git.refs import is_sha, read_ref
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.errors import UnreadableFile
 from siding.storage.files import create_bytes, read_bytes, replace_bytes
@@ -136,7 +136,7 @@ def _how(place: Place, paths: RepositoryPaths, known: str) -> How:
         return How.MOVED  # the adoption was cut off before the directory had its new name
     try:
         there = find_repository(Path(place.root))
-    except (NotARepository, OSError):
+    except (NotARepository, OSError, ValueError):
         return How.MOVED
     if there.root != Path(place.root):
         return How.MOVED  # only a directory above is a repository
@@ -156,7 +156,7 @@ def is_gone(place: Place) -> bool:
     """Tell whether the project's repository is not at its place: gone, or another one is there."""
     try:
         there = find_repository(Path(place.root))
-    except (NotARepository, OSError):
+    except (NotARepository, OSError, ValueError):
         return True
     if there.root != Path(place.root):
         return True
@@ -181,10 +181,11 @@ def _evidence(tasks: list[Task], paths: RepositoryPaths) -> int:
     if any((common / "worktrees" / each.id).is_dir() for each in tasks):
         return 2
     for task in tasks:
-        named = [f"refs/siding/base/{task.base_commit}"] if task.base_commit else []
+        named = [f"refs/siding/base/{task.base_commit}"] if is_sha(task.base_commit) else []
         named += [f"refs/heads/{task.branch}"] if task.branch else []
-        if any(read_ref(common, name) for name in named):
-            return 1
+        with suppress(OSError, ValueError):  # a damaged document may name anything
+            if any(read_ref(common, name) for name in named):
+                return 1
     return 0
 
 
@@ -192,7 +193,7 @@ def _has_commit(paths: RepositoryPaths, task: Task) -> bool:
     from siding.git.command import Git
     from siding.git.command import Place as GitPlace
 
-    if not task.base_commit:
+    if not is_sha(task.base_commit):
         return False
     git = Git.find(os.environ)
     asked = ["cat-file", "-e", task.base_commit + "^{commit}"]
