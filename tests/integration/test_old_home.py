@@ -85,6 +85,39 @@ def test_reading_changes_nothing(old: Sandbox) -> None:
     assert after == before
 
 
+def test_what_is_said_before_it_is_taken_over(old: Sandbox) -> None:
+    patch = (
+        b"diff --git a/a.py b/a.py\nnew file mode 100644\nindex 0000000..5626abf\n--- /dev/null\n"
+        b"+++ b/a.py\n@@ -0,0 +1 @@\n+one\n"
+    )
+    (old.project / "tasks" / "a-b_C123" / "artifacts" / "0002.patch").write_bytes(patch)
+    assert old.siding("doctor").stdout == b"everything agrees\n"
+    assert old.siding("diff", "--step", "2").stdout == patch
+    assert b"a.py" in old.siding("diff", "--step", "2", "--stat").stdout
+    assert b"left no patch" in old.siding("diff", "--step", "1", status=None).stderr
+    for command in (("diff", "--stat"), ("apply", "--dry-run")):
+        said = old.siding(*command, status=1).stderr
+        assert b"begun by another tool" in said
+        assert b"siding checkpoint" in said
+        assert b"reopen" not in said
+    (line,) = [each for each in old.siding("status").stdout.splitlines() if b"base " in each]
+    assert line.split() == [b"base", b"main"]
+    old.siding("checkpoint")
+    assert old.json("diff", "--format", "json")["file_list"] == ["a.py"]
+    assert b"a.py" in old.siding("apply", "--dry-run").stdout
+
+
+def test_an_id_that_begins_with_a_dash(old: Sandbox) -> None:
+    tasks, workspaces = old.project / "tasks", old.project / "workspaces"
+    (tasks / "a-b_C123").rename(tasks / "-b_C123a")
+    old.git("worktree", "move", str(workspaces / "a-b_C123"), str(workspaces / "-b_C123a"))
+    document = json.loads((tasks / "-b_C123a" / "task.json").read_text())
+    write(tasks / "-b_C123a" / "task.json", {**document, "id": "-b_C123a"})
+    write(old.project / "state.json", {"version": 1, "active_task_id": "-b_C123a"})
+    old.siding("run", "--no-tty", "--", "true")
+    assert old.json("diff", "--format", "json")["file_list"] == ["a.py"]
+
+
 def test_the_first_run_takes_it_over(old: Sandbox) -> None:
     old.siding("run", "--", "sh", "-c", "echo more >more.txt")
     steps = old.steps()

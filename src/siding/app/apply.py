@@ -17,9 +17,11 @@ from siding.app.apply_plan import ApplyPlan, LeftOut, Mode, Target, Wanted, make
 from siding.app.apply_steps import Settled, new_token, record_move
 from siding.app.apply_undo import redo_apply, undo_apply
 from siding.app.close import Closed, Fate, close_task
+from siding.app.difference import no_base
 from siding.app.gone_back import WouldPublish
 from siding.app.locking import holding_task
 from siding.app.named_paths import named_paths, refuse_unknown
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace
 from siding.app.recovery import recover_if_cut_off
@@ -333,10 +335,12 @@ def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Be
 
 
 def _workspace(project: Project, task: Task) -> Workspace:
-    workspace = project.registry.of_task(task.id)
-    if workspace is None or not Path(workspace.path).is_dir() or not workspace.base_snapshot:
+    workspace = workspace_of(project, task)
+    if workspace is None or not Path(workspace.path).is_dir():
         raise NoWorkspace(
             f"task {task.name!r} has no workspace to apply from",
             hint="`siding task reopen` brings a removed one back",
         )
+    if not workspace.base_snapshot:
+        raise no_base(task)
     return workspace

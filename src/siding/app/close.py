@@ -8,11 +8,12 @@ from typing import NamedTuple
 from siding.app.locking import holding_task
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
-from siding.app.recording import Recorder, open_recorder
+from siding.app.recording import BaseUnknown, Recorder, open_recorder
 from siding.app.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.reserve import spending_reserve
 from siding.app.workspaces import finish_removal, keep, remove
 from siding.errors import SidingError
+from siding.git.errors import SnapshotDamaged
 from siding.storage.files import make_dirs, move_aside
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
@@ -67,7 +68,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
             if fate is not Fate.KEEP and not force:
                 _refuse_to_hide_work(project, task, lock)
             elif Path(workspace.path).is_dir():
-                open_recorder(project, task, lock).settle()
+                _record_last_state(project, task, lock)
             if fate is Fate.KEEP:
                 workspace = _kept(project, workspace)
             else:
@@ -103,7 +104,7 @@ def remove_workspace(
         elif not force:
             _refuse_to_hide_work(project, task, lock)
         elif Path(workspace.path).is_dir():
-            open_recorder(project, task, lock).settle()
+            _record_last_state(project, task, lock)
         if complete:
             move_task(task.status, TaskMove.CLOSE)
         gone = workspace if is_done else remove(project, workspace)
@@ -149,6 +150,17 @@ def _refuse_to_hide_work(project: Project, task: Task, lock: FileLock) -> None:
             hint="--keep leaves the workspace in place; --force moves it into the trash, from "
             "where it can be brought back",
         )
+
+
+def _record_last_state(project: Project, task: Task, lock: FileLock) -> None:
+    """Take a last snapshot. Where the snapshots are lost, the workspace itself is the record.
+
+    It is left in place or goes into the trash whole, and `siding gc` frees nothing of it.
+    """
+    try:
+        open_recorder(project, task, lock).settle()
+    except (BaseUnknown, SnapshotDamaged) as error:
+        project.app.warn(f"{error.message}; the workspace is kept whole, without a snapshot")
 
 
 def _close(project: Project, task: Task) -> Task:

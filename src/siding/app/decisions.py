@@ -31,7 +31,7 @@ from siding.decisions.states import (
 )
 from siding.decisions.store import DecisionStore, order
 from siding.errors import NotFound, SidingError, UsageError
-from siding.storage.errors import UnreadableFile
+from siding.storage.errors import DamagedFile, UnreadableFile
 from siding.storage.files import make_dirs
 from siding.storage.locks import FileLock, Holder
 
@@ -39,10 +39,33 @@ FIRST_LOOK_S = 0.01
 LONGEST_PAUSE_S = 0.08  # who waits is awake within a tenth of a second
 
 __all__ = [
-    "AlreadyClosed", "Answer", "Asking", "Cancelled", "DecisionView", "ItemView", "NotAnswered",
-    "Source", "Via", "answer", "answered", "ask", "cancel", "clean", "collected", "find", "get",
-    "list_decisions", "open_decision", "output_or_raise", "source_of", "wait", "with_key",
-]  # fmt: skip
+    "AlreadyClosed",
+    "Answer",
+    "Asking",
+    "Cancelled",
+    "DamagedDecision",
+    "DecisionView",
+    "ItemView",
+    "NotAnswered",
+    "Source",
+    "Via",
+    "answer",
+    "answered",
+    "ask",
+    "cancel",
+    "clean",
+    "collected",
+    "damaged_decisions",
+    "find",
+    "get",
+    "list_decisions",
+    "open_decision",
+    "output_or_raise",
+    "set_damaged_aside",
+    "source_of",
+    "wait",
+    "with_key",
+]
 
 
 class NotAnswered(SidingError):
@@ -124,17 +147,64 @@ def list_decisions(
     waiting = store.open_ids()
     ids = [*store.closed_ids(), *waiting] if closed else waiting
     found: list[DecisionView] = []
-    damaged: list[str] = []
     gates = GateKeys(project)
+    problems = [each.sentence for each in damaged_decisions(project, closed=closed)]
     for session_id in ids[-limit:] if limit > 0 else ids:
         try:
             found.append(_view(project, store.load(session_id), gates))
+        except DamagedFile:
+            continue  # it is among the problems
         except UnreadableFile as error:
-            damaged.append(error.message)
+            problems.append(error.message)
         except NotFound:
             continue  # cleaned away since the list was made
     found.sort(key=lambda each: (each.created_at, each.session_id))
-    return found, damaged
+    return found, problems
+
+
+class DamagedDecision(NamedTuple):
+    """A question or a record that cannot be read; `session_id` is `pending` for the newest slot."""
+
+    session_id: str
+    file: str
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"decision {self.session_id}: {self.problem}; `siding doctor` sets the file aside as "
+            "it is, and who waits can ask again"
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as programs see it, in the place of the decision."""
+        return {**self._asdict(), "state": "damaged"}
+
+
+def damaged_decisions(project: Project, *, closed: bool = False) -> list[DamagedDecision]:
+    """Return what cannot be read of open questions; with `closed` of all decisions."""
+    return [
+        DamagedDecision(session_id=session_id, file=str(error.path), problem=error.message)
+        for session_id, error in _store(project).damaged(closed=closed)
+    ]
+
+
+def set_damaged_aside(project: Project, session_id: str) -> str:
+    """Set the damaged file of a decision aside, byte for byte; say what became of the question."""
+    store = _store(project)
+    with _changing(project, "setting a damaged decision aside"):
+        kept = [
+            (store.set_aside(error), error)
+            for each, error in store.damaged(closed=True)
+            if each == session_id
+        ]
+    if not kept:
+        return "somebody else mended it"
+    path, _error = kept[0]
+    done = f"kept as {path.name}"
+    if session_id in store.open_ids():
+        return f"{done}; the question is open again"
+    return done if session_id == "pending" else f"{done}; who needs an answer can ask again"
 
 
 def get(project: Project, session_id: str) -> DecisionView:
@@ -283,6 +353,11 @@ def wait(
     deadline = None if timeout_s is None else monotonic() + timeout_s
     pause = FIRST_LOOK_S
     while not store.is_closed(session_id):
+        if store.is_gone(session_id):
+            raise NotFound(
+                f"decision {session_id} was damaged and set aside while this waited",
+                hint="ask again with the same JSON: it is a new question then",
+            )
         left = None if deadline is None else deadline - monotonic()
         if left is not None and left <= 0:
             raise NotAnswered(

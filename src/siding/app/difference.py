@@ -1,24 +1,38 @@
 """Compare two moments of a task: steps, the base, or the workspace as it is now."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from siding.app.named_paths import named_paths, refuse_unknown
 from siding.app.old_home import workspace_of
+from siding.app.patch_files import parts_of, patch_span
 from siding.app.project import Project
 from siding.app.selection import select
+from siding.app.snapshot_loss import lost_until
 from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record, patch_lines
 from siding.app.steps import step
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.modes import ModeChange, Modes
-from siding.git.patches import DiffStat
+from siding.git.patches import DiffStat, FileStat
 from siding.git.paths import is_under, quote_path
 from siding.ids import Sha
+from siding.ledger.step import Step
+from siding.process.output_files import Span
+from siding.storage.files import write_all
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
-__all__ = ["Difference", "ShownChange", "difference", "shown_changes", "shown_modes"]
+__all__ = [
+    "Difference",
+    "RecordedPatch",
+    "ShownChange",
+    "difference",
+    "no_base",
+    "shown_changes",
+    "shown_modes",
+]
 
 
 class ShownChange(NamedTuple):
@@ -93,10 +107,74 @@ class Difference(NamedTuple):
             yield line.decode("utf-8", "backslashreplace")
 
 
+class RecordedPatch(NamedTuple):
+    """The patch of one step as its artifact has it, where there are no snapshots to compare."""
+
+    task: Task
+    before: str | None
+    after: str | None
+    title: str
+    span: Span
+
+    def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
+        """Return the PATHs of a command line: none, because the patch is there as a whole only."""
+        _refuse_paths(tuple(map(os.fsencode, names)))
+        return ()
+
+    def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
+        """Return what has other permissions: a patch tells no more than the executable bit."""
+        _refuse_paths(paths)
+        return []
+
+    def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
+        """Return what the patch changes, file by file."""
+        _refuse_paths(paths)
+        files = tuple(
+            FileStat(
+                status=part.status,
+                path=os.fsencode(part.name),
+                additions=None if part.is_binary else part.additions,
+                deletions=None if part.is_binary else part.deletions,
+            )
+            for part in parts_of(self.span)
+        )
+        return DiffStat(
+            files=len(files),
+            additions=sum(each.additions or 0 for each in files),
+            deletions=sum(each.deletions or 0 for each in files),
+            per_file=files,
+        )
+
+    def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
+        """Return what the patch changes as the ledger would hold it."""
+        return diff_stat_record(self.stat(paths))
+
+    def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
+        """Write the patch into a file descriptor, byte for byte."""
+        _refuse_paths(paths)
+        for block in self.span.chunks(1 << 18):
+            write_all(fd, block)
+
+    def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
+        """Yield the patch line by line as text; bytes that are none are spelled out."""
+        _refuse_paths(paths)
+        with open(self.span.path, "rb") as patch:
+            for line in patch:
+                yield line.decode("utf-8", "backslashreplace")
+
+
+def _refuse_paths(paths: tuple[bytes, ...]) -> None:
+    if paths:
+        raise UsageError(
+            "only the step's patch as a whole is there, not its snapshots",
+            hint="leave the paths out",
+        )
+
+
 @contextmanager
 def difference(
     project: Project, named: str | None, *, at: str | None, start: str | None, end: str | None
-) -> Iterator[Difference]:
+) -> Iterator[Difference | RecordedPatch]:
     """Yield what to compare: a step (`at`), a range, or the whole task up to now.
 
     `start` and `end` are step numbers, ``base``, ``last`` or ``now``.
@@ -105,11 +183,6 @@ def difference(
     workspace = workspace_of(project, task)
     if workspace is None:
         raise SidingError(f"task {task.name!r} never had a workspace, so nothing was changed")
-    if not workspace.base_snapshot:
-        raise SidingError(
-            f"nothing of task {task.name!r} was recorded yet",
-            hint="`siding checkpoint` records it as it stands",
-        )
     snapshots = TaskSnapshots(project, workspace)
 
     def of(before: str, after: str, title: str, view: TaskSnapshots) -> Difference:
@@ -127,10 +200,19 @@ def difference(
         if start or end:
             raise UsageError("--step names one step; --from and --to name a range")
         _task, one = step(project, task.id, at)
+        recorded = _recorded_patch(project, task, workspace, one)
+        if recorded is not None:
+            yield recorded
+            return
         if one.parent is None or one.snapshot is None:
-            raise NotFound(f"step {one.id} has no snapshots to compare")
+            raise NotFound(
+                f"step {one.id} has no snapshots to compare, and left no patch",
+                hint=f"`siding show {one.number}` shows what is recorded of it",
+            )
         yield of(one.parent, one.snapshot, f"step {one.id}", snapshots)
         return
+    if not workspace.base_snapshot:
+        raise no_base(task)
     title = f"{start or 'base'}..{end or 'now'}"
     before = _recorded(project, task, workspace, start or "base")
     if end in (None, "now"):
@@ -138,6 +220,35 @@ def difference(
             yield of(before, seen.tree, title, view)._replace(modes=seen.modes)
         return
     yield of(before, _recorded(project, task, workspace, end), title, snapshots)
+
+
+def _recorded_patch(
+    project: Project, task: Task, workspace: Workspace, one: Step
+) -> RecordedPatch | None:
+    """Return the step's patch when its snapshots are not there: never were, or were lost."""
+    is_there = one.parent is not None and one.snapshot is not None
+    if is_there and one.number > lost_until(workspace) and project.snapshots.objects.is_dir():
+        return None
+    span = patch_span(project, task, one)
+    if span is None:
+        return None
+    return RecordedPatch(task, one.parent, one.snapshot, f"step {one.id}", span)
+
+
+def no_base(task: Task) -> SidingError:
+    """Return the error for a workspace of which no snapshot was taken, and why that is."""
+    if not task.worktree:
+        return SidingError(
+            f"task {task.name!r} was begun by another tool, and nothing of its workspace is "
+            "recorded here yet",
+            hint="`siding checkpoint` records it as it is and takes the task over; what the other "
+            "tool wrote stays as it is",
+        )
+    return SidingError(
+        f"nothing of task {task.name!r} was recorded yet",
+        hint="`siding checkpoint` records it as it stands; `siding doctor` says if something is "
+        "lost",
+    )
 
 
 def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:

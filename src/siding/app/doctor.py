@@ -13,8 +13,12 @@ from typing import NamedTuple
 from siding.app.abandoned import find_abandoned, sweep_abandoned
 from siding.app.guarding import may_be_judged
 from siding.app.locking import TaskBusy, holding_git, holding_task
+from siding.app.moved import Older
+from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace, open_recorder
+from siding.app.snapshot_doctor import snapshot_problems
+from siding.app.steps import damaged_steps
 from siding.app.waiting_doctor import problems
 from siding.app.workspaces import recover, remove
 from siding.errors import NotFound, SidingError, UsageError
@@ -46,6 +50,7 @@ class Mended(NamedTuple):
 
 def examine(project: Project) -> Iterator[Finding]:
     """Yield everything that disagrees; changes nothing."""
+    yield from _lost_registry(project)
     yield from _cut_off_acts(project)
     yield from _interrupted_steps(project)
     yield from _unreadable(project)
@@ -59,7 +64,7 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _refused_quarantines(project)
     yield from _lacking_objects(project)
     yield from _on_your_branch(project)
-    for what, advice, mend_it in problems(project):
+    for what, advice, mend_it in (*snapshot_problems(project), *problems(project)):
         yield Finding(what=what, advice=advice, mend=mend_it)
 
 
@@ -73,6 +78,35 @@ def mend(findings: list[Finding]) -> Iterator[Mended]:
             yield Mended(finding=finding, done=finding.mend(), failed=None)
         except (SidingError, OSError) as error:
             yield Mended(finding=finding, done=None, failed=str(error))
+
+
+def older_project(project: Project, older: Older | None) -> Iterator[Finding]:
+    """Yield the project of before a move, where a newer one was made and is in use."""
+    if older is not None:
+        newer = project.layout.root.name
+        tasks = "1 task" if older.tasks == 1 else f"{older.tasks} tasks"
+        yield Finding(
+            what=f"an older project of this repository, {older.name} with {tasks}, is out of "
+            f"reach: the repository was at {older.root!r}, and {newer} was made here since",
+            advice=f"`siding doctor --adopt {older.name}` goes over to it, "
+            f"`siding doctor --adopt {newer}` comes back; nothing of either is lost",
+        )
+
+
+def _lost_registry(project: Project) -> Iterator[Finding]:
+    problem = project.registry.problem()
+    if problem is not None:
+        yield Finding(
+            what=problem,
+            advice="it is made again from the tasks, the disk and the trash; a damaged one is kept",
+            mend=partial(_mend_registry, project),
+        )
+
+
+def _mend_registry(project: Project) -> str:
+    with project.changing("doctor"):
+        project.registry.mend()
+    return "made again from the tasks, the disk and the trash"
 
 
 def _cut_off_acts(project: Project) -> Iterator[Finding]:
@@ -128,7 +162,7 @@ def _settle(project: Project, task_id: TaskId) -> str:
 def _unreadable(project: Project) -> Iterator[Finding]:
     for task_id in project.tasks.ids():
         try:
-            project.tasks.load(task_id)
+            task = project.tasks.load(task_id)
         except NotFound:
             if _is_bare(project, task_id):
                 continue
@@ -140,9 +174,7 @@ def _unreadable(project: Project) -> Iterator[Finding]:
         except SidingError as error:
             yield Finding(what=error.message, advice=error.hint or "restore it from a backup")
             continue
-        for damage in project.ledger(task_id).damage():
-            if damage.reason.startswith("torn"):
-                continue  # what a crash may leave of a line that nobody was promised
+        for damage in damaged_steps(project, task, whole=True):
             yield Finding(
                 what=f"tasks/{task_id}/ledger.jsonl:{damage.line}: {damage.reason}",
                 advice="the line is kept as it is; `siding verify` tells what it means",
@@ -175,6 +207,9 @@ def _mark_removed(project: Project, workspace: Workspace) -> str:
 
 def _unknown_directories(project: Project) -> Iterator[Finding]:
     known = {Path(each.path).name for each in project.registry.all()}
+    for task in project.tasks.readable():
+        workspace = workspace_of(project, task)  # an old home's is in no registry yet
+        known |= {Path(workspace.path).name} if workspace is not None else set()
     try:
         found = sorted(project.layout.workspaces_dir.iterdir())
     except FileNotFoundError:
@@ -351,7 +386,7 @@ def _live(workspace: Workspace) -> bool:
     return _should_be_there(workspace) or workspace.intent is not None
 
 
-__all__ = ["Finding", "Mended", "TaskBusy", "examine", "mend"]
+__all__ = ["Finding", "Mended", "TaskBusy", "examine", "mend", "older_project"]
 
 
 def _broken_policy(project: Project) -> Iterator[Finding]:

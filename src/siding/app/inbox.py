@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from siding.app.board import TaskRow, rows
-from siding.app.decisions import DecisionView, list_decisions
+from siding.app.decisions import DecisionView, damaged_decisions, list_decisions
 from siding.app.hooks import repository_hooks
 from siding.app.project import Project
 from siding.app.projects import known_projects
@@ -150,8 +150,19 @@ def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> In
 
 
 def _decisions(project: Project) -> Iterator[InboxEntry | str]:
-    found, damaged = list_decisions(project)
-    yield from damaged
+    found, problems = list_decisions(project)
+    yield from problems
+    for damaged in damaged_decisions(project):
+        yield _entry(
+            project,
+            kind=Waits.DECISION,
+            title=f"decision {damaged.session_id} is damaged: {damaged.file}",
+            detail=damaged.problem,
+            since="",
+            command="siding doctor",
+            page="",
+            session_id=damaged.session_id,
+        )
     names = {row.id: row.name for row in rows(project, include_closed=True)} if found else {}
     for decision in found:
         yield decision_entry(project, decision, names.get(decision.task_id, ""))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from siding.app.project_places import id_file
 from siding.git import fingerprint
 from siding.git.fingerprint import Fingerprint, Mark, RefChange, mark_of
 from siding.git.own_git_dir import OwnGitDir, take_own
@@ -109,6 +110,7 @@ class Watch:
         root = project.layout.root
         yield from (root / "config.yaml", root / "trust.json", root / "project.json")
         yield from (project.app.home.root / "config.yaml", project.app.home.root / "policy.yaml")
+        yield id_file(project.paths)
         main = project.paths.main_worktree
         if main is not None:
             yield from (main / ".siding" / "config.yaml", main / project.settings.policy_path)

@@ -1,109 +1,108 @@
-"""A repository, or the home, that was moved: its project is found again and its links mended."""
+"""What `siding doctor` does about projects whose repository, or home, was moved."""
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
+from typing import NamedTuple
 
-from siding.app.project import Project, find_project, require_project
+from siding.app.adoption import adopt, adopt_named, holding_projects, put_aside
+from siding.app.project import Project, ensure_project, find_project, require_project
+from siding.app.project_places import (
+    How,
+    Place,
+    all_places,
+    best_orphan,
+    is_empty,
+    look,
+    repository_id,
+)
 from siding.app.wiring import App
+from siding.app.workspace_links import mend_links
 from siding.errors import SidingError
 from siding.git.discovery import RepositoryPaths, find_repository
-from siding.git.reattach import is_attached, reattach
-from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import move_aside
-from siding.storage.layout import ProjectLayout, project_dir_name
-from siding.tasks.registry import Registry
-from siding.tasks.states import WorkspaceState
-
-PROJECT_VERSION = 1
+from siding.tasks.store import TaskStore
 
 
-def find_or_adopt(app: App, *, adopt: bool) -> tuple[Project, list[str]]:
-    """Return the project here and what was done to find it.
+class Older(NamedTuple):
+    """A project that belongs to the repository here, beside the one that is found here."""
 
-    A project whose repository is gone, and whose workspaces are known to the git directory here,
-    belongs to this repository under its new path. Raises NotInitialised when there is none.
+    name: str
+    root: str
+    tasks: int
+
+
+def find_or_adopt(
+    app: App, *, adopt: bool, named: str | None = None
+) -> tuple[Project, list[str], Older | None]:
+    """Return the project here, what was done to find it, and an older one that is left aside.
+
+    `named`: this project is to be the repository's. With `adopt` false nothing is changed. Raises
+    NotInitialised when there is none.
     """
-    project = find_project(app)
-    if project is not None:
-        return project, _mend_home(project) if adopt else []
     paths = find_repository(app.cwd)
-    for layout, old_root in _orphans(app):
-        if not _is_ours(layout, paths):
-            continue
-        if not adopt:
+    if not adopt:
+        seen = look(app, paths)
+        if seen.how is How.MOVED and seen.place is not None:
             raise SidingError(
-                f"this repository was at {old_root!r} when Siding last saw it",
-                hint="`siding doctor` without --check finds its project again",
+                f"this repository was at {seen.place.root!r} when Siding last saw it",
+                hint="`siding doctor` without --check, as any other command, takes its project "
+                "along",
             )
-        return _adopt(app, layout, paths), [f"the repository was moved here from {old_root}"]
-    return require_project(app), []
+        project = require_project(app)
+        return project, [], _older(app, project, paths)
+    notes = []
+    if named is not None:
+        with holding_projects(app, "doctor"):
+            adopt_named(app, named, _place_here(app, paths), paths)
+        notes.append(f"{named} is the project of this repository now")
+    else:
+        notes += _take_back(app, paths)
+    project = ensure_project(app)[0] if find_project(app) else require_project(app)
+    notes += others_of_this_path(app, project)
+    notes += mend_links(project.registry, project.layout, project.repository, project.changing)
+    return project, notes, _older(app, project, paths)
 
 
-def _orphans(app: App) -> Iterator[tuple[ProjectLayout, str]]:
-    """Yield the projects whose repository is not where it was."""
-    try:
-        names = sorted(os.listdir(app.home.projects_dir))
-    except FileNotFoundError:
-        return
-    for name in names:
-        layout = ProjectLayout(app.home.projects_dir / name)
-        try:
-            document = read_document_or_none(
-                layout.project_json, what="project", version=PROJECT_VERSION
-            )
-        except SidingError:
-            continue
-        root = str((document or {}).get("repo_root") or "")
-        if root and not os.path.lexists(root):
-            yield layout, root
+def _place_here(app: App, paths: RepositoryPaths) -> Place | None:
+    seen = look(app, paths)
+    return seen.place if seen.how is How.HERE else None
 
 
-def _is_ours(layout: ProjectLayout, paths: RepositoryPaths) -> bool:
-    """Return whether git here knows a workspace of that project, by the name of its task."""
-    known = paths.common_dir / "worktrees"
-    return any((known / each.task_id).is_dir() for each in Registry(layout.worktrees_json).all())
+def _take_back(app: App, paths: RepositoryPaths) -> list[str]:
+    """Take the project of before the move back, where an empty one was made beside it."""
+    here = _place_here(app, paths)
+    if here is None or not is_empty(here):
+        return []
+    with holding_projects(app, "doctor"):
+        older = _orphan_here(app, paths)
+        if older is None or not is_empty(here):
+            return []
+        put_aside(app, here, older, paths)
+        adopt(app, older, paths)
+    return [
+        f"this repository was at {older.root} before; its project came along, and the empty one "
+        "that was made here is in its trash"
+    ]
 
 
-def _adopt(app: App, layout: ProjectLayout, paths: RepositoryPaths) -> Project:
-    document = read_document_or_none(layout.project_json, what="project", version=PROJECT_VERSION)
-    write_document(
-        layout.project_json,
-        {**(document or {}), "repo_root": str(paths.root), "moved_at": app.now()},
-    )
-    target = app.home.projects_dir / project_dir_name(paths.root)
-    if not os.path.lexists(target):
-        move_aside(layout.root, target)
-        layout = ProjectLayout(target)
-    project = Project(app, layout, paths)
-    _mend_home(project)
-    for task in list(project.tasks.readable()):
-        if task.repo_root != str(paths.root):
-            with project.changing("doctor"):
-                project.tasks.save(task._replace(repo_root=str(paths.root)))
-    return project
+def _older(app: App, project: Project, paths: RepositoryPaths) -> Older | None:
+    older = _orphan_here(app, paths)
+    if older is None or older.layout == project.layout:
+        return None
+    return Older(name=older.name, root=older.root, tasks=len(TaskStore(older.layout).ids()))
 
 
-def _mend_home(project: Project) -> list[str]:
-    """Give every workspace that stands where it belongs the path it has now."""
-    notes: list[str] = []
-    for workspace in project.registry.all():
-        if workspace.status not in (WorkspaceState.ACTIVE, WorkspaceState.KEPT):
-            continue
-        here = project.layout.workspace(workspace.task_id)
-        moved = workspace.path != str(here) and not Path(workspace.path).is_dir() and here.is_dir()
-        if moved:
-            with project.changing("doctor"):
-                project.registry.put(workspace._replace(path=str(here)))
-            notes.append(f"the workspace of task {workspace.task_id} is at {here} now")
-        git_dir = project.paths.common_dir / "worktrees" / Path(workspace.git_dir).name
-        registered = (git_dir / "HEAD").is_file()  # else it was pruned, which `examine` finds
-        if here.is_dir() and registered and not is_attached(project.repository, here, git_dir):
-            with project.changing("doctor"):
-                current = project.registry.of_task(workspace.task_id) or workspace
-                project.registry.put(current._replace(git_dir=str(git_dir)))
-            done = reattach(
-                project.repository, here, git_dir, workspace.branch, workspace.base_commit
-            )
-            notes.append(f"task {workspace.task_id}: {done}")
-    return notes
+def _orphan_here(app: App, paths: RepositoryPaths) -> Place | None:
+    """Return the project of before a move; one that was put aside at this path is none."""
+    places = [each for each in all_places(app) if each.root != str(paths.root)]
+    return best_orphan(places, paths, repository_id(paths))
+
+
+def others_of_this_path(app: App, project: Project) -> list[str]:
+    """Say which other projects there are of this path, and how to go over to one."""
+    return [
+        f"{each.name} is a project of this path, too; `siding doctor --adopt {each.name}` goes "
+        "over to it"
+        for each in all_places(app)
+        if each.root == str(project.paths.root) and each.layout != project.layout
+    ]
+
+
+__all__ = ["Older", "find_or_adopt", "others_of_this_path"]

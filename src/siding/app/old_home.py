@@ -16,8 +16,8 @@ from siding.tasks.task import Task
 def workspace_of(project: Project, task: Task) -> Workspace | None:
     """Return a task's workspace: the registry's, else the one an old home has for it."""
     entered = project.registry.of_task(task.id)
-    if entered is not None or not task.branch:
-        return entered
+    if entered is not None or not task.branch or task.worktree:
+        return entered  # a task with a worktree is one of ours: its registry answers for it
     path = _place(project, task)
     if path is None:
         return None

@@ -36,6 +36,7 @@ from siding.ledger.running import read_running
 from siding.phases.states import PhaseMove, Position, move_phase
 from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, moved, started
 from siding.phases.store import Intent, PhaseStore
+from siding.storage.errors import DamagedFile
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState
@@ -158,10 +159,21 @@ def _planned(
     project: Project, store: PhaseStore, request: PhaseRequest
 ) -> tuple[FlowStatus | None, Configured, Position]:
     """Return where the task is, the plan, and where the move leads; raises IllegalTransition."""
-    there = store.load()
+    there = _there(store, request)
     plan = configured(project)
     at = None if there is None or request.again else there.position
     return there, plan, move_phase(plan.plan.names, at, request.move, request.target)
+
+
+def _there(store: PhaseStore, request: PhaseRequest) -> FlowStatus | None:
+    """Return the present pass. One that cannot be read is kept beside when another begins."""
+    try:
+        return store.load()
+    except DamagedFile:
+        if not (request.again and request.move is PhaseMove.START):
+            raise
+        store.keep_damaged()
+        return None
 
 
 class _Wanted(NamedTuple):
@@ -346,7 +358,7 @@ def _refuse_start_behind_gate(project: Project, target: str | None) -> None:
 def _pass_id(project: Project, store: PhaseStore, wanted: _Wanted) -> str:
     """Return the moment as the seed names a pass; a number makes it one nobody has."""
     moment = project.app.clock.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    taken = {each.task_id for each in store.earlier()}
+    taken = store.earlier_ids()
     taken |= {wanted.there.task_id} if wanted.there else set()
     name, number = moment, 2
     while name in taken:

@@ -7,6 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.events import EventLog
+from siding.app.lost_workspaces import LostWorkspaces
+from siding.app.project_places import (
+    PROJECT_VERSION,
+    How,
+    Place,
+    Seen,
+    candidates,
+    give_id,
+    look,
+    place_of,
+    repository_id,
+    set_id,
+)
 from siding.app.redaction import Redaction
 from siding.app.sandbox_inside import home_hidden, home_is_hidden
 from siding.app.settings import DEFAULT_TEXT, Settings, read_settings
@@ -18,7 +31,7 @@ from siding.ledger.store import Ledger
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.files import create_bytes, make_dirs
 from siding.storage.filesystem import unsupported_reason
-from siding.storage.layout import ProjectLayout, TaskLayout, project_dir_name
+from siding.storage.layout import ProjectLayout, TaskLayout
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.registry import Registry
 from siding.tasks.store import TaskStore
@@ -32,9 +45,7 @@ if TYPE_CHECKING:
 # git's part is loaded when it is first asked for: `log` and `task list` start no git (measured:
 # 15 ms of the 42 that a reading command may take).
 
-PROJECT_VERSION = 1
 STATE_VERSION = 1
-HASH_WIDTHS = (4, 8, 16, 64)
 WAIT_FOR_PROJECT_S = 60.0  # the longest a change of the registry should ever take
 
 
@@ -53,7 +64,14 @@ class Project:
         self.layout = layout
         self.paths = paths
         self.tasks = TaskStore(layout)
-        self.registry = Registry(layout.worktrees_json)
+        lost = LostWorkspaces(
+            layout,
+            app.home.root,
+            self.tasks,
+            repository=lambda: self.repository,
+            snapshots=lambda: self.snapshots,
+        )
+        self.registry = Registry(layout.worktrees_json, elsewhere=lost, say=app.warn)
         self.events = EventLog(layout, app.clock, redact=self._redacted)
 
     def _redacted(self, record: Any) -> Any:
@@ -160,62 +178,92 @@ class Project:
 
 
 def find_project(app: App) -> Project | None:
-    """Return the project of the repository around the working directory, if there is one."""
-    paths = find_repository(app.cwd)
-    layout = _existing(app, paths.root)
-    return None if layout is None else Project(app, layout, paths)
+    """Return the project of the repository around the working directory, if there is one.
+
+    The project of a repository that was moved is adopted, and that is said.
+    """
+    return _found(app, find_repository(app.cwd))[0]
 
 
 def require_project(app: App) -> Project:
     """Return the project here; raise NotInitialised when this repository is not one, HomeHidden
     when a sandbox hides whether it is."""
-    project = find_project(app)
+    project, seen = _found(app, find_repository(app.cwd))
     if project is None:
         if home_is_hidden(app):
             raise home_hidden()
-        raise NotInitialised(
-            "this repository is not a Siding project yet",
-            hint="`siding init` makes it one; so does the first `siding run -- COMMAND`",
-        )
+        what = "this repository is not a Siding project yet"
+        if seen.how is How.COPY and seen.place is not None:
+            what = (
+                f"this repository is a copy of {seen.place.root!r}, whose project stays there, and "
+                "has none of its own yet"
+            )
+        hint = "`siding init` makes it one; so does the first `siding run -- COMMAND`"
+        if seen.how is How.NONE and seen.place is not None:
+            what += f"; {seen.place.name} was the project of another one at this path"
+            hint += f". If it is this one's, `siding doctor --adopt {seen.place.name}` takes it"
+        raise NotInitialised(what, hint=hint)
     return project
 
 
 def ensure_project(app: App) -> tuple[Project, bool]:
     """Return the project here, made if it was not there, and whether it was made."""
     paths = find_repository(app.cwd)
-    layout = _existing(app, paths.root)
-    if layout is not None:
-        return Project(app, layout, paths), False
-    if home_is_hidden(app):
-        raise home_hidden()  # one that was made here would be gone with the sandbox
-    return Project(app, _create(app, paths.root), paths), True
+    project, seen = _found(app, paths)
+    if project is None:
+        if home_is_hidden(app):
+            raise home_hidden()  # one that was made here would be gone with the sandbox
+        return Project(app, _create(app, paths, seen), paths), True
+    place = place_of(project.layout)
+    if place is not None and (place.id is None or repository_id(paths) is None):
+        give_id(app, place, paths)
+    return project, False
 
 
-def _existing(app: App, root: Path) -> ProjectLayout | None:
-    for layout in _candidates(app, root):
-        owner = _owner(layout)
-        if owner == str(root):
-            return layout
-        if owner is None and layout.config_yaml.exists():
-            return layout  # a home of the bar tool, which keeps no path: its hash has to do
-        if owner is None:
-            return None
-    return None
+def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
+    seen = look(app, paths)
+    if seen.place is None or seen.how in (How.COPY, How.NONE):
+        return None, seen
+    if seen.how is How.MOVED:
+        seen = _adopted(app, paths, seen)
+    assert seen.place is not None
+    project = Project(app, seen.place.layout, paths)
+    if seen.place.is_adopted:
+        _link_anew(project, seen.place)
+    return project, seen
 
 
-def _candidates(app: App, root: Path) -> Iterator[ProjectLayout]:
-    """Yield the directories the project may have: the hash is widened on a collision."""
-    for width in HASH_WIDTHS:
-        yield ProjectLayout(app.home.projects_dir / project_dir_name(root, width))
+def _adopted(app: App, paths: RepositoryPaths, seen: Seen) -> Seen:
+    """Adopt a moved project, unless somebody works in it or the home cannot be written to."""
+    from siding.app.adoption import adopt, holding_projects, is_in_use
+
+    try:
+        with holding_projects(app, "adopting a moved repository"):
+            seen = look(app, paths)  # another command may have been faster
+            if seen.how is not How.MOVED or seen.place is None or is_in_use(seen.place):
+                return seen
+            old_root = seen.place.root
+            seen = Seen(How.HERE, adopt(app, seen.place, paths))
+    except OSError:
+        return seen
+    if old_root != str(paths.root):
+        app.warn(f"this repository was at {old_root} before; its project came along")
+    return seen
 
 
-def _owner(layout: ProjectLayout) -> str | None:
-    """Return the repository a project directory belongs to."""
-    document = read_document_or_none(layout.project_json, what="project", version=PROJECT_VERSION)
-    return None if document is None else str(document.get("repo_root"))
+def _link_anew(project: Project, place: Place) -> None:
+    from siding.app.adoption import links_mended
+    from siding.app.workspace_links import mend_links
+
+    try:
+        mend_links(project.registry, project.layout, project.repository, project.changing)
+        links_mended(place)
+    except (SidingError, OSError) as error:
+        reason = error.message if isinstance(error, SidingError) else str(error)
+        project.app.warn(f"its workspaces could not be linked anew: {reason}; see `siding doctor`")
 
 
-def _create(app: App, root: Path) -> ProjectLayout:
+def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
     reason = unsupported_reason(app.home.root)
     if reason is not None:
         raise SidingError(
@@ -223,16 +271,27 @@ def _create(app: App, root: Path) -> ProjectLayout:
             "relied on",
             hint="point SIDING_HOME at a directory on a local disk",
         )
-    layout = next(each for each in _candidates(app, root) if _owner(each) in (None, str(root)))
+    layout = _free_layout(app, paths)
     for directory in (layout.tasks_dir, layout.workspaces_dir, layout.locks_dir):
         make_dirs(directory)
     try:
         create_bytes(layout.config_yaml, DEFAULT_TEXT.encode())
     except FileExistsError:
         pass
+    if seen.how is How.COPY and seen.place is not None:
+        set_id(paths, app.random_bytes(16).hex())  # the copy came with the original's
+        app.warn(f"this repository is a copy of {seen.place.root}: it has a project of its own")
     # Written last: a project directory without it is an unfinished one, and is finished here.
-    write_document(
-        layout.project_json,
-        {"version": PROJECT_VERSION, "repo_root": str(root), "created_at": app.now()},
-    )
+    document = {
+        "version": PROJECT_VERSION,
+        "repo_root": str(paths.root),
+        "created_at": app.now(),
+    }
+    write_document(layout.project_json, document)
+    give_id(app, Place(layout, document), paths)
     return layout
+
+
+def _free_layout(app: App, paths: RepositoryPaths) -> ProjectLayout:
+    """Return a directory for a new project: one that is nobody's, not even of this path's past."""
+    return next(each for each in candidates(app, paths.root) if place_of(each) is None)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.app.project import PROJECT_VERSION, Project
+from siding.app.project import Project
+from siding.app.project_places import PROJECT_VERSION
 from siding.app.wiring import App
 from siding.errors import SidingError
 from siding.git.discovery import find_repository

@@ -12,13 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from siding.app.lost_workspaces import REBUILT
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
+from siding.app.snapshot_loss import lost_until
 from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record
 from siding.errors import SidingError
 from siding.git.capture import Capture
 from siding.git.patches import DiffStat
 from siding.ids import step_id
+from siding.ledger.damage import highest_number
 from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.ledger.store import StepTaken
@@ -39,6 +42,12 @@ class NoWorkspace(SidingError):
     """The task has no place to work in."""
 
     code = "no_workspace"
+
+
+class BaseUnknown(SidingError):
+    """Nobody can say what the task began with, so nobody can say what it changed."""
+
+    code = "base_unknown"
 
 
 class Recorder:
@@ -101,9 +110,14 @@ class Recorder:
             settle_output(output, counted)
 
     def changes_since_base(self) -> int:
-        """Return how many files differ from the base; `settle` has been called."""
+        """Return how many files differ from the base; `settle` has been called.
+
+        Raises BaseUnknown: nobody may take that for no change.
+        """
         tip, base = self.snapshots.tip(), self.workspace.base_snapshot
-        if tip is None or not base or tip == base:
+        if tip is None or not base:
+            raise _base_unknown(self.task)
+        if tip == base:
             return 0
         return self.snapshots.diff_stat(base, tip).files
 
@@ -137,7 +151,8 @@ class Recorder:
     def next_number(self) -> int:
         """Return the number of the next step; damaged lines count, so no id is used twice."""
         last = self.ledger.last()
-        return _highest_artifact(self.layout.artifacts_dir, last.number if last else 0) + 1
+        highest = highest_number(self.ledger.path, last.number if last else 0)
+        return _highest_artifact(self.layout.artifacts_dir, highest) + 1
 
     def begin(self, kind: StepKind, *, token: str, record: Mapping[str, Any]) -> Running:
         """Write down that a step begins, durably; `settle` has been called."""
@@ -191,7 +206,8 @@ class Recorder:
     def _expected(self) -> str | None:
         """Return the snapshot the workspace should be at: the last step's, or the base's."""
         last = self.ledger.last()
-        if last is not None and last.snapshot is not None:
+        lost = lost_until(self.workspace)
+        if last is not None and last.snapshot is not None and last.number > lost:
             return last.snapshot
         return self.workspace.base_snapshot or None
 
@@ -370,8 +386,21 @@ def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
 
         workspace = take_over(project, task, workspace)
     elif not workspace.base_snapshot:
+        if workspace.rest.get(REBUILT):  # the workspace as it is now is not what it began as
+            raise _base_unknown(task)
         workspace = _take_base_snapshot(project, task, workspace, lock)
+    if project.registry.lacks(task.id):
+        with project.changing(f"writing down the workspace of task {task.id}"):
+            project.registry.mend()
     return Recorder(project, task, workspace, lock)
+
+
+def _base_unknown(task: Task) -> BaseUnknown:
+    return BaseUnknown(
+        f"what task {task.name!r} began with is not known: its snapshots are lost or damaged",
+        hint="`siding doctor` says what is lost and begins the recording anew; nothing in the "
+        "workspace was touched",
+    )
 
 
 def _take_base_snapshot(

@@ -24,8 +24,13 @@ def recover_cut_off(project: Project) -> None:
         try:
             with holding_task(project, workspace.task_id, "finishing what was cut off"):
                 recover_if_cut_off(project, workspace.task_id)
-        except (TaskBusy, SidingError, OSError):
+        except TaskBusy:
             continue
+        except (SidingError, OSError) as error:
+            project.app.warn(
+                f"what was cut off in task {workspace.task_id} could not be finished: {error}; "
+                "`siding doctor` says more"
+            )
 
 
 def recover_if_cut_off(project: Project, task_id: TaskId) -> str | None:

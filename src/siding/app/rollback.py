@@ -123,7 +123,11 @@ def destination_of(workspace: Workspace, target: Step | None) -> Destination:
     """Return the state after a step, or the base."""
     if target is None:
         if not workspace.base_snapshot:
-            raise NotFound("the base of this task was never recorded")
+            raise NotFound(
+                "the base of this task was not recorded yet",
+                hint="`siding checkpoint` does that, from the commit its branch left its base at; "
+                "`siding doctor` says if something is lost",
+            )
         return Destination(
             snapshot=workspace.base_snapshot,
             name="the base",

@@ -10,6 +10,7 @@ from siding.errors import SidingError
 from siding.git.capture import Capture, Request, capture, changed_count
 from siding.git.changes import Limits
 from siding.git.coverage import LISTED
+from siding.git.errors import CommandFailed, not_comparable
 from siding.git.modes import ModeChange, Modes, State, mode_changes, state_of
 from siding.git.patches import DiffStat, Part, diff_stat, write_patch, write_patch_counted
 from siding.git.paths import quote_path
@@ -63,11 +64,13 @@ class TaskSnapshots:
 
     def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
         """Return what differs between two snapshots, file by file."""
-        return diff_stat(self._store, self._parts(before, after), paths=paths)
+        with _told(before, after):
+            return diff_stat(self._store, self._parts(before, after), paths=paths)
 
     def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
         """Write the patch between two snapshots into a file descriptor, byte for byte."""
-        write_patch(self._store, self._parts(before, after), fd, paths=paths)
+        with _told(before, after):
+            write_patch(self._store, self._parts(before, after), fd, paths=paths)
 
     def mode_changes(self, before: str, after: str, modes: Modes | None = None) -> list[ModeChange]:
         """Return what has other permissions in the second of two snapshots. `modes` are those of
@@ -84,7 +87,8 @@ class TaskSnapshots:
 
     def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
         """Write the patch between two snapshots, and return its figures."""
-        return write_patch_counted(self._store, self._parts(before, after), fd)
+        with _told(before, after):
+            return write_patch_counted(self._store, self._parts(before, after), fd)
 
     @contextmanager
     def peek(self) -> Iterator[tuple["Peek", "TaskSnapshots"]]:
@@ -143,6 +147,15 @@ class TaskSnapshots:
             limits=Limits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
             keep_fds=self._keep_fds,
         )
+
+
+@contextmanager
+def _told(before: str, after: str) -> Iterator[None]:
+    """Say that a snapshot is lost, where git only says that it cannot read an object."""
+    try:
+        yield
+    except CommandFailed as error:
+        raise not_comparable(before, after, error.message) from error
 
 
 def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:

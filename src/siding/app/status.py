@@ -7,7 +7,8 @@ from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
-from siding.app.steps import InProgress, in_progress
+from siding.app.steps import InProgress, in_progress, ledger_problems
+from siding.errors import SidingError
 from siding.git.errors import CommandFailed
 from siding.ledger.step import Step
 from siding.storage.locks import FileLock, Holder
@@ -29,6 +30,7 @@ class Status(NamedTuple):
     in_progress: InProgress | None
     unrecorded: int | None  # files changed since the last step; None when nobody looked
     holder: Holder | None
+    problems: tuple[str, ...] = ()  # what is lost or damaged, as sentences
 
 
 def status(project: Project, named: str | None) -> Status:
@@ -44,11 +46,14 @@ def status(project: Project, named: str | None) -> Status:
     lock = FileLock(project.task_layout(task.id).lock)
     holder = lock.holder() if lock.is_locked() else None
     unrecorded = None
+    problems = list(ledger_problems(project, task))
     if present and workspace is not None and workspace.base_snapshot:
         try:
             unrecorded = TaskSnapshots(project, workspace).changed_count()
         except CommandFailed:  # the index was torn by a power cut; the next step makes it again
             unrecorded = None
+        except SidingError as error:
+            problems.append(f"{error.message}; {error.hint}" if error.hint else error.message)
     return Status(
         task=task,
         workspace=workspace,
@@ -58,4 +63,5 @@ def status(project: Project, named: str | None) -> Status:
         in_progress=in_progress(project, task),
         unrecorded=unrecorded,
         holder=holder,
+        problems=tuple(problems),
     )

@@ -4,14 +4,34 @@ from typing import Any, NamedTuple
 
 from siding.app.project import Project
 from siding.app.selection import select
-from siding.errors import NotFound, UsageError
+from siding.errors import NotFound, SidingError, UsageError
 from siding.ids import step_number
+from siding.ledger.damage import DamagedLine, damaged_lines
 from siding.ledger.running import Running, read_running
 from siding.ledger.step import Step, step_from
+from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.task import Task
 
-__all__ = ["InProgress", "Step", "in_progress", "log", "progress_record", "running_step", "step"]
+__all__ = [
+    "DamagedLine",
+    "DamagedStep",
+    "InProgress",
+    "Step",
+    "damaged_steps",
+    "in_progress",
+    "ledger_problems",
+    "log",
+    "progress_record",
+    "running_step",
+    "step",
+]
+
+
+class DamagedStep(SidingError):
+    """The line of a step is there and cannot be read."""
+
+    code = "damaged_step"
 
 
 class InProgress(NamedTuple):
@@ -28,6 +48,39 @@ def log(project: Project, named: str | None, *, limit: int | None) -> tuple[Task
     return task, list(ledger.steps()) if limit is None else ledger.tail(limit)
 
 
+def damaged_steps(project: Project, task: Task, *, whole: bool = False) -> list[DamagedLine]:
+    """Return the lines of a task's ledger that should be steps and cannot be read.
+
+    A torn last line of which nothing else is left was promised to nobody, and is none of them.
+    """
+    layout = project.task_layout(task.id)
+    found = damaged_lines(layout.ledger_jsonl, whole=whole)
+    if not any(each.torn for each in found):
+        return found
+    running = read_running(layout.running_json)
+    newest = project.ledger(task.id).last()
+    last = newest.number if newest else 0
+    return [each for each in found if not each.torn or _was_promised(layout, each, last, running)]
+
+
+def _was_promised(
+    layout: TaskLayout, line: DamagedLine, last: int, running: Running | None
+) -> bool:
+    """Tell whether a torn line was once whole: later steps or artifacts stand on it."""
+    if line.number is None or (running is not None and running.number == line.number):
+        return False
+    left = (layout.artifact(line.number, kind).exists() for kind in ("output", "patch"))
+    return line.number < last or any(left)
+
+
+def ledger_problems(project: Project, task: Task) -> list[str]:
+    """Return the damaged lines of a task's ledger as sentences."""
+    return [
+        f"{each.where} is damaged ({each.reason}); it is kept as it is, `siding verify` tells more"
+        for each in damaged_steps(project, task)
+    ]
+
+
 def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
     """Return one step, named by its number or ``last``; raise NotFound."""
     task = select(project, named)
@@ -37,10 +90,24 @@ def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
     else:
         found = ledger.find(_number(wanted))
     if found is None:
+        _refuse_damaged(project, task, wanted)
         raise NotFound(
             f"task {task.name!r} has no step {wanted!r}", hint="`siding log` shows the steps"
         )
     return task, found
+
+
+def _refuse_damaged(project: Project, task: Task, wanted: str) -> None:
+    """Raise DamagedStep when the step that is wanted was on a line that cannot be read."""
+    for line in damaged_steps(project, task, whole=True):
+        if wanted == "last" or line.number == _number(wanted):
+            name = f"{line.number:04d}" if line.number else "?"
+            raise DamagedStep(
+                f"step {name} of task {task.name!r} was on {line.where}, which is damaged: "
+                f"{line.reason}",
+                hint="the line is kept as it is, and so is what is left of the step below "
+                f"{str(project.task_layout(task.id).artifacts_dir)!r}",
+            )
 
 
 def in_progress(project: Project, task: Task) -> InProgress | None:

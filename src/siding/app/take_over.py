@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from siding.app.project import Project
+from siding.git.lineage import base_snapshot
 from siding.git.pins import pin
 from siding.git.seeding import Seed, add_task
 from siding.ids import Sha
@@ -28,8 +29,10 @@ def take_over(project: Project, task: Task, workspace: Workspace) -> Workspace:
             message=f"base\n\nTask: {task.id}",
         ),
     )
-    # The base snapshot is the commit itself, so that all that was done so far is in the diff.
-    taken = workspace._replace(base_commit=base, base_snapshot=tip)
+    # The base snapshot is the commit itself, so that all that was done so far is in the diff. The
+    # tip is another one when a step was recorded before the registry lost this workspace.
+    first = base_snapshot(project.snapshots, task.id) or tip
+    taken = workspace._replace(base_commit=base, base_snapshot=first)
     with project.changing(f"taking over task {task.id}"):
         project.registry.put(taken)
         current = project.tasks.load(task.id)

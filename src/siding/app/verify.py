@@ -1,6 +1,7 @@
 """Prove a task's record whole: ledger, chain, artifacts, snapshots."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from itertools import pairwise
@@ -11,6 +12,7 @@ from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
+from siding.git.lineage import step_snapshots
 from siding.ledger.running import read_running
 from siding.ledger.step import Step
 from siding.process.output_files import marker_path
@@ -58,7 +60,8 @@ def verify(project: Project, named: str | None) -> Proof:
             artifacts += 1
             if finding is not None:
                 findings.append(finding)
-    findings += _unfinished(project, task, steps)
+    findings += _unfinished(project, task)
+    findings += _without_line(project, task)
     findings += _snapshot_findings(project, task, steps)
     return Proof(
         task=task,
@@ -107,7 +110,7 @@ def _artifacts(project: Project, task: Task, step: Step) -> Iterator[Finding | N
             yield None
 
 
-def _unfinished(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
+def _unfinished(project: Project, task: Task) -> Iterator[Finding]:
     layout = project.task_layout(task.id)
     running = read_running(layout.running_json)
     if running is not None and not FileLock(layout.lock).is_locked():
@@ -116,22 +119,53 @@ def _unfinished(project: Project, task: Task, steps: list[Step]) -> Iterator[Fin
             "was cut off; the next command in this task records it",
             serious=False,
         )
+
+
+def _without_line(project: Project, task: Task) -> Iterator[Finding]:
+    """Yield what steps left that have no line: artifacts are written while an intent is there, so
+    the line of such a step was promised, and was lost."""
+    layout = project.task_layout(task.id)
+    found = re.compile(r"(\d{4,})\.(?:patch|output)")
+    try:
+        names = sorted(os.listdir(layout.artifacts_dir))
+    except OSError:
         return
-    last = steps[-1].number if steps else 0
-    if running is None and layout.artifact(last + 1, "output").exists():
-        yield Finding(
-            f"artifacts/{last + 1:04d}.output", "belongs to no line of the ledger", serious=True
-        )
+    numbers: dict[int, list[str]] = {}
+    for name in names:
+        if match := found.fullmatch(name):
+            numbers.setdefault(int(match.group(1)), []).append(name)
+    # Read after the names: whatever ended meanwhile has its line by now, or its intent.
+    running = read_running(layout.running_json)
+    known = {step.number for step in project.ledger(task.id).steps()}
+    known |= {running.number} if running is not None else set()
+    for number in sorted(numbers.keys() - known):
+        left = ", ".join(f"artifacts/{name}" for name in numbers[number])
+        yield Finding(f"step {number:04d}", f"has no line in the ledger; {left}", serious=True)
+
+
+def _snapshots_without_line(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
+    """Yield the snapshots of steps that have no line, but for one that a killed command just took.
+
+    A checkpoint takes its snapshot before it writes anything else down.
+    """
+    known = {step.number for step in steps}
+    last = max(known, default=0)
+    for sha, number in step_snapshots(project.snapshots, task.id):
+        if number not in known and number <= last:
+            yield Finding(f"step {number:04d}", f"has no line; its snapshot is {sha}", serious=True)
 
 
 def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
     workspace = workspace_of(project, task)
-    if workspace is None or not workspace.base_snapshot:
+    wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
+    if workspace is None or not (workspace.base_snapshot or wanted):
         return
     snapshots = TaskSnapshots(project, workspace)
-    wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
-    for problem in snapshots.verify(wanted):
+    problems = snapshots.verify(wanted)
+    for problem in problems:
         yield Finding("snapshots", problem, serious=True)
+    if not problems:
+        yield from _snapshots_without_line(project, task, steps)
 
 
 def is_joined(path: Path, told: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from siding.app.decisions import list_decisions
+from siding.app.decisions import damaged_decisions, list_decisions, set_damaged_aside
 from siding.app.phase_recovery import finish_cut_off
 from siding.app.project import Project
 from siding.errors import SidingError
@@ -22,12 +22,17 @@ def problems(project: Project) -> Iterator[Problem]:
 
 
 def _decisions(project: Project) -> Iterator[Problem]:
-    try:
-        _found, damaged = list_decisions(project, closed=True)
-    except SidingError as error:
-        damaged = [error.message]
-    for sentence in damaged:
-        yield sentence, "mend it by hand; who waits for it can ask again", None
+    damaged = damaged_decisions(project, closed=True)
+    for each in damaged:
+        yield (
+            f"decision {each.session_id}: {each.problem}",
+            "the file is set aside as it is; who waits for the answer can ask again",
+            partial(set_damaged_aside, project, each.session_id),
+        )
+    known = {each.sentence for each in damaged}
+    for sentence in list_decisions(project, closed=True)[1]:
+        if sentence not in known:
+            yield sentence, "what it holds is not for this version to change", None
 
 
 def _phases(project: Project, task_id: TaskId) -> Iterator[Problem]:
@@ -39,7 +44,7 @@ def _phases(project: Project, task_id: TaskId) -> Iterator[Problem]:
             return
         store.cut_off()
     except SidingError as error:
-        yield error.message, "the task's commits are in git all the same; mend it by hand", None
+        yield error.message, f"{error.hint}; the task's commits are in git all the same", None
         return
     yield (
         f"a move of task {task_id} through its phases was cut off",

@@ -26,6 +26,7 @@ class App(NamedTuple):
     random_bytes: Callable[[int], bytes]
     pid: int
     tell: Callable[[str], None] = _tell_nobody  # what long work is doing; "" when it is done
+    warn: Callable[[str], None] = _tell_nobody  # what a person must see, as a sentence
 
     def now(self) -> str:
         """Return this moment as records carry it."""

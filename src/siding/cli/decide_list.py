@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.app.decision_views import DecisionView, as_record
-from siding.app.decisions import list_decisions
+from siding.app.decisions import damaged_decisions, list_decisions
 from siding.app.project import require_project
 from siding.cli.decision_text import how_closed
 from siding.cli.formats import print_json
@@ -21,18 +21,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     project = require_project(context.app)
-    found, damaged = list_decisions(project, closed=arguments.all, limit=arguments.limit)
-    for sentence in damaged:
+    found, problems = list_decisions(project, closed=arguments.all, limit=arguments.limit)
+    damaged = damaged_decisions(project, closed=arguments.all)
+    for sentence in problems:
         screen.warn(inert(sentence))
     if arguments.json:
-        print_json(screen, [as_record(each) for each in found])
+        records = [*(each.as_record() for each in damaged), *(as_record(each) for each in found)]
+        print_json(screen, records)
         return 0
-    if not found:
+    if not found and not damaged:
         screen.note("no decision waits" if not arguments.all else "no question was put yet")
         return 0
     how = ("HOW",) if arguments.all else ()
     header = ("SESSION", "STATE", *how, "ASKED", "TASK", "QUESTION")
-    screen.table(header, [_row(each, closed=arguments.all) for each in found])
+    lost = [
+        (each.session_id, "damaged", *("-" for _ in how), "-", "-", each.file) for each in damaged
+    ]
+    screen.table(header, [*lost, *(_row(each, closed=arguments.all) for each in found)])
     return 0
 
 

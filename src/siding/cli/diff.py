@@ -7,7 +7,13 @@ The patch is byte-exact: `git apply` takes it.
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.app.difference import Difference, difference, shown_changes, shown_modes
+from siding.app.difference import (
+    Difference,
+    RecordedPatch,
+    difference,
+    shown_changes,
+    shown_modes,
+)
 from siding.app.project import require_project
 from siding.cli.colours import coloured_patch
 from siding.cli.formats import json_text, write_result
@@ -49,7 +55,12 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
-def _patch(screen: Screen, found: Difference, paths: tuple[bytes, ...], file: str | None) -> None:
+def _patch(
+    screen: Screen,
+    found: Difference | RecordedPatch,
+    paths: tuple[bytes, ...],
+    file: str | None,
+) -> None:
     if file is not None:
         with open(file, "wb") as target:
             found.write_patch(target.fileno(), paths)
@@ -73,7 +84,7 @@ def _patch(screen: Screen, found: Difference, paths: tuple[bytes, ...], file: st
         screen.note(f"no difference in {found.title}")
 
 
-def _stat_text(found: Difference, paths: tuple[bytes, ...]) -> str:
+def _stat_text(found: Difference | RecordedPatch, paths: tuple[bytes, ...]) -> str:
     stat = found.stat(paths)
     lines = []
     for change in shown_changes(stat):

@@ -7,17 +7,21 @@ and tries what they promise; 1 when something that matters does not hold.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.doctor import Mended, examine, mend
+from siding.app.doctor import Mended, examine, mend, older_project
 from siding.app.moved import find_or_adopt
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert
+from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help="report, and change nothing")
     parser.add_argument(
         "--sandbox", action="store_true", help="only try what sandboxes do on this machine"
+    )
+    parser.add_argument(
+        "--adopt", metavar="PROJECT", help="make this project of the home that of the repository"
     )
     add_format(parser, "text", "json")
 
@@ -28,10 +32,14 @@ def run(arguments: Namespace, context: Context) -> int:
         from siding.cli.doctor_sandbox import show_sandbox
 
         return show_sandbox(arguments, context)
-    project, notes = find_or_adopt(context.app, adopt=not arguments.check)
+    if arguments.check and arguments.adopt:
+        raise UsageError("--check changes nothing, and --adopt does")
+    project, notes, older = find_or_adopt(
+        context.app, adopt=not arguments.check, named=arguments.adopt
+    )
     for note in notes:
         screen.note(note, "yellow")
-    findings = list(examine(project))
+    findings = [*older_project(project, older), *examine(project)]
     results = (
         [Mended(finding=each, done=None, failed=None) for each in findings]
         if arguments.check

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.wiring import App, open_app
-from siding.cli.screen import Screen
+from siding.cli.screen import Screen, inert
 from siding.errors import UsageError
 
 COLOURS = ("auto", "always", "never")
@@ -74,5 +74,7 @@ def context_from(arguments: Namespace) -> Context:
         quiet=getattr(arguments, "quiet", False),
         verbose=getattr(arguments, "verbose", False),
     )
-    app = open_app(env=dict(os.environ), cwd=here)._replace(tell=screen.progress)
+    app = open_app(env=dict(os.environ), cwd=here)._replace(
+        tell=screen.progress, warn=lambda sentence: screen.warn(inert(sentence))
+    )
     return Context(app=app, screen=screen)

@@ -3,11 +3,20 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.app.project import require_project
-from siding.app.steps import InProgress, Step, in_progress, log, progress_record, step
+from siding.app.steps import (
+    InProgress,
+    Step,
+    damaged_steps,
+    in_progress,
+    ledger_problems,
+    log,
+    progress_record,
+    step,
+)
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged
-from siding.cli.screen import inert, shorten
+from siding.cli.screen import Screen, inert, shorten
 from siding.cli.strayed import strayed
 from siding.cli.words import ago, duration, task_name
 from siding.errors import UsageError
@@ -35,31 +44,38 @@ def run(arguments: Namespace, context: Context) -> int:
         steps = [one]
     else:
         task, steps = log(project, arguments.task, limit=arguments.limit or None)
+    damaged = damaged_steps(project, task) if arguments.step is None else []
+    for sentence in ledger_problems(project, task) if damaged else []:
+        screen.warn(inert(sentence))
+    status = 1 if damaged else 0
     progress = None if arguments.step is not None else in_progress(project, task)
     if arguments.format == "json":
-        records = [dict(each.record) for each in steps]
+        records = [*(each.as_record() for each in damaged), *(dict(each.record) for each in steps)]
         records += [] if progress is None else [progress_record(progress)]
         write_result(screen, arguments.output, json_text(records) + "\n")
-        return 0
+        return status
     rows = [_cells(each) for each in steps] + ([] if progress is None else [_running(progress)])
     if arguments.format == "markdown":
         write_result(screen, arguments.output, _markdown(task.name, rows))
-        return 0
+        return status
     if not rows:
         screen.note(f"{task_name(task.name)} · no step yet; `siding run -- COMMAND` makes one")
-        return 0
+        return status
     if arguments.output is not None:
         write_result(screen, arguments.output, "\n".join("\t".join(row) for row in rows) + "\n")
-        return 0
+        return status
+    _print_table(screen, task.name, task.id, rows)
+    return status
+
+
+def _print_table(screen: Screen, name: str, task_id: str, rows: list[tuple[str, ...]]) -> None:
     if screen.columns is not None:
-        screen.note(f"{task_name(task.name)} ({task.id})", "dim")
+        screen.note(f"{task_name(name)} ({task_id})", "dim")
+    # A command may be a whole script: what is piped gets enough of it to be recognised.
+    longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
+    shown = [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row in rows]
     with paged(screen):
-        # A command may be a whole script: what is piped gets enough of it to be recognised.
-        longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
-        screen.table(
-            HEADER, [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row in rows]
-        )
-    return 0
+        screen.table(HEADER, shown)
 
 
 def _cells(step: Step) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from siding.app.outputs import Output, Span, output
 from siding.app.project import require_project
 from siding.app.step_commits import commits_of
-from siding.app.steps import running_step, step
+from siding.app.steps import ledger_problems, running_step, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged
@@ -39,6 +39,8 @@ def run(arguments: Namespace, context: Context) -> int:
     task, found = running_step(project, arguments.task, arguments.step) or step(
         project, arguments.task, arguments.step
     )
+    for sentence in ledger_problems(project, task) if arguments.step == "last" else []:
+        screen.warn(inert(sentence))
     if arguments.format == "json":
         write_result(screen, arguments.output, json_text(dict(found.record)) + "\n")
         return 0

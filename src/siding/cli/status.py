@@ -31,10 +31,10 @@ def run(arguments: Namespace, context: Context) -> int:
         return 0
     if arguments.format == "json":
         print_json(screen, _record(found, str(project.paths.root)))
-        return 0
+        return 1 if found.problems else 0
     for label, text in _lines(found, str(project.paths.root)):
         screen.print(f"{screen.style(f'{label:<11}', 'dim')} {inert(text)}")
-    return 0
+    return 1 if found.problems else 0
 
 
 def _lines(found: Status, root: str) -> list[tuple[str, str]]:
@@ -47,7 +47,8 @@ def _lines(found: Status, root: str) -> list[tuple[str, str]]:
         gone = state in ("active", "kept") and not found.present
         lines.append(("workspace", f"{workspace.path} ({'missing' if gone else state})"))
         lines.append(("branch", workspace.branch))
-        lines.append(("base", f"{task.base_ref} at {task.base_commit[:10]}"))
+        at = f" at {task.base_commit[:10]}" if task.base_commit else ""
+        lines.append(("base", f"{task.base_ref}{at}"))
     if found.last is None:
         lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
     else:
@@ -63,7 +64,7 @@ def _lines(found: Status, root: str) -> list[tuple[str, str]]:
             )
         )
     lines += _now(found)
-    return lines
+    return lines + [("damaged", problem) for problem in found.problems]
 
 
 def _how(status: str, exit_code: int | None) -> str:
@@ -109,5 +110,6 @@ def _record(found: Status, root: str) -> dict[str, object]:
         "last_step_id": last.id if last else None,
         "last_step": dict(last.record) if last else None,
         "in_progress": None if found.in_progress is None else found.in_progress.running._asdict(),
+        "problems": list(found.problems),
         "holder": None if found.holder is None else found.holder._asdict(),
     }

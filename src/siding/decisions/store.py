@@ -38,7 +38,8 @@ from siding.storage.documents import (
     read_document_or_none,
     write_document,
 )
-from siding.storage.files import create_bytes, make_dirs, move_aside, remove_file
+from siding.storage.errors import UnreadableFile
+from siding.storage.files import copy_aside, create_bytes, make_dirs, move_aside, remove_file
 from siding.storage.layout import checked_name
 
 PENDING = "pending.json"
@@ -201,17 +202,64 @@ class DecisionStore:
             raise DamagedFile(path, str(error), what="decision") from error
 
     def _still_open(self, session_id: str) -> Decision | None:
+        """Return an open decision; of the newest there are two copies, and one may be damaged."""
+        damage: DamagedFile | None = None
         for path in (self._open_path(session_id), self.directory / PENDING):
             try:
                 document = read_document(path, what="open decision", version=RECORD_VERSION)
                 decision = decision_from_open(document)
             except FileNotFoundError:
                 continue
+            except DamagedFile as error:
+                damage = damage or error
+                continue
             except ValueError as error:
-                raise DamagedFile(path, str(error), what="open decision") from error
+                damage = damage or DamagedFile(path, str(error), what="open decision")
+                continue
             if decision.session_id == session_id:
                 return decision
+        if damage is not None and damage.path.name != PENDING:
+            raise damage
         return None
+
+    def damaged(self, *, closed: bool) -> list[tuple[str, DamagedFile]]:
+        """Return the sessions whose file cannot be read, with what is wrong, oldest first.
+
+        A damaged record may hide a question that nobody has answered, so it counts as one as long
+        as its question is there; the other records only with `closed`.
+        """
+        sessions = {*_stems(self._open), *(self.closed_ids() if closed else ())}
+        found: list[tuple[str, DamagedFile]] = []
+        for session_id in sorted(sessions, key=order):
+            try:
+                self.load(session_id)
+            except DamagedFile as error:
+                found.append((session_id, error))
+            except (NotFound, UnreadableFile):
+                continue
+        try:
+            self.newest()
+        except DamagedFile as error:
+            if error.path.name == PENDING:
+                found.append(("pending", error))
+        except (NotFound, UnreadableFile):
+            pass
+        return found
+
+    def set_aside(self, damage: DamagedFile) -> Path:
+        """Give a damaged file another name, its bytes as they are; the caller holds the lock.
+
+        Without the record that hid it, a question is open again.
+        """
+        kept = copy_aside(damage.path, "damaged")
+        remove_file(damage.path)
+        return kept
+
+    def is_gone(self, session_id: str) -> bool:
+        """Return whether nothing is left of a decision: its damaged file was set aside."""
+        if self.is_closed(session_id) or os.path.lexists(self._open_path(session_id)):
+            return False
+        return not self.exists(session_id)
 
     def _newest_id(self) -> str | None:
         try:

@@ -16,7 +16,7 @@ from siding.git import durable, objects, patches, refs
 from siding.git.changes import Limits, Plan, plan
 from siding.git.command import output_of
 from siding.git.coverage import LISTED, Coverage, Reason, Skipped
-from siding.git.errors import CommandFailed, SnapshotFailed
+from siding.git.errors import CommandFailed, SnapshotDamaged, SnapshotFailed
 from siding.git.heads import MovedHeads, heads_since, keep_commits
 from siding.git.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.modes import Modes, Usual, modes_of, named_in
@@ -120,9 +120,9 @@ class Work:
         self.task: TaskDirectory = task or store.task(request.task_id)
         tip = store.tip(request.task_id)
         if tip is None:
-            raise SnapshotFailed(
-                f"task {request.task_id!r} has no snapshot to start from",
-                hint="run `siding doctor`",
+            raise SnapshotDamaged(
+                f"the snapshots of task {request.task_id!r} are missing",
+                hint="`siding doctor` begins them anew and says what cannot be gone back to",
             )
         self.tip: Sha = tip
         self.last = store.read_commit(tip)

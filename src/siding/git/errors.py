@@ -80,6 +80,14 @@ class SnapshotDamaged(GitError):
     code = "snapshot_damaged"
 
 
+def not_comparable(old: str, new: str, said: str) -> SnapshotDamaged:
+    """Return the error for two snapshots of which one is lost or damaged."""
+    return SnapshotDamaged(
+        f"snapshots {old[:10]} and {new[:10]} cannot be compared, one is lost or damaged: {said}",
+        hint="`siding verify` names what is lost; `siding doctor` lets the recording go on",
+    )
+
+
 class SnapshotFailed(GitError):
     """The state of the workspace could not be recorded; the last snapshot still stands."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.git.command import Place, output_of
+from siding.git.errors import not_comparable, said_by
 from siding.git.paths import c_quote, is_under, join, parents
 from siding.git.store import SnapshotStore
 from siding.ids import Sha
@@ -87,8 +88,10 @@ def diff_trees(store: SnapshotStore, old: Sha, new: Sha) -> list[Change]:
 
 def _changes(store: SnapshotStore, part: Part, paths: Sequence[bytes]) -> list[Change]:
     raw = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev"]
-    arguments = [*raw, *_sides(part, paths)]
-    return parse_raw(store.git.run(_place(store, part), arguments, doing="comparing snapshots"))
+    done = store.git.attempt(_place(store, part), [*raw, *_sides(part, paths)])
+    if done.returncode:
+        raise not_comparable(part.old, part.new, "; ".join(said_by(done.stderr)))
+    return parse_raw(done.stdout)
 
 
 def paths_in_tree(store: SnapshotStore, tree: Sha, paths: Sequence[bytes]) -> set[bytes]:

@@ -83,6 +83,11 @@ def as_sha(text: bytes) -> Sha | None:
     return Sha(text.decode("ascii")) if _HEX.match(text) else None
 
 
+def is_sha(text: str) -> bool:
+    """Tell whether a text from a record can be an object id; a damaged record may say anything."""
+    return as_sha(text.encode("utf-8", "replace")) is not None
+
+
 def check_ref_part(name: str) -> str:
     """Return a name that may stand in a ref; GitError when git would refuse or misread it."""
     bad = (

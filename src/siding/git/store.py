@@ -115,6 +115,10 @@ class SnapshotStore:
         """Make the store if it is not there whole; safe to repeat."""
         if (self.root / "config").is_file():
             return
+        self.repair()
+
+    def repair(self) -> None:
+        """Make whatever a store consists of besides objects and refs; removes nothing."""
         for name in ("objects/pack", "objects/info", "refs/tasks", "info", "tasks"):
             durable.make_directories(self.root / name)
         durable.replace_file(self.root / "info" / "attributes", _ATTRIBUTES)
@@ -127,7 +131,8 @@ class SnapshotStore:
 
     def task(self, task_id: TaskId) -> TaskDirectory:
         """Return where a task is kept, whether it is there or not."""
-        name = refs.check_ref_part(task_id)
+        # Another tool's ids may begin with a dash, which git would take for an option.
+        name = refs.check_ref_part(f"id{task_id}" if task_id.startswith("-") else task_id)
         return TaskDirectory(path=self.root / "tasks" / name, ref=f"refs/tasks/{name}")
 
     def tasks(self) -> list[TaskId]:
@@ -148,7 +153,15 @@ class SnapshotStore:
         return sha
 
     def place(self, task: TaskDirectory | None = None, **more: object) -> Place:
-        """Return how git reads this store and, through it, the user's objects."""
+        """Return how git reads this store and, through it, the user's objects.
+
+        Raises SnapshotDamaged when the store is not there.
+        """
+        if not self.objects.is_dir():
+            raise SnapshotDamaged(
+                f"the snapshot store {str(self.root)!r} is missing or damaged",
+                hint="`siding doctor` makes a new one and says what cannot be gone back to",
+            )
         given = Place(
             git_dir=task.path if task else self.root,
             alternates=(self.repository.objects,),
@@ -160,9 +173,10 @@ class SnapshotStore:
         """Return a commit of this store or of the user's; no process when it is loose here."""
         body = objects.read_loose(self.objects, sha, "commit")
         if body is None:
-            body = self.git.run(
-                self.place(), ["cat-file", "commit", sha], doing=f"reading commit {sha}"
-            )
+            done = self.git.attempt(self.place(), ["cat-file", "commit", sha])
+            if done.returncode:
+                raise lost_snapshot(sha)
+            body = done.stdout
         return objects.parse_commit(body)
 
     def read_blob(self, sha: str, limit: int) -> bytes | None:
@@ -266,6 +280,29 @@ class SnapshotStore:
             self._check_contents()
         return int(total.stdout)
 
+    def set_damaged_aside(self, aside: Path) -> list[str]:
+        """Move packs and objects that are damaged out of the way; return their names.
+
+        git takes what a damaged pack lists for present, and would not store it again.
+        """
+        moved = []
+        for index in sorted((self.objects / "pack").glob("*.idx")):
+            pack = index.with_suffix(".pack")
+            done = self.git.attempt(self.place(), ["verify-pack", str(index)])
+            if done.returncode or not pack.is_file():
+                moved += sorted(pack.parent.glob(f"{index.stem}.*"))
+        for path in sorted(self.objects.glob("[0-9a-f][0-9a-f]/*")):
+            sha = path.parent.name + path.name
+            known = refs.as_sha(sha.encode())
+            if known and not objects.is_whole(self.objects, sha, self.repository.object_format):
+                moved.append(path)
+        for path in moved:
+            durable.make_directories(aside)
+            path.rename(aside / f"{path.parent.name}-{path.name}")
+        if moved:
+            durable.sync_directory(aside)
+        return [path.name for path in moved]
+
     def _check_contents(self) -> None:
         packs = sorted((self.objects / "pack").glob("*.idx"))
         if packs:
@@ -278,6 +315,14 @@ class SnapshotStore:
                 self.objects, sha, self.repository.object_format
             ):
                 raise SnapshotDamaged(f"object {sha} is damaged")
+
+
+def lost_snapshot(sha: str) -> SnapshotDamaged:
+    """Return the error for a snapshot that the store does not hold, or not whole."""
+    return SnapshotDamaged(
+        f"snapshot {sha} is lost or damaged",
+        hint="`siding verify` names what is; `siding doctor` lets the recording go on",
+    )
 
 
 def remove_tree(path: Path) -> None:

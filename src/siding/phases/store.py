@@ -17,10 +17,13 @@ from typing import Any, NamedTuple
 
 from siding.phases.status import STATUS_VERSION, FlowStatus, document_of, status_from
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
-from siding.storage.files import remove_file
+from siding.storage.files import copy_aside, remove_file
 from siding.storage.layout import checked_name
 
 CURRENT = "flow-status.json"
+_WAY_OUT = (
+    "`siding phase start PHASE SUMMARY --again` keeps the file beside as it is and begins anew"
+)
 _PREFIX, _SUFFIX = "flow-status.", ".json"
 
 
@@ -60,6 +63,23 @@ class PhaseStore:
             return []
         found = [self._read(self._root / name) for name in names if name != CURRENT]
         return [each for each in found if each is not None]
+
+    def earlier_ids(self) -> set[str]:
+        """Return the names of the passes that made room for another, readable or not."""
+        try:
+            with scandir(self._root) as entries:
+                names = [entry.name for entry in entries]
+        except FileNotFoundError:
+            return set()
+        return {
+            name[len(_PREFIX) : -len(_SUFFIX)]
+            for name in names
+            if name != CURRENT and name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+        }
+
+    def keep_damaged(self) -> Path:
+        """Copy the present pass, which cannot be read, to a name of its own; return that."""
+        return copy_aside(self._current, "damaged")
 
     def begin(self, intent: Intent) -> None:
         """Write down, durably, what is about to happen."""
@@ -106,13 +126,16 @@ class PhaseStore:
         remove_file(self._intent)
 
     def _read(self, path: Path) -> FlowStatus | None:
-        document = read_document_or_none(path, what="phase status", version=STATUS_VERSION)
-        if document is None:
-            return None
         try:
-            return status_from(document)
+            document = read_document_or_none(path, what="phase status", version=STATUS_VERSION)
+            return None if document is None else status_from(document)
+        except DamagedFile as error:
+            error.hint = _WAY_OUT
+            raise
         except ValueError as error:
-            raise DamagedFile(path, str(error), what="phase status") from error
+            damage = DamagedFile(path, str(error), what="phase status")
+            damage.hint = _WAY_OUT
+            raise damage from error
 
 
 def _intent_from(document: Mapping[str, Any]) -> Intent:

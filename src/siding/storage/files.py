@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from siding.process.sha256 import sha256_hex
 from siding.storage.errors import FileTooLarge, NotARegularFile
 
 DEFAULT_LIMIT = 64 * 1024 * 1024
@@ -243,6 +244,18 @@ def _rename_directory(source: Path, target: Path, source_dir: int, target_dir: i
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
     os.rename(source.name, target.name, src_dir_fd=source_dir, dst_dir_fd=target_dir)
+
+
+def copy_aside(path: Path, word: str) -> Path:
+    """Copy a file's bytes to ``<name>.<word>-<hash>`` beside it and return that path; durable.
+
+    The hash is of the bytes, so a repeated call makes no second copy.
+    """
+    raw = read_bytes(path, limit=1 << 30)
+    target = path.with_name(f"{path.name}.{word}-{sha256_hex(raw)[:12]}")
+    with suppress(FileExistsError):
+        create_bytes(target, raw)
+    return target
 
 
 def remove_file(path: Path) -> None:

@@ -3,18 +3,23 @@
 The shape is the s12 ``index.json`` (name, path, branch, task_id, status, created_at, kept_at,
 removed_at), plus what it takes to survive a crash and a swapped directory: the base commit, the
 directory's identity, and the intent of an unfinished act. Unknown fields are kept.
+
+The file can be lost or damaged, and an entry can be missing. Readers then get what `Elsewhere`
+knows (the tasks, the disk and the trash); reading writes nothing. The next write puts the whole
+registry down again, after a damaged file was copied aside byte for byte.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from siding.ids import Sha, TaskId
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
-from siding.storage.files import read_bytes
+from siding.storage.files import copy_aside, read_bytes
 from siding.tasks.states import WorkspaceState
 
 REGISTRY_VERSION = 1
+_STATES = frozenset(state.value for state in WorkspaceState)
 
 
 class Workspace(NamedTuple):
@@ -38,15 +43,63 @@ class Workspace(NamedTuple):
     rest: Mapping[str, Any] = {}
 
 
-class Registry:
-    """The registry document. The caller holds the project's lock for `put`."""
+class Elsewhere(Protocol):
+    """Knows from other records what the registry should hold."""
 
-    def __init__(self, path: Path) -> None:
+    def all(self, known: Collection[str]) -> list[Workspace]:
+        """Return the workspaces of all tasks but those with these ids."""
+        ...
+
+    def of_task(self, task_id: TaskId) -> Workspace | None:
+        """Return the workspace of one task."""
+        ...
+
+
+class _Nowhere:
+    def all(self, known: Collection[str]) -> list[Workspace]:
+        del known
+        return []
+
+    def of_task(self, task_id: TaskId) -> Workspace | None:
+        del task_id
+        return None
+
+
+def _say_nothing(sentence: str) -> None:
+    del sentence
+
+
+class Registry:
+    """The registry document. The caller holds the project's lock for whatever writes."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        elsewhere: Elsewhere | None = None,
+        say: Callable[[str], None] = _say_nothing,
+    ) -> None:
         self._path = path
+        self._elsewhere = elsewhere or _Nowhere()
+        self._say = say
 
     def all(self) -> list[Workspace]:
-        """Return every entry, oldest first."""
-        return [self._read(entry) for entry in self._entries()]
+        """Return every entry, oldest first; those that the file lacks come last."""
+        return self._look().all
+
+    def problem(self) -> str | None:
+        """Return in words what is wrong with the file, or None."""
+        return self._problem(self._look())
+
+    def lacks(self, task_id: TaskId) -> bool:
+        """Return whether the file itself has no entry of this task that can be read."""
+        return self._entered(task_id) is None
+
+    def mend(self) -> None:
+        """Write down what the file should hold; nothing is written when nothing is wrong."""
+        found = self._look()
+        if self._problem(found) is not None:
+            self._write(found, found.all)
 
     def cut_off(self) -> list[Workspace]:
         """Return the entries with an unfinished act; the file is only parsed if there may be any.
@@ -61,18 +114,17 @@ class Registry:
 
     def of_task(self, task_id: TaskId) -> Workspace | None:
         """Return the newest workspace of a task; only its own entry is looked at closely."""
-        for entry in reversed(self._entries()):
-            if isinstance(entry, dict) and entry.get("task_id") == task_id:
-                return self._read(entry)
-        return None
+        return self._entered(task_id) or self._elsewhere.of_task(task_id)
 
     def states(self) -> dict[str, str]:
         """Return the state of each task's workspace, by the task's id."""
-        return {
+        known = {
             str(entry.get("task_id")): str(entry.get("status"))
-            for entry in self._entries()
-            if isinstance(entry, dict)
+            for entry in self._entries()[0]
+            if isinstance(entry, dict) and entry.get("status") in _STATES
         }
+        lost = {str(each.task_id): each.status.value for each in self._elsewhere.all(known)}
+        return {**known, **lost}
 
     def named(self, name: str) -> Workspace | None:
         """Return the newest workspace with this name, branch or task id."""
@@ -83,33 +135,96 @@ class Registry:
 
     def put(self, workspace: Workspace) -> None:
         """Add the entry, or replace the one of the same task."""
-        others = [each for each in self.all() if each.task_id != workspace.task_id]
-        self._write([*others, workspace])
+        found = self._look()
+        others = [each for each in found.all if each.task_id != workspace.task_id]
+        self._write(found, [*others, workspace])
 
     def forget(self, task_id: TaskId) -> None:
         """Drop the entry of a task."""
-        self._write([each for each in self.all() if each.task_id != task_id])
+        found = self._look()
+        self._write(found, [each for each in found.all if each.task_id != task_id])
 
-    def _entries(self) -> list[Any]:
-        document = read_document_or_none(
-            self._path, what="workspace registry", version=REGISTRY_VERSION
-        )
+    def _entered(self, task_id: TaskId) -> Workspace | None:
+        for entry in reversed(self._entries()[0]):
+            if isinstance(entry, dict) and entry.get("task_id") == task_id:
+                found = self._read(entry)
+                if isinstance(found, Workspace):
+                    return found
+        return None
+
+    def _look(self) -> "_Found":
+        """Read the file, and from elsewhere what it lacks."""
+        there, damage = self._in_file()
+        lost = self._elsewhere.all({each.task_id for each in there})
+        return _Found(there=there, lost=lost, damage=damage)
+
+    def _in_file(self) -> tuple[list[Workspace], DamagedFile | None]:
+        """Return the entries that can be read, and what is wrong with the rest."""
+        entries, damage = self._entries()
+        there = []
+        for entry in entries:
+            found = self._read(entry)
+            if isinstance(found, Workspace):
+                there.append(found)
+            else:
+                damage = damage or found
+        return there, damage
+
+    def _problem(self, found: "_Found") -> str | None:
+        if found.damage is not None:
+            return f"the registry of workspaces is damaged: {found.damage.reason}"
+        if not found.lost:
+            return None
+        ids = ", ".join(sorted(each.task_id for each in found.lost))
+        if self._path.exists():
+            return f"the registry of workspaces lacks the workspace of task {ids}"
+        return f"the registry of workspaces is missing; there were workspaces of task {ids}"
+
+    def _entries(self) -> tuple[list[Any], DamagedFile | None]:
+        """Return what the file lists; nothing and the damage when it cannot be parsed.
+
+        A file that a newer release wrote is not damaged: that is raised.
+        """
+        try:
+            document = read_document_or_none(
+                self._path, what="workspace registry", version=REGISTRY_VERSION
+            )
+        except DamagedFile as damage:
+            return [], damage
         if document is None:
-            return []
+            return [], None
         entries = document.get("worktrees")
         if not isinstance(entries, list):
-            raise DamagedFile(self._path, "`worktrees` is not a list")
-        return entries
+            return [], DamagedFile(self._path, "`worktrees` is not a list")
+        return entries, None
 
-    def _read(self, entry: Any) -> Workspace:
+    def _read(self, entry: Any) -> Workspace | DamagedFile:
         try:
             return _workspace_from(entry)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(self._path, f"an entry cannot be read: {error!r}") from error
+            return DamagedFile(self._path, f"an entry cannot be read: {error!r}")
 
-    def _write(self, workspaces: list[Workspace]) -> None:
+    def _write(self, found: "_Found", workspaces: list[Workspace]) -> None:
+        """Replace the file. A damaged one is copied aside first: cut off, it is still there."""
+        problem = self._problem(found)
+        if found.damage is not None:
+            problem = f"{problem}; the file is kept as {copy_aside(self._path, 'damaged').name}"
         entries = [_entry_of(each) for each in workspaces]
         write_document(self._path, {"version": REGISTRY_VERSION, "worktrees": entries})
+        if problem is not None:
+            self._say(f"{problem}. It was made again from the tasks, the disk and the trash")
+
+
+class _Found(NamedTuple):
+    """What the file holds, what it lacks, and what is wrong with it."""
+
+    there: list[Workspace]
+    lost: list[Workspace]
+    damage: DamagedFile | None
+
+    @property
+    def all(self) -> list[Workspace]:
+        return [*self.there, *self.lost]
 
 
 def _workspace_from(entry: Mapping[str, Any]) -> Workspace:

@@ -15,11 +15,13 @@ def test_doctor_names_what_cannot_be_read(sandbox: Sandbox) -> None:
     session = sandbox.siding("-q", "decide", QUESTION, "--no-wait").stdout.decode().strip()
     assert sandbox.siding("doctor", "--check").stdout == b"everything agrees\n"
     (sandbox.project / f"decisions/open/{session}.json").write_text("{")
+    (sandbox.project / "decisions/pending.json").unlink()  # it has the question as well
     (status,) = sandbox.project.glob("tasks/*/flow-status.json")
     status.write_text("[]")
-    said = sandbox.siding("doctor", status=1).stdout.decode()
+    said = sandbox.siding("doctor", "--check", status=1).stdout.decode()
     assert f"{session}.json" in said
     assert "flow-status.json" in said
+    assert "phase start PHASE SUMMARY --again" in said
     listed = sandbox.siding("decide", "list")
     assert b"is damaged" in listed.stderr
     assert b"is damaged" in sandbox.siding("inbox").stderr

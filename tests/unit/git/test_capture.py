@@ -10,7 +10,7 @@ import pytest
 
 from siding.git.command import Git, Place
 from siding.git.coverage import Reason
-from siding.git.errors import SnapshotFailed, WorkspaceMissing, WorkspaceReplaced
+from siding.git.errors import SnapshotDamaged, WorkspaceMissing, WorkspaceReplaced
 from siding.process.capture import Running
 
 from .world import TASK, World, bytes_below, on_disk, write
@@ -446,7 +446,7 @@ def test_objects_lost_before_they_were_stored_are_read_again(task: World) -> Non
 def test_a_task_that_was_never_begun(world: World) -> None:
     world.start()
     world.store.remove_task(TASK)
-    with pytest.raises(SnapshotFailed):
+    with pytest.raises(SnapshotDamaged):
         world.capture()
 
 

@@ -1,0 +1,186 @@
+"""What the registry of workspaces should hold, read from the tasks, the disk and the trash.
+
+The registry can be lost or damaged. A task's own document says its branch, its base commit and
+where its workspace is; the base snapshot is the beginning of its line in the snapshot store;
+whether the workspace is there, kept or removed shows on disk. What cannot be known again: since
+when a workspace is kept, and whether a directory was put in the workspace's place meanwhile.
+"""
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from siding.errors import NotFound, SidingError
+from siding.ids import Sha, TaskId
+from siding.storage.documents import read_document
+from siding.storage.errors import UnreadableFile
+from siding.storage.layout import ProjectLayout
+from siding.tasks.registry import Workspace
+from siding.tasks.states import TaskState, WorkspaceState
+from siding.tasks.store import TaskStore
+from siding.tasks.task import TASK_VERSION, Task, task_from
+
+if TYPE_CHECKING:
+    from siding.git.repository import Repository
+    from siding.git.store import SnapshotStore
+
+REBUILT = "rebuilt"  # in the entry: it was made from these sources, not when the workspace was
+
+
+class LostWorkspaces:
+    """Answers for a registry that lacks something; see `Elsewhere` in `siding.tasks.registry`."""
+
+    def __init__(
+        self,
+        layout: ProjectLayout,
+        home: Path,
+        tasks: TaskStore,
+        *,
+        repository: "Callable[[], Repository]",
+        snapshots: "Callable[[], SnapshotStore]",
+    ) -> None:
+        self._layout = layout
+        self._home = home
+        self._tasks = tasks
+        self._repository = repository
+        self._snapshots = snapshots
+
+    def all(self, known: Collection[str]) -> list[Workspace]:
+        """Return the workspaces of all tasks but those with these ids; deleted tasks too."""
+        there = self._tasks.ids()
+        found = [self.of_task(task_id) for task_id in sorted(there) if task_id not in known]
+        gone = [self._workspace(task) for task in self._deleted({*known, *there})]
+        return [each for each in (*found, *gone) if each is not None]
+
+    def of_task(self, task_id: TaskId) -> Workspace | None:
+        """Return a task's workspace; None when it never had one that was in a registry."""
+        try:
+            task = self._tasks.load(task_id)
+        except (NotFound, UnreadableFile):
+            return None
+        return self._workspace(task)
+
+    def _deleted(self, known: Collection[str]) -> list[Task]:
+        """Return the tasks whose documents lie in the trash with their workspaces."""
+        found = {}
+        for place in self._places(""):
+            if place.name.rsplit("-", 2)[0] in known:
+                continue
+            try:
+                document = read_document(
+                    place / "task" / "task.json", what="task", version=TASK_VERSION
+                )
+                task = task_from(document)
+            except (OSError, SidingError, KeyError, TypeError, ValueError):
+                continue
+            if task.id not in known:
+                found[task.id] = task
+        return list(found.values())
+
+    def _workspace(self, task: Task) -> Workspace | None:
+        if not task.worktree:  # planned, or of an old home, which keeps no registry
+            return None
+        path = self._path(task)
+        removed = self._removed_to(task.id)
+        going = removed is not None and path.is_dir() and _was_leaving(removed)
+        is_there = path.is_dir() and not going
+        status = WorkspaceState.ACTIVE
+        if not is_there and (removed is not None or task.status is TaskState.CLOSED):
+            status = WorkspaceState.ACTIVE if going else WorkspaceState.REMOVED
+        elif is_there and task.status is TaskState.CLOSED:
+            status = WorkspaceState.KEPT
+        found = Workspace(
+            name=task.worktree,
+            path=str(path),
+            branch=task.branch,
+            task_id=task.id,
+            status=status,
+            created_at=task.created_at,
+            base_commit=task.base_commit,
+            base_snapshot=self._base_snapshot(task.id),
+            rest={REBUILT: True},
+        )
+        if status is WorkspaceState.REMOVED or going:
+            return self._away(found, task, removed, going=going)
+        return self._here(found, path)
+
+    def _here(self, found: Workspace, path: Path) -> Workspace:
+        """Return the entry with what the disk and git know of the directory."""
+        from siding.git.errors import GitError
+        from siding.git.roots import recorded_root
+        from siding.git.worktrees import admin_dir
+
+        git_dir = admin_dir(self._repository(), path)
+        if git_dir is None:  # pruned: where git's record of it belongs
+            git_dir = self._repository().paths.common_dir / "worktrees" / path.name
+        found = found._replace(git_dir=str(git_dir))
+        if not path.is_dir():
+            return found
+        try:
+            root = recorded_root(path)
+        except GitError:  # a link stands in its place: whoever works in it is refused
+            return found
+        return found._replace(device=root.device, inode=root.inode)
+
+    def _away(self, found: Workspace, task: Task, trash: Path | None, *, going: bool) -> Workspace:
+        """Return the entry of a workspace that was removed, or whose removal was cut off."""
+        if going:
+            intent = {"op": "remove", "at": task.updated_at, "pid": 0}
+            found = self._here(found, Path(found.path))._replace(intent=intent)
+        else:
+            found = found._replace(removed_at=task.closed_at or task.updated_at)
+        archive = self._archive(task.id)
+        if trash is None and archive is not None:
+            trash = self._layout.trash_dir / archive.name.removesuffix(".tar.gz")
+        if trash is not None:
+            found = found._replace(trash=os.path.relpath(trash, self._layout.root))
+        if archive is not None:
+            named = os.path.relpath(archive, self._layout.root)
+            found = found._replace(rest={**found.rest, "archive": named})
+        return found
+
+    def _path(self, task: Task) -> Path:
+        """Return where the workspace is. Older documents mean their path relative to other places.
+
+        It is below the home, unless the task was taken over from an old home.
+        """
+        usual = self._layout.workspace(task.id)
+        written = task.workspace_path
+        above = (self._home, self._layout.root, Path(task.repo_root)) if written else ()
+        candidates = (usual, *(place / written for place in above))
+        return next((path for path in candidates if (path / ".git").exists()), usual)
+
+    def _base_snapshot(self, task_id: TaskId) -> Sha:
+        """Return where the task's line of snapshots begins; "" when the store cannot say."""
+        from siding.git.lineage import base_snapshot
+
+        try:
+            return base_snapshot(self._snapshots(), task_id) or Sha("")
+        except (SidingError, OSError):
+            return Sha("")
+
+    def _removed_to(self, task_id: TaskId) -> Path | None:
+        """Return the newest place in the trash that holds the workspace, or git's record of it."""
+        places = [
+            place
+            for place in self._places(f"{task_id}-")
+            if os.path.lexists(place / "workspace") or os.path.lexists(place / "git-dir")
+        ]
+        return places[-1] if places else None
+
+    def _archive(self, task_id: TaskId) -> Path | None:
+        found = sorted((self._layout.root / "archives").glob(f"{task_id}-*.tar.gz"))
+        return found[-1] if found else None
+
+    def _places(self, prefix: str) -> list[Path]:
+        try:
+            names = sorted(os.listdir(self._layout.trash_dir))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [self._layout.trash_dir / name for name in names if name.startswith(prefix)]
+
+
+def _was_leaving(trash: Path) -> bool:
+    """Tell whether git's record went to this place and the directory had not yet followed."""
+    return os.path.lexists(trash / "git-dir") and not os.path.lexists(trash / "workspace")

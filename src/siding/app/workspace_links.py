@@ -1,0 +1,38 @@
+"""Workspaces and git's records of them, after the repository or the home was moved."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from siding.git.reattach import is_attached, reattach
+from siding.git.repository import Repository
+from siding.storage.layout import ProjectLayout
+from siding.tasks.registry import Registry
+from siding.tasks.states import WorkspaceState
+
+Changing = Callable[[str], AbstractContextManager[None]]
+
+
+def mend_links(
+    registry: Registry, layout: ProjectLayout, repository: Repository, changing: Changing
+) -> list[str]:
+    """Give every workspace that stands where it belongs the path it has now; say what was done."""
+    notes: list[str] = []
+    for workspace in registry.all():
+        if workspace.status not in (WorkspaceState.ACTIVE, WorkspaceState.KEPT):
+            continue
+        here = layout.workspace(workspace.task_id)
+        moved = workspace.path != str(here) and not Path(workspace.path).is_dir() and here.is_dir()
+        if moved:
+            with changing("linking workspaces anew"):
+                registry.put(workspace._replace(path=str(here)))
+            notes.append(f"the workspace of task {workspace.task_id} is at {here} now")
+        git_dir = repository.paths.common_dir / "worktrees" / Path(workspace.git_dir).name
+        registered = (git_dir / "HEAD").is_file()  # else it was pruned, which `examine` finds
+        if here.is_dir() and registered and not is_attached(repository, here, git_dir):
+            with changing("linking workspaces anew"):
+                current = registry.of_task(workspace.task_id) or workspace
+                registry.put(current._replace(git_dir=str(git_dir)))
+            done = reattach(repository, here, git_dir, workspace.branch, workspace.base_commit)
+            notes.append(f"task {workspace.task_id}: {done}")
+    return notes
