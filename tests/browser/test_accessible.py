@@ -55,7 +55,9 @@ def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     colours = (
         "printf '\\033[31mred\\033[32mgreen\\033[1;34mblue\\033[0m\\n\\033[41mon red\\033[0m\\n'"
     )
-    sandbox.siding("run", "--", "sh", "-c", f"{colours}; sed -i 's/$/ # more/' src/a.py; echo new > new.py")
+    sandbox.siding(
+        "run", "--", "sh", "-c", f"{colours}; sed -i 's/$/ # more/' src/a.py; echo new > new.py"
+    )
     sandbox.siding("run", "--", "sh", "-c", "exit 3", status=3)
     sandbox.siding("rollback", "--step", "1")
     sandbox.siding("task", "start", "a planned one", "--no-workspace", "--no-switch")

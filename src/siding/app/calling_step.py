@@ -11,7 +11,6 @@ from typing import NamedTuple
 from siding.app.project import Project
 from siding.errors import SidingError
 from siding.ledger.running import Running, read_running
-from siding.process.command import TOKEN_VARIABLE
 from siding.storage.locks import FileLock
 
 
@@ -33,24 +32,33 @@ class InsideStep(SidingError):
 
 def calling_steps(project: Project) -> tuple[CallingStep, ...]:
     """Return the steps this process runs in (a step in a step has two), none outside of any."""
-    from siding.process.tree import ancestors
-
     tokens = _tokens(project)
-    above = ancestors()
-    found = []
+    under_way = _under_way(project)
+    if under_way:  # else there is nothing to look for above this process
+        from siding.process.tree import ancestors
+
+        above = ancestors()
+        under_way = {
+            step: running for step, running in under_way.items() if _holds(running, tokens, above)
+        }
+    if tokens and not under_way:
+        return (CallingStep(task_id="", step_id=""),)
+    return tuple(under_way)
+
+
+def _under_way(project: Project) -> dict[CallingStep, Running]:
+    """Return the steps that are being made now, in all tasks."""
+    found = {}
     for task_id in project.tasks.ids():
         layout = project.task_layout(task_id)
         try:
             running = read_running(layout.running_json)
         except SidingError:
             continue
-        if running is None or not _holds(running, tokens, above):
-            continue
-        if FileLock(layout.lock).is_locked():  # else it was cut off, and its pid may be another's
-            found.append(CallingStep(task_id=task_id, step_id=f"{running.number:04d}"))
-    if tokens and not found:
-        return (CallingStep(task_id="", step_id=""),)
-    return tuple(found)
+        # Without the lock it was cut off, and its pid may be another process's by now.
+        if running is not None and FileLock(layout.lock).is_locked():
+            found[CallingStep(task_id=task_id, step_id=f"{running.number:04d}")] = running
+    return found
 
 
 def refuse_inside_step(project: Project, what: str, *, hint: str) -> None:
@@ -60,7 +68,7 @@ def refuse_inside_step(project: Project, what: str, *, hint: str) -> None:
 
 
 def _tokens(project: Project) -> frozenset[str]:
-    text = project.app.env.get(TOKEN_VARIABLE, "")
+    text = project.app.env.get("SIDING_STEP_TOKEN", "")
     return frozenset(each for each in text.split(":") if each)
 
 

@@ -2,10 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decision_views import as_record
+from siding.app.decision_views import DecisionView, as_record
 from siding.app.decisions import list_decisions
 from siding.app.project import require_project
-from siding.cli.decision_text import how_closed
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert, shorten
@@ -30,17 +29,20 @@ def run(arguments: Namespace, context: Context) -> int:
     if not found:
         screen.note("no decision waits" if not arguments.all else "no question was put yet")
         return 0
-    screen.table(
-        ("SESSION", "STATE", "ASKED", "TASK", "QUESTION"),
-        [
-            (
-                each.session_id,
-                f"{each.state}{how_closed(each)}",
-                ago(each.created_at),
-                each.task_id or "-",
-                shorten(each.title, 70),
-            )
-            for each in found
-        ],
-    )
+    how = ("HOW",) if arguments.all else ()
+    header = ("SESSION", "STATE", *how, "ASKED", "TASK", "QUESTION")
+    screen.table(header, [_row(each, closed=arguments.all) for each in found])
     return 0
+
+
+def _row(decision: DecisionView, *, closed: bool) -> tuple[str, ...]:
+    state = f"{decision.state}, gate" if decision.gate else decision.state
+    how = (decision.how_closed or "-",) if closed else ()
+    return (
+        decision.session_id,
+        state,
+        *how,
+        ago(decision.created_at),
+        decision.task_id or "-",
+        shorten(decision.title, 70),
+    )

@@ -21,18 +21,12 @@ def print_head(screen: Screen, decision: DecisionView) -> None:
     screen.print(f"{name} · {screen.style(decision.state, colour)} · {asked}")
     screen.print(f"{inert(decision.task)} ({inert(decision.source)})")
     if decision.completed_at:
-        screen.print(f"{decision.state} {local_time(decision.completed_at)}{how_closed(decision)}")
+        how = f" ({inert(decision.how_closed)})" if decision.how_closed else ""
+        screen.print(f"{decision.state} {local_time(decision.completed_at)}{how}")
     if decision.gate:
         screen.print(f"gate of phase {inert(decision.gate)}: the answer is a person's")
     if decision.reason:
         screen.print(f"because: {inert(decision.reason)}")
-
-
-def how_closed(decision: DecisionView) -> str:
-    """Return how a decision was answered or cancelled, in brackets; "" when nobody knows."""
-    inside = f"inside step {decision.closed_in_step}" if decision.closed_in_step else ""
-    said = ", ".join(inert(each) for each in (decision.via, inside) if each)
-    return f" ({said})" if said else ""
 
 
 def print_item(screen: Screen, project: Project, decision: DecisionView, item: ItemView) -> None:
