@@ -5,15 +5,16 @@ decision (`decision:`) names the key that an agent asks under. What a gate holds
 to release, so neither kind is answered or cancelled with the dashboard's key alone.
 """
 
-import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from siding.app.phase_plan import configured
-from siding.app.project import Project
 from siding.decisions.record import Asked
 from siding.errors import SidingError, UsageError
-from siding.phases.plan import GateKind
-from siding.phases.status import FlowStatus
+
+if TYPE_CHECKING:  # every command about decisions pays for what is loaded here
+    import re
+
+    from siding.app.project import Project
+    from siding.phases.status import FlowStatus
 
 _PREFIX = "gate:"
 _UNKNOWN = "of a plan that cannot be read"
@@ -22,7 +23,7 @@ _UNKNOWN = "of a plan that cannot be read"
 class GateKeys:
     """The keys of decisions that gates wait for. The plan is read when a key needs it, and once."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: "Project") -> None:
         self._project = project
         self._wanted: tuple[_Wanted, ...] | None = None
 
@@ -41,11 +42,11 @@ class GateKeys:
 class _Wanted(NamedTuple):
     """A decision that a gate wants: its key, for any task and any pass, and the gate's phase."""
 
-    key: re.Pattern[str]
+    key: "re.Pattern[str]"
     phase: str
 
 
-def key_of_gate(task_id: str, status: FlowStatus, number: int) -> str:
+def key_of_gate(task_id: str, status: "FlowStatus", number: int) -> str:
     """Return the key of a gate's own question. A step on it is another: a no is not for ever."""
     at = f"{status.current_phase}:{status.current_step}"
     return f"{_PREFIX}{task_id}:{status.task_id}:{at}:{number}"
@@ -60,7 +61,10 @@ def refuse_key_of_gates(key: str | None) -> None:
         )
 
 
-def _wanted(project: Project) -> tuple[_Wanted, ...]:
+def _wanted(project: "Project") -> tuple[_Wanted, ...]:
+    from siding.app.phase_plan import configured
+    from siding.phases.plan import GateKind
+
     try:
         plan = configured(project).plan
     except SidingError:  # then any name may be a gate's, and each is treated as one
@@ -73,7 +77,9 @@ def _wanted(project: Project) -> tuple[_Wanted, ...]:
     )
 
 
-def _pattern(key: str) -> re.Pattern[str]:
+def _pattern(key: str) -> "re.Pattern[str]":
+    import re
+
     text = re.escape(key)
     for name in ("task", "pass"):
         text = text.replace(re.escape(f"{{{name}}}"), ".+")

@@ -66,6 +66,12 @@ class DecisionView(NamedTuple):
     input: dict[str, Any]  # the seed's DecideInput
 
     @property
+    def how_closed(self) -> str:
+        """How it was answered or cancelled, as one phrase; "" when nobody knows."""
+        inside = f"inside step {self.closed_in_step}" if self.closed_in_step else ""
+        return ", ".join(each for each in (self.via, inside) if each)
+
+    @property
     def title(self) -> str:
         """The question in one line."""
         more = len(self.items) - 1

@@ -5,7 +5,6 @@ from argparse import ArgumentParser, Namespace
 from siding.app.decision_views import DecisionView, as_record
 from siding.app.decisions import damaged_decisions, list_decisions
 from siding.app.project import require_project
-from siding.cli.decision_text import how_closed
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert, shorten
@@ -34,16 +33,15 @@ def run(arguments: Namespace, context: Context) -> int:
         return 0
     how = ("HOW",) if arguments.all else ()
     header = ("SESSION", "STATE", *how, "ASKED", "TASK", "QUESTION")
-    lost = [
-        (each.session_id, "damaged", *("-" for _ in how), "-", "-", each.file) for each in damaged
-    ]
+    blank = ("-",) * (len(header) - 3)
+    lost = [(each.session_id, "damaged", *blank, each.file) for each in damaged]
     screen.table(header, [*lost, *(_row(each, closed=arguments.all) for each in found)])
     return 0
 
 
 def _row(decision: DecisionView, *, closed: bool) -> tuple[str, ...]:
     state = f"{decision.state}, gate" if decision.gate else decision.state
-    how = (how_closed(decision) or "-",) if closed else ()
+    how = (decision.how_closed or "-",) if closed else ()
     return (
         decision.session_id,
         state,

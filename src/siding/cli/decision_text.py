@@ -20,21 +20,13 @@ def print_head(screen: Screen, decision: DecisionView) -> None:
     name = screen.style(inert(decision.session_id), "bold")
     screen.print(f"{name} · {screen.style(decision.state, colour)} · {asked}")
     screen.print(f"{inert(decision.task)} ({inert(decision.source)})")
-    how = how_closed(decision)
     if decision.completed_at:
-        screen.print(
-            f"{decision.state} {local_time(decision.completed_at)}{f' ({how})' if how else ''}"
-        )
+        how = f" ({inert(decision.how_closed)})" if decision.how_closed else ""
+        screen.print(f"{decision.state} {local_time(decision.completed_at)}{how}")
     if decision.gate:
         screen.print(f"gate of phase {inert(decision.gate)}: the answer is a person's")
     if decision.reason:
         screen.print(f"because: {inert(decision.reason)}")
-
-
-def how_closed(decision: DecisionView) -> str:
-    """Return how a decision was answered or cancelled; "" when nobody knows."""
-    inside = f"inside step {decision.closed_in_step}" if decision.closed_in_step else ""
-    return ", ".join(inert(each) for each in (decision.via, inside) if each)
 
 
 def print_item(screen: Screen, project: Project, decision: DecisionView, item: ItemView) -> None:
