@@ -2,8 +2,8 @@
 """Set up and go: ``python3 run.py demo`` or ``python3 run.py test``.
 
 Needs Python 3.11 or newer, pip and git. Everything is installed into ``.venv`` beside this file.
-The tests also want a browser and bubblewrap; as root on a Debian system, as in CI, they are
-installed, and elsewhere the tests that need a missing one are skipped.
+The tests also want a browser, bubblewrap, zsh and fish; as root on a Debian system, as in CI, they
+are installed, and elsewhere the tests that need a missing one are skipped.
 """
 
 import hashlib
@@ -18,7 +18,8 @@ HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "siding-setup.sha256"
-TEST_PROGRAMS = {"bwrap": "bubblewrap", "chromium": "chromium"}  # program -> Debian package
+# program -> Debian package
+TEST_PROGRAMS = {"bwrap": "bubblewrap", "chromium": "chromium", "zsh": "zsh", "fish": "fish"}
 
 CHECKS: "list[tuple[str, list[str]]]" = [
     ("lint", ["-m", "ruff", "check", "."]),

@@ -295,6 +295,32 @@ class TestShell:
         lines = done.stdout.decode().splitlines()
         assert lines == [str(sandbox.workspace()), str(sandbox.repo), str(sandbox.repo)], done
 
+    def test_a_workspace_that_goes_away_takes_nobody_along(self, sandbox: Sandbox) -> None:
+        sandbox.siding("task", "start", "one")
+        script = 'eval "$(siding shell-init bash)"; siding cd one; echo x > x; siding apply; echo "$? $PWD"'
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=sandbox.repo,
+            env=sandbox.env,
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        )
+        assert done.stdout.decode() == f"0 {sandbox.repo}\n", done
+        assert f"back in {sandbox.repo}" in done.stderr.decode()
+
+    def test_in_the_trash_it_is_said_where_one_is(self, sandbox: Sandbox) -> None:
+        sandbox.siding("task", "start", "one")
+        task = sandbox.json("task", "show", "--format", "json")["id"]
+        sandbox.siding("task", "close")
+        (gone,) = sandbox.project.glob("trash/*/workspace/src")
+        for words in (["status"], ["run", "--", "true"], ["log"]):
+            text = said(sandbox, *words, cwd=gone, status=1)
+            assert f"workspace of task {task}, which was closed or removed" in text
+            assert f"cd {sandbox.repo};" in text
+        assert said(sandbox, "path", "--main", cwd=gone) == f"{sandbox.repo}\n"
+
     def test_without_the_function_it_says_what_to_do(self, sandbox: Sandbox) -> None:
         sandbox.siding("task", "start", "one")
         text = said(sandbox, "cd", "one", status=2, env={"SHELL": "/bin/zsh"})

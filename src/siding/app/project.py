@@ -26,6 +26,7 @@ from siding.app.settings import DEFAULT_TEXT, Settings, read_settings
 from siding.app.wiring import App
 from siding.errors import NotInitialised, SidingError
 from siding.git.discovery import RepositoryPaths, find_repository
+from siding.git.errors import NotARepository
 from siding.ids import TaskId
 from siding.ledger.store import Ledger
 from siding.storage.documents import read_document_or_none, write_document
@@ -182,13 +183,13 @@ def find_project(app: App) -> Project | None:
 
     The project of a repository that was moved is adopted, and that is said.
     """
-    return _found(app, find_repository(app.cwd))[0]
+    return _found(app, _repository_around(app))[0]
 
 
 def require_project(app: App) -> Project:
     """Return the project here; raise NotInitialised when this repository is not one, HomeHidden
     when a sandbox hides whether it is."""
-    project, seen = _found(app, find_repository(app.cwd))
+    project, seen = _found(app, _repository_around(app))
     if project is None:
         if home_is_hidden(app):
             raise home_hidden()
@@ -208,7 +209,7 @@ def require_project(app: App) -> Project:
 
 def ensure_project(app: App) -> tuple[Project, bool]:
     """Return the project here, made if it was not there, and whether it was made."""
-    paths = find_repository(app.cwd)
+    paths = _repository_around(app)
     project, seen = _found(app, paths)
     if project is None:
         if home_is_hidden(app):
@@ -218,6 +219,18 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     if place is not None and (place.id is None or repository_id(paths) is None):
         give_id(app, place, paths)
     return project, False
+
+
+def _repository_around(app: App) -> RepositoryPaths:
+    try:
+        return find_repository(app.cwd)
+    except NotARepository:
+        from siding.app.trashed_workspace import in_trash
+
+        gone = in_trash(app)
+        if gone is None:
+            raise
+        raise gone from None
 
 
 def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:

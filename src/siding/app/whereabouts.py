@@ -4,8 +4,10 @@ import os
 from pathlib import Path
 
 from siding.app.old_home import workspace_of
-from siding.app.project import Project
+from siding.app.project import Project, require_project
 from siding.app.selection import select
+from siding.app.trashed_workspace import InTrash
+from siding.app.wiring import App
 from siding.errors import SidingError
 
 
@@ -27,6 +29,12 @@ def workspace_path(project: Project, named: str | None) -> Path:
     )
 
 
-def main_path(project: Project) -> Path:
-    """Return the repository's own main checkout; the repository itself when it is bare."""
-    return project.paths.root
+def main_path(app: App) -> Path:
+    """Return the repository's own main checkout; the repository itself when it is bare.
+
+    Known as well to whoever stands in a workspace that is in the trash.
+    """
+    try:
+        return require_project(app).paths.root
+    except InTrash as gone:
+        return gone.root

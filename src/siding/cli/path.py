@@ -19,8 +19,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     if arguments.main and arguments.task is not None:
         raise UsageError("--main is your own checkout, which belongs to no task")
-    project = require_project(context.app)
-    place = main_path(project) if arguments.main else workspace_path(project, arguments.task)
+    if arguments.main:
+        place = main_path(context.app)
+    else:
+        place = workspace_path(require_project(context.app), arguments.task)
     # The bytes of the name: a path may be none that the terminal's encoding can show.
     context.screen.out.flush()
     context.screen.out.buffer.write(bytes(place) + b"\n")
