@@ -297,7 +297,8 @@ class TestShell:
 
     def test_a_workspace_that_goes_away_takes_nobody_along(self, sandbox: Sandbox) -> None:
         sandbox.siding("task", "start", "one")
-        script = 'eval "$(siding shell-init bash)"; siding cd one; echo x > x; siding apply; echo "$? $PWD"'
+        script = 'eval "$(siding shell-init bash)"; siding cd one; echo x > x; siding apply; '
+        script += 'echo "$? $PWD"'
         done = subprocess.run(
             ["bash", "-c", script],
             cwd=sandbox.repo,
