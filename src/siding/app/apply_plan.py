@@ -16,6 +16,7 @@ from siding.app.apply_history import (
     unfinished_in_workspace,
 )
 from siding.app.gone_back import GoneBack, WouldPublish, described, gone_back, way_out
+from siding.app.task_title import title_of
 from siding.errors import SidingError
 from siding.git.applying import Overlaps, counted_paths, overlaps
 from siding.git.applying_checkout import CheckoutPlace
@@ -296,7 +297,7 @@ class _Maker:
         self.sources, self.wanted, self.person = sources, wanted, person
         self.bench = sources.bench
         task = sources.task
-        self.name = task.name
+        self.name = title_of(sources.project, task, sources.workspace.base_snapshot)
         self.trailers: list[tuple[str, str]] = [("Siding-Task", task.id)]
         if wanted.steps:
             self.trailers.append(("Siding-Steps", wanted.steps))

@@ -19,6 +19,7 @@ from siding.app.project import Project
 from siding.app.pull_request_body import body_of
 from siding.app.recovery import recover_if_cut_off
 from siding.app.selection import select
+from siding.app.task_title import title_of
 from siding.errors import SidingError
 from siding.git.command import Place, find_program
 from siding.git.commits import (
@@ -31,8 +32,10 @@ from siding.git.commits import (
 )
 from siding.git.refs import as_sha, check_ref_part
 from siding.ids import Sha
+from siding.ledger.left_behind import abandoned_steps, returns_in
 from siding.process.attached import run_attached
 from siding.process.capture import Completed, run_captured
+from siding.tasks.names import branch_name
 from siding.tasks.task import Task
 
 # Where a repository is may only come from where we run git, never from the caller's environment.
@@ -111,10 +114,12 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
     """Make the commit to push and the text; the commit is in the repository afterwards."""
     task = select(project, wish.task)
     remote, url = _remote(project, wish.remote, task.base_ref)
-    branch = check_ref_part(wish.branch or task.branch)
     with holding_task(project, task.id, f"preparing a pull request of {task.name}") as lock:
         recover_if_cut_off(project, task.id)
         recorder = Settled(project, task, lock)
+        title = title_of(project, task, recorder.workspace.base_snapshot)
+        branch = check_ref_part(wish.branch or _branch(project, task, remote, title))
+        wish = wish._replace(title=wish.title or title)
         with bench_for(project, project.snapshots, recorder.bench_root) as bench:
             sources = recorder.sources(bench)
             made = _tip(project, sources, recorder.seen.snapshot, wish, remote, branch)
@@ -122,7 +127,9 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
     hide = project.redaction.redactor.mask_text  # it leaves the machine, whatever the settings say
     body = wish.body
     if body is None:
-        body = body_of(task, steps, made.commits, hide=hide, gone_back=made.steps)
+        base_snapshot = recorder.workspace.base_snapshot
+        left = made.steps | abandoned_steps(steps, returns_in(steps, base_snapshot))
+        body = body_of(task, steps, made.commits, hide=hide, gone_back=left)
     return Prepared(
         task=task,
         commit=made.tip,
@@ -130,11 +137,19 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
         remote=remote,
         url=url,
         base=wish.base or task.base_ref.removeprefix("refs/heads/"),
-        title=wish.title or task.name,
+        title=wish.title or title,
         body=body,
         new_commits=len(made.commits),
         gone_back=made.gone_back,
     )
+
+
+def _branch(project: Project, task: Task, remote: str, title: str) -> str:
+    """Return the name of the branch to push: the task's, unless it is made from a command that was
+    gone back from and was not pushed before."""
+    if title == task.name or _pushed(project, f"refs/remotes/{remote}/{task.branch}"):
+        return task.branch
+    return branch_name(project.settings.branch_prefix, title, task.id)
 
 
 def push(project: Project, prepared: Prepared, *, force: bool) -> None:

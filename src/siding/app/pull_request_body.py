@@ -49,7 +49,8 @@ def body_of(
 
 def _row(step: Step, hide: Callable[[str], str]) -> str:
     how = step.status if step.exit_code in (None, 0) else f"exit {step.exit_code}"
-    changed = f"{step.files} files +{step.additions} -{step.deletions}" if step.files else ""
+    files = "1 file" if step.files == 1 else f"{step.files} files"
+    changed = f"{files} +{step.additions} -{step.deletions}" if step.files else ""
     return f"| {step.id} | {_code(hide(printable(step.title)))} | {how} | {changed} |"
 
 

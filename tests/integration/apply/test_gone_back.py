@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import Sandbox
+
 from .conftest import Stage
 
 SECRET = "key-of-the-vault"
@@ -222,3 +224,23 @@ def test_phase_commits_hang_before_them(gone: Stage) -> None:
     gone.apply("--mode", "commit")
     assert gone.subjects()[0] == "more"
     assert SECRET not in log_of(gone)
+
+
+def test_a_name_made_from_a_command_that_was_gone_back_from_is_not_published(
+    tmp_path: Path,
+) -> None:
+    box = Sandbox(tmp_path, files={"text.txt": "one\n"})
+    box.siding("run", "--", "sh", "-c", f"echo {SECRET} >>text.txt")
+    box.siding("rollback", "--base")
+    box.siding("run", "--", "sh", "-c", "echo fine >fine.txt")
+    remote = tmp_path / "remote.git"
+    box.git("init", "-q", "--bare", str(remote))
+    box.git("remote", "add", "origin", str(remote))
+    plan = box.siding("pr", "--dry-run").stdout.decode()
+    assert SECRET not in plan
+    box.siding("pr")
+    box.siding("apply")
+    everything = box.git("log", "-p", "--all", "--format=%D %B", cwd=remote)
+    everything += box.git("log", "-p", "main")
+    assert SECRET not in everything
+    assert "echo fine" in everything
