@@ -110,7 +110,7 @@ def test_a_branch_that_was_moved_away_from_them_is_applied_as_ever(stage: Stage)
     stage.git("reset", "-q", "HEAD^", cwd=stage.workspace)
     stage.agent(GOOD)
     stage.apply("--mode", "merge")
-    assert stage.subjects()[1:3] == ["good", "kept"]
+    assert {"good", "kept"} <= set(stage.subjects())
     assert SECRET not in log_of(stage)
 
 
