@@ -93,7 +93,9 @@ class Sandbox:
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run Siding; `status` None accepts any exit status."""
         where, environ = cwd or self.repo, {**self.env, **(env or {})}
-        if self.program == SIDING:
+        # Variables for Python are read when an interpreter starts: a fork would not see them.
+        for_python = any(name.startswith("PYTHON") for name in environ)
+        if self.program == SIDING and not for_python:
             ended = siding_in_fork(
                 arguments, cwd=where, env=environ, stdin=stdin, timeout_s=timeout
             )
@@ -134,4 +136,4 @@ class Sandbox:
         named = [] if task is None else ["-t", task]
         found = self.json("log", "--limit", "0", "--format", "json", *named)
         assert isinstance(found, list)
-        return [step for step in found if step["status"] not in UNRECORDED]
+        return [step for step in found if step.get("status") not in UNRECORDED]

@@ -79,7 +79,7 @@ def board(case: Path) -> dict[str, dict[str, Any]]:
 def steps(case: Path, task: str) -> list[dict[str, Any]]:
     found = answer(case, "log", "-t", task, "--limit", "0", "--format", "json")
     assert isinstance(found, list)
-    return [step for step in found if step["status"] not in UNRECORDED]
+    return [step for step in found if step.get("status") not in UNRECORDED]
 
 
 def task_files(case: Path, task: str) -> Path:

@@ -106,6 +106,7 @@ def test_every_line_names_its_task(sandbox: Sandbox) -> None:
         ("rollback", "--base"),
         ("rollback", "--base"),  # there already
         ("undo",),
+        ("undo",),
         ("apply", "--no-close"),
     ):
         assert "siding: first things · " in said(sandbox, *words), words

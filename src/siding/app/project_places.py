@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from siding.app.wiring import App
 from siding.errors import NotFound, SidingError
 from siding.git.discovery import RepositoryPaths, find_repository
+from siding.git.durable import make_directories
 from siding.git.errors import NotARepository
 from siding.git.refs import is_sha, read_ref
 from siding.storage.documents import read_document_or_none, write_document
@@ -289,13 +290,13 @@ def give_id(app: App, place: Place, paths: RepositoryPaths) -> Place:
 
 def set_id(paths: RepositoryPaths, wanted: str) -> None:
     """Make the repository's id `wanted`, whatever it was."""
-    id_file(paths).parent.mkdir(exist_ok=True)
+    make_directories(id_file(paths).parent)
     replace_bytes(id_file(paths), f"{wanted}\n".encode(), mode=0o644)
 
 
 def _create_id(paths: RepositoryPaths, wanted: str) -> str:
     path = id_file(paths)
-    path.parent.mkdir(exist_ok=True)
+    make_directories(path.parent)
     try:
         create_bytes(path, f"{wanted}\n".encode(), mode=0o644)
     except FileExistsError:

@@ -28,14 +28,17 @@ def reattach(repository: Repository, path: Path, git_dir: Path, branch: str, bas
         repair_links(path, git_dir, common)
         return "mended the links between git and the workspace"
     durable.make_directories(git_dir)
-    has_branch = repository.branch(branch) is not None
-    head = f"ref: refs/heads/{branch}\n" if has_branch else f"{base}\n"
-    durable.replace_file(git_dir / "HEAD", head.encode(), mode=0o644)
+    tip = repository.branch(branch)
+    head = f"ref: refs/heads/{branch}\n" if tip is not None else f"{base}\n"
     durable.replace_file(git_dir / "commondir", b"../..\n", mode=0o644)
-    repair_links(path, git_dir, common)
+    # HEAD comes last: without it nobody takes the directory for git's record of a worktree, so a
+    # lock that is here is what was left of an earlier attempt.
+    (git_dir / "index.lock").unlink(missing_ok=True)
     repository.git.run(
-        Place(git_dir=git_dir, common_dir=common, locks=True),
-        ["read-tree", "HEAD"],
+        Place(git_dir=common, index_file=git_dir / "index", locks=True),
+        ["read-tree", tip or base],
         doing="making the index of the workspace again",
     )
+    durable.replace_file(git_dir / "HEAD", head.encode(), mode=0o644)
+    repair_links(path, git_dir, common)
     return "made git's record of the workspace again"

@@ -165,6 +165,7 @@ def recover_output(path: Path) -> Recovered | None:
             if marker is None:
                 stdout_bytes = os.fstat(fd).st_size - len(STDOUT_HEADER)
                 marker = mark_boundary(path, stdout_bytes)
+            marker = _reached(path, fd, marker)
             recovered = _join_marked(fd, marker)
         os.fsync(fd)
         if marker is not None:
@@ -247,6 +248,20 @@ def _mend_header(fd: int, *, piped: bool) -> StreamPlan:
     if len(head) < len(STDOUT_HEADER):
         os.pwrite(fd, STDOUT_HEADER, 0)
     return StreamPlan.PIPED
+
+
+def _reached(path: Path, fd: int, marker: Path) -> Path:
+    """Return a marker that is no further than what there is of stdout.
+
+    After a power cut the marker's name may be there without the last bytes before it: joining
+    behind them would leave a hole, of which the digest knows nothing.
+    """
+    there = max(0, os.fstat(fd).st_size - len(STDOUT_HEADER))
+    if there >= _marked_bytes(marker):
+        return marker
+    nearer = marker_path(path, there)
+    os.rename(marker, nearer)
+    return nearer
 
 
 def _join_marked(fd: int, marker: Path) -> Recovered:

@@ -43,13 +43,15 @@ class Remains(NamedTuple):
 
     `stand_ins` gives the message before each one that was withdrawn or never was a message.
     `put_away` are those a compaction took out: they are not missing. `behind` says what follows a
-    message although it was written before it.
+    message although it was written before it. `first_kept` gives, for the first message that a
+    compaction kept, what it came to hang on.
     """
 
     stand_ins: Mapping[str, str | None]
     wrecks: Sequence[Wreck]
     put_away: frozenset[str] | set[str]
     behind: Mapping[str, str]
+    first_kept: Mapping[str, str]
 
 
 def is_missing(head: Head, heads: Mapping[str, Head], remains: Remains) -> bool:
@@ -98,11 +100,15 @@ def _before(heads: Mapping[str, Head], wanted: set[str]) -> dict[str, str | None
 
 
 class _Trace(NamedTuple):
-    """Where the way back from a missing message leads. `is_known` is false where it is lost."""
+    """Where the way back from a missing message leads. `is_known` is false where it is lost.
+
+    `is_kept`: it leads past the first message that a compaction kept.
+    """
 
     to: str | None
     is_known: bool
     how: How
+    is_kept: bool = False
 
 
 class _Finder:
@@ -126,7 +132,7 @@ class _Finder:
                 return None
             trace = _Trace(before, is_known=True, how=How.ORDER)
         to = trace.to
-        if to is not None:
+        if to is not None and not trace.is_kept:
             to = self._remains.behind.get(to, to)
         if to == head.uuid:
             return None
@@ -135,12 +141,16 @@ class _Finder:
     def trace(self, uuid: str) -> _Trace:
         """Go back from a message to one that is there, as far as something tells the way."""
         how = How.KNOWN
+        is_kept = False
         passed: set[str] = set()
         current: str | None = uuid
         while current is not None and current not in self._heads:
             if current in passed:
                 return _Trace(None, is_known=False, how=how)
             passed.add(current)
+            if current in self._remains.first_kept:
+                current, how, is_kept = self._remains.first_kept[current], How.WRECK, True
+                continue
             if current in self._remains.stand_ins:
                 current = self._remains.stand_ins[current]
                 continue
@@ -149,7 +159,7 @@ class _Finder:
                 return _Trace(None, is_known=False, how=how)
             how = How.WRECK
             current = wreck.parent
-        return _Trace(current, is_known=True, how=how)
+        return _Trace(current, is_known=True, how=how, is_kept=is_kept)
 
     def _by_wreck_between(self, head: Head, before: str | None) -> _Trace | None:
         """Follow the nearest damaged line between the two that does not tell its own id."""

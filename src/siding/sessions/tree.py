@@ -38,8 +38,18 @@ class Tree:
     """
 
     __slots__ = (
-        "_latest", "_put_away", "_withdrawn", "behind", "boundaries", "bridged", "bridges", "heads",
-        "kept", "removed", "wrecks",
+        "_first_kept",
+        "_latest",
+        "_put_away",
+        "_withdrawn",
+        "behind",
+        "boundaries",
+        "bridged",
+        "bridges",
+        "heads",
+        "kept",
+        "removed",
+        "wrecks",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -50,6 +60,7 @@ class Tree:
         self.removed: set[str] = set()
         self.kept: set[str] = set()
         self.behind: dict[str, str] = {}
+        self._first_kept: dict[str, str] = {}
         self.wrecks: list[Wreck] = []
         self._withdrawn: dict[str, str | None] = {}
         self._put_away: set[str] = set()
@@ -146,6 +157,7 @@ class Tree:
             wrecks=self.wrecks,
             put_away=self._put_away,
             behind=self.behind,
+            first_kept=self._first_kept,
         )
 
     def unfinished(self) -> set[str]:
@@ -160,6 +172,8 @@ class Tree:
         last = present[-1]
         kept: set[str] = set()
         if last.segment is not None:
+            if last.segment.head_uuid not in self.heads:
+                self._first_kept = {last.segment.head_uuid: last.segment.anchor_uuid}
             found = self._walk_segment(last.segment) or self._walk_through(present, last.segment)
             if found is None:
                 return  # what it names is not there: the old history stays as it was
@@ -195,9 +209,13 @@ class Tree:
         if segment.head_uuid in self.heads:
             return segment.head_uuid
         if any(segment.head_uuid in wreck.names for wreck in self.wrecks):
-            for head in self.heads.values():
+            passed: set[str] = set()
+            head = self._last_of(segment)
+            while head is not None and head.uuid not in passed:
                 if head.parent == segment.head_uuid:
                     return head.uuid
+                passed.add(head.uuid)
+                head = self.parent(head)
         return segment.head_uuid
 
     def _last_of(self, segment: PreservedSegment) -> Head | None:

@@ -110,7 +110,7 @@ class Side:
         assert self._staged() == self.index
         assert on_disk(self.box.repo) == self.disk
         left = [name for name in os.listdir(self.box.repo / ".git") if "lock" in name]
-        left += [name for name in os.listdir(self.box.repo / ".git") if "siding" in name]
+        left += [name for name in os.listdir(self.box.repo / ".git") if "siding-" in name]
         assert left == []
         assert not (self.box.repo / ".git/refs/stash").exists()
 

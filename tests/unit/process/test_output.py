@@ -157,6 +157,20 @@ def test_stderr_alone_is_recovered(tmp_path: Path) -> None:
     assert path.read_bytes() == whole(b"", b"")
 
 
+@pytest.mark.parametrize("arrived", [0, 2])
+def test_a_boundary_without_the_bytes_before_it(tmp_path: Path, arrived: int) -> None:
+    """The power failed: the name that says where stdout ends is on the disk, its bytes are not."""
+    path = tmp_path / "0001.output"
+    path.write_bytes(b"=== STDOUT ===\n" + b"out\n"[:arrived])
+    marker_path(path, 4).write_bytes(b"err\n")
+    found = recover_output(path)
+    assert found is not None
+    assert (found.stdout_bytes, found.stderr_bytes) == (arrived, 4)
+    assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert b"\0" not in path.read_bytes()
+    assert recover_output(path) == found
+
+
 def test_nothing_is_recovered_from_nothing(tmp_path: Path) -> None:
     assert recover_output(tmp_path / "0001.output") is None
     assert recover_output(tmp_path / "gone" / "0001.output") is None

@@ -261,3 +261,12 @@ def test_the_live_end_gives_what_the_whole_file_gives(
     found = chain_of(path)
     if conversation.chain[-1] != hurt:
         assert found[-1:] == conversation.chain[-1:]
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_the_first_message_that_a_compaction_kept_is_damaged(tmp_path: Path, how: str) -> None:
+    """Somebody goes on from it: what is said then hangs on the summary, as the message did."""
+    records, _live = compacted(8, "m003")
+    on = [said("y1", "m003", 110)]
+    path = stored(tmp_path / "t.jsonl", [*records, *on], "m003", how)
+    assert chain_of(path) == ["bbbb", "cccc", "y1"]
