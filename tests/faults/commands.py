@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import planted
-from forked import siding_in_fork
+from forked import load_all, siding_in_fork
 from sandbox import UNRECORDED
 
 from . import tracer
@@ -29,6 +29,7 @@ GATE = [
 SLOW_S = 3.0  # of processor time, which a busy machine stretches far less than the clock
 ROOT = "{case}/repo"
 SAID = "echo out; echo err >&2; "  # what a recorded command prints
+load_all()  # once here, not in each process that a gate forks
 WORK = ("sh", "-c", SAID + "echo more >> file; echo new > new; rm -f old")
 
 

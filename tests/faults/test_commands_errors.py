@@ -44,7 +44,7 @@ def scratch(call: str) -> bool:
 def test_one_call_fails(name: str) -> None:
     modes = ("err:EIO", "err:ENOSPC", "err:EDQUOT", "err:EMFILE", "err:EACCES")
     it = ACTS[name]
-    sweep(it.setup, it.command(), it.check, modes=modes, budget=5, best_effort=scratch)
+    sweep(it.setup, it.command(), it.check, modes=modes, budget=4, best_effort=scratch)
 
 
 @pytest.mark.parametrize("name", ["run", "task start", "worktree remove", "first run"])
@@ -65,7 +65,7 @@ def test_a_signal_at_any_call(name: str) -> None:
     it = ACTS[name]
     victim = siding(*it.words)
     sweep(it.setup, victim, lambda case, _promises: it.check(case, []),
-          modes=("sigint", "sigterm", "sighup"), budget=6)  # fmt: skip
+          modes=("sigint", "sigterm", "sighup"), budget=4)  # fmt: skip
 
 
 def test_the_output_that_could_not_be_written_is_never_called_whole() -> None:
