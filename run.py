@@ -21,12 +21,18 @@ STAMP = VENV / "siding-setup.sha256"
 # program -> Debian package
 TEST_PROGRAMS = {"bwrap": "bubblewrap", "chromium": "chromium", "zsh": "zsh", "fish": "fish"}
 
+
+def _workers() -> int:
+    """Return how many tests run at once: more than there are processors, since many of them wait."""
+    return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+
+
 CHECKS: "list[tuple[str, list[str]]]" = [
     ("lint", ["-m", "ruff", "check", "."]),
     ("format", ["-m", "ruff", "format", "--check", "."]),
     ("types", ["-m", "mypy"]),
     ("imports", ["-c", "from importlinter.cli import lint_imports_command as c; c()"]),
-    ("tests", ["-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]),
+    ("tests", ["-m", "pytest", "-q", "--dist", "worksteal", "-n", str(_workers())]),
 ]
 
 

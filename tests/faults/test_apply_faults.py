@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "5"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "4"))
 OLD = {"file": "one\n", "gone": "gone\n", "mine": "committed\n"}
 NEW = {"file": "one\nagent\n", "mine": "committed\n", "new": "new\n"}
 AGENT = (

@@ -50,13 +50,13 @@ def test_one_call_fails(name: str) -> None:
 @pytest.mark.parametrize("name", ["run", "task start", "worktree remove", "first run"])
 def test_the_disk_is_full_from_one_call_on(name: str) -> None:
     it = ACTS[name]
-    sweep(it.setup, it.command(), it.check, modes=("full",), budget=4)
+    sweep(it.setup, it.command(), it.check, modes=("full",), budget=3)
 
 
 @pytest.mark.parametrize("name", ["run", "task update"])
 def test_a_short_write_goes_unnoticed(name: str) -> None:
     it = ACTS[name]
-    sweep(it.setup, it.command(), it.check, modes=("short",), budget=4)
+    sweep(it.setup, it.command(), it.check, modes=("short",), budget=3)
 
 
 @pytest.mark.parametrize("name", ["run", "task start", "task close", "run in a terminal"])
@@ -71,7 +71,7 @@ def test_a_signal_at_any_call(name: str) -> None:
 def test_the_output_that_could_not_be_written_is_never_called_whole() -> None:
     """The last bytes of an artifact fail: the step says so, or a later command joins them."""
     it = ACTS["run"]
-    sweep(it.setup, it.command(), it.check, modes=("err:EIO", "err:ENOSPC"), budget=8,
+    sweep(it.setup, it.command(), it.check, modes=("err:EIO", "err:ENOSPC"), budget=6,
           within=("home/projects",), best_effort=scratch)  # fmt: skip
 
 

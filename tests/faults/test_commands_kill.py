@@ -12,7 +12,7 @@ pytestmark = GATE
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 def test_killed_at_any_call(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=5)
+    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=4)
 
 
 @pytest.mark.parametrize(

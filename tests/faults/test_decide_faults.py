@@ -23,7 +23,7 @@ from .product import must, repository, siding
 
 pytestmark = GATE
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "6"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "4"))
 QUESTION = {
     "task": "t",
     "source": "s",

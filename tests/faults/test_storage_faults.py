@@ -167,12 +167,12 @@ every_act = pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 @every_act
 def test_killed_or_torn_at_any_call(act: Act) -> None:
     torn = KILLS if act.words[0] in ("append", "count", "create", "migrate") else ("kill",)
-    sweep(act.setup, act.command(), act.check, modes=torn, budget=36)
+    sweep(act.setup, act.command(), act.check, modes=torn, budget=24)
 
 
 @every_act
 def test_one_call_fails(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=ERRORS, budget=40, reads=True)
+    sweep(act.setup, act.command(), act.check, modes=ERRORS, budget=26, reads=True)
 
 
 @pytest.mark.parametrize("name", [name for name in ACTS if name != "remove"])
@@ -190,7 +190,7 @@ def test_removing_needs_no_room_and_reading_changes_nothing() -> None:
 @every_act
 @pytest.mark.parametrize("fs", ["strict", "ordered"])
 def test_the_power_fails_at_any_moment(act: Act, fs: str) -> None:
-    powercut(act.setup, act.command(), act.check, fs=fs, budget=50 if fs == "strict" else 20)
+    powercut(act.setup, act.command(), act.check, fs=fs, budget=30 if fs == "strict" else 14)
 
 
 @pytest.mark.parametrize("name", ["append", "document", "create", "migrate"])
@@ -222,7 +222,7 @@ def test_a_second_writer_comes_at_any_call(name: str, word: str) -> None:
 
 def test_a_second_counter_comes_at_any_call() -> None:
     act = ACTS["document"]
-    sweep(act.setup, act.command(), act.check, modes=("stop",), budget=16, rival=act.command())
+    sweep(act.setup, act.command(), act.check, modes=("stop",), budget=10, rival=act.command())
 
 
 @pytest.mark.parametrize("name", ["append", "migrate", "move"])
@@ -233,7 +233,7 @@ def test_the_second_attempt_is_killed_too(name: str) -> None:
         "migrate": act.command(),
         "move": victim("move_rest", ""),
     }[name]
-    sweep(act.setup, act.command(), act.check, modes=("nested",), budget=30, recover=again)
+    sweep(act.setup, act.command(), act.check, modes=("nested",), budget=20, recover=again)
 
 
 def _in_order_of(case: Path, promises: list[str]) -> list[str]:
