@@ -23,7 +23,7 @@ TEST_PROGRAMS = {"bwrap": "bubblewrap", "chromium": "chromium", "zsh": "zsh", "f
 
 
 def _workers() -> int:
-    """Return how many tests run at once: more than there are processors, since many of them wait."""
+    """Return how many tests run at once: one more than processors, since many of them wait."""
     return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
 
 
