@@ -34,7 +34,7 @@ def holding_task(
     try:
         lock.acquire(timeout_s=0, holder=holder)
     except LockBusy as busy:
-        if _waits_for_us(project, busy.holder):
+        if _waits_for_us(busy.holder):
             raise _busy_with_us(project, task_id) from None
         if not wait:
             raise _busy(task_id, busy.holder, can_wait=wait is not None) from None
@@ -63,11 +63,11 @@ def _busy_with_us(project: Project, task_id: TaskId) -> TaskBusy:
     )
 
 
-def _waits_for_us(project: Project, holder: Holder | None) -> bool:
+def _waits_for_us(holder: Holder | None) -> bool:
     """Tell whether the holder of a task's lock started this command, and waits for it to end."""
-    from siding.process.ancestry import descends_from  # only where a task is busy
+    from siding.process.tree import ancestors  # only where a task is busy
 
-    return holder is not None and descends_from(project.app.pid, holder.pid)
+    return holder is not None and holder.pid in ancestors()
 
 
 @contextmanager
