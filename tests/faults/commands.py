@@ -41,9 +41,13 @@ def promising(*words: str, fault: str = "", cwd: str = ROOT) -> Command:
 
 
 def act(
-    case: Path, *words: str, status: int | None = 0, cwd: str = ROOT,
-    env: Mapping[str, str] | None = None, fault: str = "",
-) -> Ran:  # fmt: skip
+    case: Path,
+    *words: str,
+    status: int | None = 0,
+    cwd: str = ROOT,
+    env: Mapping[str, str] | None = None,
+    fault: str = "",
+) -> Ran:
     """Runs a command of the product to its end; `status` None accepts any exit."""
     _, environment, directory = resolve(siding(*words, env=env, cwd=cwd), case)
     prepare = partial(planted.plant, fault) if fault else None

@@ -64,8 +64,13 @@ def test_a_signal_at_any_call(name: str) -> None:
     """The first process is the command itself: it may finish or give up, but never fall over."""
     it = ACTS[name]
     victim = siding(*it.words)
-    sweep(it.setup, victim, lambda case, _promises: it.check(case, []),
-          modes=("sigint", "sigterm", "sighup"), budget=4)  # fmt: skip
+    sweep(
+        it.setup,
+        victim,
+        lambda case, _promises: it.check(case, []),
+        modes=("sigint", "sigterm", "sighup"),
+        budget=4,
+    )
 
 
 def test_the_output_that_could_not_be_written_is_never_called_whole() -> None:

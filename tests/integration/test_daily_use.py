@@ -78,9 +78,12 @@ def test_a_hint_to_wait_is_given_where_there_is_such_an_option(sandbox: Sandbox)
     sandbox.siding("task", "start", "slow")
     busy = subprocess.Popen(
         [*SIDING, "run", "--", "sh", "-c", "echo > begun; sleep 300"],
-        cwd=sandbox.repo, env=sandbox.env, stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         while not (sandbox.workspace() / "begun").exists():
             assert busy.poll() is None
@@ -290,9 +293,14 @@ class TestShell:
             f"{start}; siding cd 'one thing'; pwd; siding cd --main; pwd; siding cd nosuch; pwd"
         )
         done = subprocess.run(
-            [shell, "-c", script], cwd=sandbox.repo, env=sandbox.env, capture_output=True,
-            check=False, stdin=subprocess.DEVNULL, timeout=60,
-        )  # fmt: skip
+            [shell, "-c", script],
+            cwd=sandbox.repo,
+            env=sandbox.env,
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        )
         lines = done.stdout.decode().splitlines()
         assert lines == [str(sandbox.workspace()), str(sandbox.repo), str(sandbox.repo)], done
 

@@ -76,9 +76,10 @@ def test_a_last_line_that_was_cut_off_is_missed(worked: Sandbox, with_newline: b
     worked.siding("-q", "run", "--no-tty", "--", "true")
     said = worked.siding("verify", status=1).stdout
     assert b"step 0003" in said
-    ids = [each["step_id"] for each in json.loads(
-        worked.siding("log", "-n", "0", "--format", "json", status=1).stdout
-    )]  # fmt: skip
+    ids = [
+        each["step_id"]
+        for each in json.loads(worked.siding("log", "-n", "0", "--format", "json", status=1).stdout)
+    ]
     assert len(ids) == len(set(ids))
 
 
@@ -97,9 +98,13 @@ def test_a_line_that_was_promised_to_nobody_is_no_damage(worked: Sandbox) -> Non
     worked.siding("log")
     worked.siding("verify")
     worked.siding("-q", "run", "--no-tty", "--", "true")
-    ids = [each["step_id"] for each in json.loads(
-        worked.siding("log", "-n", "0", "--format", "json", status=None).stdout
-    ) if each["kind"] != "damaged"]  # fmt: skip
+    ids = [
+        each["step_id"]
+        for each in json.loads(
+            worked.siding("log", "-n", "0", "--format", "json", status=None).stdout
+        )
+        if each["kind"] != "damaged"
+    ]
     assert ids[:3] == ["0001", "0002", "0003"]
     assert len(ids) == len(set(ids)) == 4
 
@@ -108,10 +113,18 @@ def test_ids_that_began_again_are_not_used_a_third_time(worked: Sandbox) -> None
     """A tool of before counted on from 9999 with 0000."""
     lines = ledger(worked).read_bytes().splitlines(keepends=True)
     other: list[dict[str, object]] = [
-        {"step_id": name, "kind": "run", "cmd": ["true"], "started_at": "2024-01-15T10:00:00Z",
-         "ended_at": "2024-01-15T10:00:00Z", "exit_code": 0, "diff_stat": {}, "artifacts": {}}
+        {
+            "step_id": name,
+            "kind": "run",
+            "cmd": ["true"],
+            "started_at": "2024-01-15T10:00:00Z",
+            "ended_at": "2024-01-15T10:00:00Z",
+            "exit_code": 0,
+            "diff_stat": {},
+            "artifacts": {},
+        }
         for name in ("0002", "9999", "0000")
-    ]  # fmt: skip
+    ]
     ledger(worked).write_bytes(b"".join([*lines, *(json.dumps(e).encode() + b"\n" for e in other)]))
     worked.siding("-q", "run", "--no-tty", "--", "true")
     made = [each["step_id"] for each in worked.steps()][6:]

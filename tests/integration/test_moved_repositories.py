@@ -210,8 +210,16 @@ def test_repositories_of_other_shapes(sandbox: Sandbox, kind: str) -> None:
         sandbox.git("clone", "-q", "--bare", str(sandbox.repo), str(place))
     elif kind == "submodule":
         sandbox.git("clone", "-q", str(sandbox.repo), str(place))
-        sandbox.git("-c", "protocol.file.allow=always", "submodule", "-q", "add",
-                    str(sandbox.repo), "sub", cwd=place)  # fmt: skip
+        sandbox.git(
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "-q",
+            "add",
+            str(sandbox.repo),
+            "sub",
+            cwd=place,
+        )
         inner = place / "sub"
     else:
         place = inner = sandbox.repo

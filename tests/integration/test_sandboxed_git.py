@@ -28,7 +28,7 @@ PLANTS = {
     "info": 'mkdir "$d/info"; echo "* filter=x" >"$d/info/attributes"; '
     'echo "/*" >"$d/info/sparse-checkout"',
     "a submodule": 'mkdir -p "$d/modules/x/hooks"',
-    "heads": 'for n in MERGE ORIG FETCH CHERRY_PICK REVERT BISECT; do git rev-parse HEAD '
+    "heads": "for n in MERGE ORIG FETCH CHERRY_PICK REVERT BISECT; do git rev-parse HEAD "
     '>"$d/${n}_HEAD"; done',
     "its own refs": 'mkdir -p "$d/refs/worktree" "$d/refs/bisect"; git rev-parse HEAD | tee '
     '"$d/refs/worktree/x" >"$d/refs/bisect/bad"; echo x >"$d/BISECT_LOG"',
@@ -37,7 +37,7 @@ PLANTS = {
     "logs": 'rm -rf "$d/logs"; ln -s /etc "$d/logs"',
     "an index": 'rm -f "$d/index"; ln -s /etc/passwd "$d/index"',
     "a lock": 'touch "$d/index.lock" "$d/HEAD.lock"',
-}  # fmt: skip
+}
 
 # What git writes goes into a pack whose id is made up, or into an object with a made-up name.
 JUNK = {
@@ -49,20 +49,23 @@ JUNK = {
     "a directory for an object": "mkdir -p $o/12/$(printf %038d 3)",
     "links": "ln -s /etc/passwd $o/pack/pack-$(printf %040d 2).pack; ln -sfn / $o/34; "
     "rm -rf $o/info; ln -s /etc $o/info",
-    "other objects": "mkdir -p x/objects; echo \"$PWD/x/objects\" >$o/info/alternates",
+    "other objects": 'mkdir -p x/objects; echo "$PWD/x/objects" >$o/info/alternates',
     "closed directories": "mkdir -p $o/56; touch $o/56/$(printf %038d 3); chmod 0 $o/56 $o/pack",
-    "a branch that is a pipe": 'rm -f $h/pipe; mkfifo $h/pipe; mkdir $h/folder; '
-    'ln -s /etc/passwd $h/link; echo nonsense >$h/words',
+    "a branch that is a pipe": "rm -f $h/pipe; mkfifo $h/pipe; mkdir $h/folder; "
+    "ln -s /etc/passwd $h/link; echo nonsense >$h/words",
     "a branch without a commit": "printf '%040d\\n' 7 >$h/hollow",
     "a reflog of lies": 'printf "%040d %040d a <a> 1 +0000\\tlie\\n" 0 7 >>"$d/logs/HEAD"',
     "a huge object": "mkdir -p $o/78; truncate -s 3G $o/78/$(printf %038d 3)",
     "replaced objects": 'mkdir -p "$d/refs/replace"; s=$(git rev-parse HEAD); '
     'echo x >"$d/refs/replace/$s"; echo $s >"$d/shallow"; echo $s >"$d/info-grafts"',
-}  # fmt: skip
+}
 APART = (
-    "a pack of nonsense", "an object of nonsense", "closed directories",
-    "a branch without a commit", "a reflog of lies",
-)  # fmt: skip
+    "a pack of nonsense",
+    "an object of nonsense",
+    "closed directories",
+    "a branch without a commit",
+    "a reflog of lies",
+)
 MAKE_INDEX = """
 import hashlib, struct, subprocess, sys
 name, path = sys.argv[1].encode(), sys.argv[2]
@@ -154,8 +157,11 @@ class TestNothingIsPlanted:
         said = inside(task, "git worktree add ../w2; git worktree add -b w3 /tmp/w3; git branch w4")
         assert task.git("branch", "--list") == before
         assert "'w4'" in said
-        inside(task, "git rev-parse --verify w4 && git commit --allow-empty -qm more && "
-                     "git branch -f w4 HEAD && git reset -q --hard HEAD~1")  # fmt: skip
+        inside(
+            task,
+            "git rev-parse --verify w4 && git commit --allow-empty -qm more && "
+            "git branch -f w4 HEAD && git reset -q --hard HEAD~1",
+        )
         assert task.git("log", "-1", "--format=%s", "w4") == "more"
 
     def test_a_repositorys_own_worktree_settings_are_not_touched(self, task: Sandbox) -> None:
@@ -284,8 +290,9 @@ def test_a_home_whose_quarantine_can_never_be_taken_over(task: Sandbox, by: str)
     task.git(*add, cwd=workspace)
     with (place / "logs" / "HEAD").open("a") as log:
         log.write(f"{head} {7:040d} A <a@b> 1 +0000\tcommit: lost\n")
-    assert subprocess.run(["git", "fsck"], cwd=task.repo, env=task.env, check=False,
-                          capture_output=True).returncode  # fmt: skip
+    assert subprocess.run(
+        ["git", "fsck"], cwd=task.repo, env=task.env, check=False, capture_output=True
+    ).returncode
     if by == "doctor":
         assert b"git gc" in task.siding("doctor", "--check", status=None).stdout
         task.siding("doctor", status=None)

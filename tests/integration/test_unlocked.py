@@ -29,8 +29,11 @@ def test_a_step_whose_number_was_taken_is_refused_and_kept(user: Sandbox) -> Non
     script = "echo early; echo a > a; touch started; while test ! -e over; do sleep 0.1; done"
     with subprocess.Popen(
         [*user.program, "run", "--", "sh", "-c", script],
-        cwd=user.repo, env=user.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as first:  # fmt: skip
+        cwd=user.repo,
+        env=user.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as first:
         workspace = user.workspace()
         try:
             _wait_for(workspace / "started")
@@ -44,8 +47,9 @@ def test_a_step_whose_number_was_taken_is_refused_and_kept(user: Sandbox) -> Non
     told = err.decode()
     assert "step 0001 cannot be recorded: the ledger already has step 0002" in told
     assert [(step["step_id"], step["status"]) for step in user.steps()] == [
-        ("0001", "interrupted"), ("0002", "completed"),
-    ]  # fmt: skip
+        ("0001", "interrupted"),
+        ("0002", "completed"),
+    ]
     (kept,) = user.project.glob("tasks/*/unrecorded-0001-*.json")
     assert str(kept) in told
     (output,) = user.project.glob("tasks/*/artifacts/0001.output")
@@ -61,10 +65,13 @@ def test_many_who_skip_the_lock_never_give_a_number_twice(user: Sandbox) -> None
     commands = [
         subprocess.Popen(
             [*user.program, "checkpoint", "-m", f"mark {number}"],
-            cwd=user.repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd=user.repo,
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         for number in range(6)
-    ]  # fmt: skip
+    ]
     for command in commands:
         command.wait(timeout=60)  # some are refused, or find what another took away
     numbers = [int(step["step_id"]) for step in user.steps()]

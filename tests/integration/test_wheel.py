@@ -51,8 +51,9 @@ def test_a_first_tour(user: Sandbox) -> None:
     user.siding("run", "--", "sh", "-c", work)
     (step,) = user.steps()
     assert (step["status"], step["diff_stat"]["file_list"]) == (
-        "completed", ["hello.txt", "new.txt"],
-    )  # fmt: skip
+        "completed",
+        ["hello.txt", "new.txt"],
+    )
     assert b"+changed" in user.siding("diff").stdout
     assert b"out" in user.siding("show", "1").stdout
     user.siding("rollback", "--base", "--force")
@@ -85,9 +86,14 @@ def test_no_file_of_the_checkout_is_loaded_by_a_victim(user: Sandbox) -> None:
     for victim in victims:
         command = [installed.python(), "-v", *victim]
         done = subprocess.run(
-            command, cwd=user.repo, env=user.env, capture_output=True, text=True, timeout=60,
+            command,
+            cwd=user.repo,
+            env=user.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
             check=False,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr[-3000:]
         assert str(installed.package() / "storage") in done.stderr
         assert str(SOURCE) not in done.stderr

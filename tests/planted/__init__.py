@@ -100,8 +100,13 @@ def _replace(module: ModuleType, replacement: Replacement) -> Undo:
     new = replacement.make(old)
     undo: Undo = [(owner, attribute, old)]
     if owner is module:
-        undo += [(each, name, old) for each in _siding_modules() if each is not module
-                 for name, value in vars(each).items() if value is old]  # fmt: skip
+        undo += [
+            (each, name, old)
+            for each in _siding_modules()
+            if each is not module
+            for name, value in vars(each).items()
+            if value is old
+        ]
     for where, name, _old in undo:
         setattr(where, name, new)
     return undo

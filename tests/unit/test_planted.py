@@ -84,8 +84,12 @@ def _owner(replacement: Replacement) -> tuple[Any, str]:
 
 def _ends(arguments: list[str], env: Mapping[str, str]) -> str:
     done = subprocess.run(
-        [installed.python(), *arguments], env=env, capture_output=True, text=True, timeout=60,
+        [installed.python(), *arguments],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == ENDED, done
     return done.stderr

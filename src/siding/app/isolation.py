@@ -215,10 +215,11 @@ def _own_git_dir(before: _Moment, after: _Moment, branch: str) -> Iterator[Chang
         # A branch that the run made is its own affair; what it commits next is on no other's.
         made = not fingerprint.has_ref(before.repository, f"refs/heads/{new.branch}")
         yield Change(
-            what="own", name="HEAD",
+            what="own",
+            name="HEAD",
             how=f"is on branch {new.branch!r} now, which is not this task's: commits go there",
             weight=NOTE if made else ALARM,
-        )  # fmt: skip
+        )
     for name, how in fingerprint.changed_marks(old.steering, new.steering):
         yield Change(what="own", name=name, how=f"{how}: git goes by it")
     if new.commands and new.commands != old.commands:

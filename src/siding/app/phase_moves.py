@@ -227,15 +227,20 @@ def _commit(
     intent = Intent(after, ends, step.branch, step.old, step.new, step.token)
     store.begin(intent)
     try:
-        advance(project.repository, step, reason=f"{REFLOG}: {wanted.entry.action}",
-                keep_fds=(held.phases.fd,))  # fmt: skip
+        advance(
+            project.repository,
+            step,
+            reason=f"{REFLOG}: {wanted.entry.action}",
+            keep_fds=(held.phases.fd,),
+        )
     except SidingError:
         store.give_up()
         raise
     complete = True
     try:
-        agrees = agree_index(project.repository, project.user_settings, place, step,
-                             keep_fds=(held.phases.fd,))  # fmt: skip
+        agrees = agree_index(
+            project.repository, project.user_settings, place, step, keep_fds=(held.phases.fd,)
+        )
     except (SidingError, OSError):
         agrees, complete = False, False
         store.record(intent)  # whoever comes next tries again

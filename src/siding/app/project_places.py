@@ -244,8 +244,13 @@ def named_place(app: App, name: str) -> Place:
 def is_empty(place: Place) -> bool:
     """Tell whether nothing was ever recorded in a project: no task, session, question or trash."""
     root = place.layout.root
-    kept = (place.layout.tasks_dir, root / "sessions", place.layout.decisions_dir,
-            place.layout.trash_dir, root / "archives")  # fmt: skip
+    kept = (
+        place.layout.tasks_dir,
+        root / "sessions",
+        place.layout.decisions_dir,
+        place.layout.trash_dir,
+        root / "archives",
+    )
     return not any(path.is_dir() and any(path.iterdir()) for path in kept)
 
 

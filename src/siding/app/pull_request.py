@@ -341,5 +341,12 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name not in _PLACES}
 
 
-__all__ = ["NoPullRequest", "PullRequest", "PullRequestWish", "PushFailed",
-           "RawCommit", "open_pull_request", "prepare"]  # fmt: skip
+__all__ = [
+    "NoPullRequest",
+    "PullRequest",
+    "PullRequestWish",
+    "PushFailed",
+    "RawCommit",
+    "open_pull_request",
+    "prepare",
+]

@@ -401,8 +401,9 @@ def recover(repository: Repository, user: UserSettings, move: Move, *, reason: s
             return ended
         checkouts.take_lock(move.checkout, move.token)
     try:
-        forward = checkouts.settle(repository, user, move.checkout, move.token, trees, changes,
-                                   publish=bool(move.branch))  # fmt: skip
+        forward = checkouts.settle(
+            repository, user, move.checkout, move.token, trees, changes, publish=bool(move.branch)
+        )
     except CommandFailed:  # git can do nothing with this index; perhaps nothing has to be done
         forward = False
     if forward:
@@ -473,9 +474,15 @@ def _back(
     ]
     try:
         checkouts.settle(
-            repository, user, move.checkout, move.token, trees, back, publish=bool(move.branch),
+            repository,
+            user,
+            move.checkout,
+            move.token,
+            trees,
+            back,
+            publish=bool(move.branch),
             whatever=True,
-        )  # fmt: skip
+        )
     except CommandFailed as error:
         # An index with unresolved conflicts, for one. If no file was changed yet there is nothing
         # to put back, and the index is the person's own: it is only ever replaced at the end.

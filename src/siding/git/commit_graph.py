@@ -34,9 +34,18 @@ def paths_touched(bench: Bench, commits: Iterable[str]) -> set[bytes]:
     """Return the paths that differ between these commits and any of their parents."""
     output = bench.git.run(
         bench.place(),
-        ["diff-tree", "--stdin", "-r", "-m", "--root", "--no-commit-id", "--name-only", "-z",
-         "--no-renames"],
+        [
+            "diff-tree",
+            "--stdin",
+            "-r",
+            "-m",
+            "--root",
+            "--no-commit-id",
+            "--name-only",
+            "-z",
+            "--no-renames",
+        ],
         doing="looking at what was gone back from",
         stdin="".join(f"{commit}\n" for commit in commits).encode("ascii"),
-    )  # fmt: skip
+    )
     return set(output.split(b"\0")[:-1])

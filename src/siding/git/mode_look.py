@@ -196,8 +196,14 @@ def remember(path: Path, memory: Memory, known: Memory | None) -> None:
     if known is not None and memory._replace(since=known.since) == known:
         return  # the older look is as good: its time only makes more files be asked
     temporary = path.with_name(path.name + ".lock")
-    plain: Any = (_FORM, *memory[:5], tuple(memory.modes.usual), dict(memory.modes.files),
-                  dict(memory.modes.directories), memory.stored)  # fmt: skip
+    plain: Any = (
+        _FORM,
+        *memory[:5],
+        tuple(memory.modes.usual),
+        dict(memory.modes.files),
+        dict(memory.modes.directories),
+        memory.stored,
+    )
     try:
         temporary.write_bytes(marshal.dumps(plain))
         temporary.replace(path)

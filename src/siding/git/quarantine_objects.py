@@ -87,8 +87,9 @@ def absent(repository: Repository, names: Collection[str], kind: str) -> frozens
         stdin=_lines(sorted(names)),
     )
     wanted = b" " + kind.encode("ascii")
-    found = {line[:-len(wanted)].decode("ascii") for line in told.splitlines()
-             if line.endswith(wanted)}  # fmt: skip
+    found = {
+        line[: -len(wanted)].decode("ascii") for line in told.splitlines() if line.endswith(wanted)
+    }
     return frozenset(names) - found
 
 

@@ -47,9 +47,13 @@ _GOES_ON = re.compile(
     r"|BISECT_[A-Z_]+|rebase-merge|rebase-apply|sequencer)"
 )
 _UNFINISHED = {
-    "rebase-merge": "rebase", "rebase-apply": "rebase", "MERGE_HEAD": "merge",
-    "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
-}  # fmt: skip
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
 _ORDINARY = re.compile(r"HEAD|index|logs|refs|commondir|gitdir|locked|sharedindex\..*|.*\.lock")
 
 

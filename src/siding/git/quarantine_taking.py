@@ -177,9 +177,11 @@ class _TakeOver:
         own = {*self._prepared.own, *self._moved}
         if branch is not None and branch in own and self._exists(branch):
             taken = put_head(place, f"ref: refs/heads/{branch}")
-        elif commit is not None and commit in self._whole and not absent(
-            self._repository, [commit], "commit"
-        ):  # fmt: skip
+        elif (
+            commit is not None
+            and commit in self._whole
+            and not absent(self._repository, [commit], "commit")
+        ):
             taken = put_head(place, commit)
         else:
             named = f"branch {branch!r}, none of this task's" if branch else repr(head[:80])
@@ -206,8 +208,10 @@ class _TakeOver:
                 if not gone:
                     written = (self._prepared.copy / "index").lstat().st_mtime_ns
                     if not put_index(place, left.new_index.data, mtime_ns=written):
-                        self._said.append("what the run staged was not taken over: somebody else "
-                                          "changed the index meanwhile")  # fmt: skip
+                        self._said.append(
+                            "what the run staged was not taken over: somebody else "
+                            "changed the index meanwhile"
+                        )
                     return
                 bad = "it names files that are not there"
             if bad:

@@ -268,8 +268,18 @@ def holds_secrets(field: str, place: Place, cwd: str | None) -> bool:
     return any(_below(f"{place.home}/{each}", top) is not None for each in _SECRET_DIRECTORIES)
 
 
-_SECRET_DIRECTORIES = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store",
-                       ".config/gh", ".config/gcloud", ".config/op")  # fmt: skip
+_SECRET_DIRECTORIES = (
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".password-store",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/op",
+)
 
 
 def _secret_path(path: str) -> bool:

@@ -68,8 +68,11 @@ def exported(records: list[Record]) -> list[str]:
     """Return the lines of a chat file; of an old file its one document, if nothing was added."""
     whole = next((each for each in records if each.get("format") == DOCUMENT), None)
     if whole is not None:
-        added = [each for each in records if each.get("type") in (USER, ASSISTANT)
-                 and origin_of(each) is None]  # fmt: skip
+        added = [
+            each
+            for each in records
+            if each.get("type") in (USER, ASSISTANT) and origin_of(each) is None
+        ]
         if not added:
             return [str(whole["line"]).removesuffix("\n")]
         records = [

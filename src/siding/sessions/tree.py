@@ -50,7 +50,7 @@ class Tree:
         "kept",
         "removed",
         "wrecks",
-    )  # fmt: skip
+    )
 
     def __init__(self) -> None:
         self.heads: dict[str, Head] = {}

@@ -106,9 +106,12 @@ def unmerged(stage: Stage) -> None:
     stages = "".join(f"100644 {sha} {number}\tsrc/a.py\n" for number in (1, 2, 3))
     stages = f"0 {'0' * 40}\tsrc/a.py\n" + stages
     subprocess.run(
-        ["git", "update-index", "--index-info"], cwd=stage.repo, env=stage.box.env, check=True,
+        ["git", "update-index", "--index-info"],
+        cwd=stage.repo,
+        env=stage.box.env,
+        check=True,
         input=stages.encode(),
-    )  # fmt: skip
+    )
 
 
 CONFLICTS = "conflicts that are not resolved (src/a.py)"

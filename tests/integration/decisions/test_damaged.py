@@ -31,8 +31,10 @@ def check_shown(sandbox: Sandbox, session: str, file: Path) -> None:
     assert b"siding doctor" in listed.stderr
     (record,) = sandbox.json("decide", "list", "--json")
     assert (record["session_id"], record["state"], record["file"]) == (
-        session, "damaged", str(file),
-    )  # fmt: skip
+        session,
+        "damaged",
+        str(file),
+    )
     (entry,) = [each for each in sandbox.json("inbox", "--json") if session in each["title"]]
     assert entry["command"] == "siding doctor"
 

@@ -133,9 +133,20 @@ def write_git_config():
 def plant_in_its_git_directory():
     """What is written there may be a copy: whether it got out is for who looks from outside."""
     (place,) = (each.path for each in os.scandir(WORLD["git"] + "/worktrees"))
-    for name in ("config.worktree", "HEAD", "commondir", "gitdir", "gitk.cache", "ORIG_HEAD",
-                 "rebase-merge/git-rebase-todo", "sequencer/todo", "hooks/post-commit",
-                 "info/attributes", "modules/x/config", "refs/worktree/x"):  # fmt: skip
+    for name in (
+        "config.worktree",
+        "HEAD",
+        "commondir",
+        "gitdir",
+        "gitk.cache",
+        "ORIG_HEAD",
+        "rebase-merge/git-rebase-todo",
+        "sequencer/todo",
+        "hooks/post-commit",
+        "info/attributes",
+        "modules/x/config",
+        "refs/worktree/x",
+    ):
         with contextlib.suppress(OSError):
             os.makedirs(os.path.dirname(f"{place}/{name}"), exist_ok=True)
             write(f"{place}/{name}")

@@ -11,8 +11,11 @@ def test_starting_again_keeps_the_damaged_status(sandbox: Sandbox) -> None:
     assert b"--again" in refused.stderr
     (status,) = sandbox.project.glob("tasks/*/flow-status.json")
     status.write_bytes(b"[]")
-    for command in (("phase", "status"), ("phase", "next-step", "x"),
-                    ("phase", "start", "impl", "x")):  # fmt: skip
+    for command in (
+        ("phase", "status"),
+        ("phase", "next-step", "x"),
+        ("phase", "start", "impl", "x"),
+    ):
         refused = sandbox.siding(*command, status=1)
         assert b"phase start PHASE SUMMARY --again" in refused.stderr
     assert status.read_bytes() == b"[]"

@@ -132,9 +132,12 @@ def test_a_busy_task_is_told_before_any_code(sandbox: Sandbox, dashboard: Dashbo
     script = "echo began; while [ ! -e go ]; do sleep 0.05; done"
     running = subprocess.Popen(
         [*SIDING, "run", "--no-tty", "--", "sh", "-c", script],
-        cwd=sandbox.repo, env=sandbox.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     try:
         assert running.stdout is not None
         assert running.stdout.readline() == b"began\n"

@@ -47,8 +47,9 @@ TOO_MUCH: dict[str, str] = {
     "many patterns": _of("a) x=1;;", start="case $x in ", end=" esac"),
     "loops in loops": "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do " * 30 + "x;" + "done;" * 30,
     "loops in loops around much": "while a; do " * 30 + "x=1;" * 2300 + "done;" * 30,
-    "loops with many turns": _of("rm $i$j;", start="for i in {1..12}; do for j in {1..12}; do ",
-                                 end="done; done"),
+    "loops with many turns": _of(
+        "rm $i$j;", start="for i in {1..12}; do for j in {1..12}; do ", end="done; done"
+    ),
     "functions that call two": _each("f{0}(){{ f1{0}; f1{0}; }};f{0};"),
     "a function that calls itself": _of("f;", start="f(){ ", end="};f"),
     "aliases of aliases": _of("a;", start="alias a='b b'; alias b='a a';"),
@@ -81,7 +82,7 @@ TOO_MUCH: dict[str, str] = {
     "sed that runs": _of("s/a/b/e;", start="sed '", end="'"),
     "more than any line": "echo " + "x" * 200_000,
     "more than anything": "rm -rf / #" + "x" * 5_000_000,
-}  # fmt: skip
+}
 
 # What was slow once, and can be judged now.
 ENOUGH: dict[str, str] = {

@@ -123,11 +123,40 @@ def test_words_are_the_words_bash_makes(words: list[str]) -> None:
     assert ours[2:] == theirs
 
 
-_VALUES = ("~/c", "~", "a:~/c", "~/a:~/b", '"~/c"', "'~/c'", "\\~/c", "x~/c", "a=~/c", "a=b:~/c",
-           '"a":~/c', '~/"c"', "~:x", "a~:~", "$e:~/c", "x=~/c:~/d", "~+/c", "~root/c")  # fmt: skip
-_SETTERS = ("p={}", "export p={}", "declare p={}", "typeset -x p={}", "readonly p={}",
-            "command export p={}", "export q=1 p={}", "p={} q=2", "p=a; p+={}", "declare -- p={}",
-            "for p in {}; do :; done", "printf -v p %s {}")  # fmt: skip
+_VALUES = (
+    "~/c",
+    "~",
+    "a:~/c",
+    "~/a:~/b",
+    '"~/c"',
+    "'~/c'",
+    "\\~/c",
+    "x~/c",
+    "a=~/c",
+    "a=b:~/c",
+    '"a":~/c',
+    '~/"c"',
+    "~:x",
+    "a~:~",
+    "$e:~/c",
+    "x=~/c:~/d",
+    "~+/c",
+    "~root/c",
+)
+_SETTERS = (
+    "p={}",
+    "export p={}",
+    "declare p={}",
+    "typeset -x p={}",
+    "readonly p={}",
+    "command export p={}",
+    "export q=1 p={}",
+    "p={} q=2",
+    "p=a; p+={}",
+    "declare -- p={}",
+    "for p in {}; do :; done",
+    "printf -v p %s {}",
+)
 
 
 @needs_bash
@@ -135,8 +164,14 @@ def test_tildes_are_expanded_where_bash_expands_them() -> None:
     assert BASH is not None
     lines = [f"e=; {setter.format(value)}" for setter in _SETTERS for value in _VALUES]
     script = "".join(f"( {line}; printf '%s\\0' \"$p\" )\n" for line in lines)
-    done = subprocess.run([BASH, "-c", script], capture_output=True, check=True, timeout=60,
-                          cwd="/usr", env={"HOME": "/home/dev"})  # fmt: skip
+    done = subprocess.run(
+        [BASH, "-c", script],
+        capture_output=True,
+        check=True,
+        timeout=60,
+        cwd="/usr",
+        env={"HOME": "/home/dev"},
+    )
     for line, theirs in zip(lines, done.stdout.decode().split("\0"), strict=False):
         examiner = Examiner(Policy(), PLACE._replace(cwd="/usr"), {}, JUDGES)
         state = examiner.new_state()

@@ -18,8 +18,11 @@ from .test_interchange import CHAT, ROLLOUT, data_of
 
 OTHER = "22222222-2222-4222-8222-222222222222"
 LAST_PROMPT = {
-    "type": "last-prompt", "lastPrompt": "words", "leafUuid": "a3", "sessionId": SESSION,
-}  # fmt: skip
+    "type": "last-prompt",
+    "lastPrompt": "words",
+    "leafUuid": "a3",
+    "sessionId": SESSION,
+}
 
 
 def talk() -> list[Record]:
@@ -105,9 +108,12 @@ def test_under_another_name_a_session_keeps_all_it_says_about_itself(
         {"type": "goal", "state": {"objective": "mend"}, "sessionId": SESSION},
         {"type": "pr-link", "prNumber": 7, "sessionId": SESSION},
         {"type": "worktree-state", "worktreeSession": {"worktreePath": "/x"}, "sessionId": SESSION},
-        {"type": "content-replacement", "sessionId": SESSION,
-         "replacements": [{"toolUseId": "t1", "replacement": "R"}]},
-    ]  # fmt: skip
+        {
+            "type": "content-replacement",
+            "sessionId": SESSION,
+            "replacements": [{"toolUseId": "t1", "replacement": "R"}],
+        },
+    ]
     name = OTHER if renamed else SESSION
     path = incoming(tmp_path / "in", [*talk(), *about], name)
     assert bring_in(store, path, session_id=OTHER).session_id == OTHER
@@ -165,8 +171,9 @@ def test_claude_code_goes_on_where_the_conversation_is_now(
     tmp_path: Path, store: SessionStore, what: str
 ) -> None:
     """It begins at the leafUuid of its newest note, so an overtaken one must not go out."""
-    path = incoming(tmp_path / "in", [*talk()[:4], {**LAST_PROMPT, "leafUuid": "a2"}, *talk()[4:],
-                                      LAST_PROMPT])  # fmt: skip
+    path = incoming(
+        tmp_path / "in", [*talk()[:4], {**LAST_PROMPT, "leafUuid": "a2"}, *talk()[4:], LAST_PROMPT]
+    )
     bring_in(store, path)
     change(store, what)
     data = out_of(store, tmp_path / "out")

@@ -129,8 +129,11 @@ def _module_with_text(examiner: "Examiner", call: "Call", words: list[str]) -> O
     if name == "IPython":
         return python(examiner, call._replace(words=("ipython", *words[1:])))
     if name == "timeit":
-        given = arguments(words[1:], ("-n", "--number", "-r", "--repeat", "-s", "--setup", "-u",
-                                      "--unit"), stop_at_operand=True)  # fmt: skip
+        given = arguments(
+            words[1:],
+            ("-n", "--number", "-r", "--repeat", "-s", "--setup", "-u", "--unit"),
+            stop_at_operand=True,
+        )
         text = "\n".join((*given.values("-s", "--setup"), *given.operands))
         _python_text(examiner, call, text)
     elif name == "code":

@@ -120,8 +120,25 @@ def reader(examiner: "Examiner", call: "Call") -> Output:
 
 
 _SEARCHES = names("grep egrep fgrep rg ag ack ugrep pcregrep diff")
-_SEARCH_VALUES = ("-e", "-f", "-A", "-B", "-C", "-m", "-d", "-g", "-t", "-T", "--regexp", "--file",
-                  "--include", "--exclude", "--exclude-dir", "--glob", "--type")  # fmt: skip
+_SEARCH_VALUES = (
+    "-e",
+    "-f",
+    "-A",
+    "-B",
+    "-C",
+    "-m",
+    "-d",
+    "-g",
+    "-t",
+    "-T",
+    "--regexp",
+    "--file",
+    "--include",
+    "--exclude",
+    "--exclude-dir",
+    "--glob",
+    "--type",
+)
 
 
 def _searched(examiner: "Examiner", call: "Call") -> None:

@@ -69,8 +69,10 @@ _OPTIONS = {
 # Directories of the system, where only an administrator installs programs.
 _PATH_OK = re.compile(r"(?:/(?:usr|opt|nix|snap)(?:/(?!\.\./)[\w.+@-]+)*)?/s?bin$")
 _PATH_PROJECT = re.compile(r"/(?:node_modules/\.bin|\.?venv/bin|vendor/bin|\.tox/[^/]+/bin)$")
-_PATH_HOME = re.compile(r"/(?:\.local|\.cargo|go|\.deno|\.bun|\.nvm/[^:]*"
-                        r"|\.(?:rb|py)env/(?:shims|versions/[\w.-]+))(?:/bin)?$")  # fmt: skip
+_PATH_HOME = re.compile(
+    r"/(?:\.local|\.cargo|go|\.deno|\.bun|\.nvm/[^:]*"
+    r"|\.(?:rb|py)env/(?:shims|versions/[\w.-]+))(?:/bin)?$"
+)
 
 
 def judge_variable(

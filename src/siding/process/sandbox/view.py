@@ -61,8 +61,9 @@ class _Plan:
         to read."""
         if not self.look.is_directory(path):
             return
-        self.put(Kind.EMPTY, os.path.join(self.look.real(os.path.dirname(path)),
-                                          os.path.basename(path)))  # fmt: skip
+        self.put(
+            Kind.EMPTY, os.path.join(self.look.real(os.path.dirname(path)), os.path.basename(path))
+        )
         try:
             names = sorted(self.look.listed(path))
         except OSError:
