@@ -109,6 +109,17 @@ def test_a_line_that_was_promised_to_nobody_is_no_damage(worked: Sandbox) -> Non
     assert len(ids) == len(set(ids)) == 4
 
 
+def test_a_line_that_a_power_cut_left_as_nuls_is_no_damage(worked: Sandbox) -> None:
+    """The size of the file had arrived on the disk, the bytes of its last line had not."""
+    with ledger(worked).open("ab") as file:
+        file.write(bytes(900))
+    worked.siding("log")
+    worked.siding("-q", "run", "--no-tty", "--", "true")
+    assert [each["step_id"] for each in worked.steps()] == ["0001", "0002", "0003", "0004"]
+    worked.siding("verify")
+    assert b"damaged" not in worked.siding("status").stdout
+
+
 def test_ids_that_began_again_are_not_used_a_third_time(worked: Sandbox) -> None:
     """A tool of before counted on from 9999 with 0000."""
     lines = ledger(worked).read_bytes().splitlines(keepends=True)

@@ -149,6 +149,9 @@ def test_the_tail_is_the_end_of_the_entries_whatever_the_file_holds(
         b'{"a": 1' + bytes(500),
         b'{"a": {}' + bytes(500),
         b'{"a": 1}' + bytes(500),
+        bytes(500),
+        bytes(500) + b'": 1}',
+        b'{"a": "' + bytes(500) + b'"}',
     ],
 )
 def test_a_line_without_its_end_is_called_torn_after_it_was_closed_too(
