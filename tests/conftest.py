@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import forked
 import installed
 from sandbox import Sandbox
 
@@ -37,6 +38,11 @@ def _one_installation_for_all_workers(tmp_path_factory: pytest.TempPathFactory) 
     directory = tmp_path_factory.getbasetemp()
     shared = "PYTEST_XDIST_WORKER" in os.environ
     installed.install_below(directory.parent if shared else directory)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_forked_by_a_small_process() -> None:
+    forked.start()  # before a test makes this process the parent of all orphans
 
 
 @pytest.fixture(autouse=True)

@@ -1,26 +1,25 @@
-"""A command of the product in a fork of this process, which has its modules loaded already.
+"""A command of the product in a fork of a small process that has its modules loaded already.
 
 It is the same program at a third of the price: a process of its own, with an environment, a
 directory and standard streams of its own. What a fresh interpreter costs or does is not tested by
 it; where that matters, and where a terminal or a signal does, tests start `siding` themselves.
+
+The process that forks is `forking.py`, one for each process that runs tests: a fork of those would
+copy the page tables of all tests and of what they stand on, which took more than most commands.
 """
 
-import gc
 import os
-import pkgutil
-import select
-import signal
+import pickle
+import socket
+import subprocess
 import sys
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import IO, NamedTuple
 
-# The dashboard's server and what it stands on: no command but `siding ui` loads it.
-_LEFT_TO_THEMSELVES = ("siding.web", "siding.__main__")
+from forking import LENGTH, Request
 
 
 class Finished(NamedTuple):
@@ -39,57 +38,66 @@ def siding_in_fork(
     cwd: Path | str,
     stdin: bytes | None = None,
     timeout_s: float = 120,
-    prepare: Callable[[], object] | None = None,
+    mistake: str = "",
 ) -> Finished:
     """Run a command of Siding to its end; raises TimeoutError, with the command killed.
 
-    `prepare` is called in the child before anything else.
+    `mistake` is put into the command from outside (see `planted`).
     """
-    load_all()
-    out, err = os.memfd_create("out"), os.memfd_create("err")
-    reading, writing = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        pid = os.fork()
-    if pid == 0:
-        if writing is not None:
-            os.close(writing)
-        _become(words, env, cwd, (reading, out, err), prepare)
-    os.close(reading)
-    try:
-        if writing is not None:
-            _feed(writing, stdin or b"")
-        ended, used = _reap(pid, timeout_s)
-    except BaseException:
-        with suppress(ProcessLookupError, ChildProcessError):
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        raise
-    return Finished(os.waitstatus_to_exitcode(ended), _read(out), _read(err), used)
+    request = Request(list(words), dict(env), os.path.abspath(cwd), _umask(), mistake)
+    with ExitStack() as stack:
+        out, err = (_kept(stack, os.memfd_create(name)) for name in ("out", "err"))
+        connection = stack.enter_context(socket.socket(socket.AF_UNIX))
+        if stdin is None:
+            _ask(connection, request, (_kept(stack, os.open(os.devnull, os.O_RDONLY)), out, err))
+        else:
+            reading, writing = os.pipe()
+            with open(reading, "rb"):
+                _ask(connection, request, (reading, out, err))
+            _feed(writing, stdin)
+        status, cpu_s = _answer(connection, timeout_s)
+        return Finished(status, _read(out), _read(err), cpu_s)
 
 
 @cache
-def load_all() -> None:
-    """Load every module of the program, once in a process that runs tests."""
-    import siding
+def start() -> str:
+    """Start the process that forks, once in a process that runs tests; return its address.
 
-    for module in pkgutil.walk_packages(siding.__path__, "siding."):
-        if not module.name.startswith(_LEFT_TO_THEMSELVES):
-            import_module(module.name)
-    gc.collect()
-    gc.freeze()  # a collection in a child would copy what it looks at
+    It is nobody's child, as what tests watch are their own children, and it ends with us: the
+    pipe that is its standard input does.
+    """
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("")  # the kernel chooses a name that no file has
+        listening.listen(64)
+        script = str(Path(__file__).with_name("forking.py"))
+        starting = subprocess.Popen(
+            [sys.executable, script, str(listening.fileno())],
+            stdin=subprocess.PIPE,
+            pass_fds=[listening.fileno()],
+        )
+        assert starting.wait() == 0
+        assert starting.stdin is not None
+        _alive_as_long_as_open.append(starting.stdin)
+        return str(listening.getsockname().decode("ascii"))
 
 
-def _reap(pid: int, timeout_s: float) -> tuple[int, float]:
-    handle = os.pidfd_open(pid)
-    try:
-        ready, _, _ = select.select([handle], [], [], timeout_s)
-    finally:
-        os.close(handle)
-    if not ready:
-        raise TimeoutError(f"the command did not end within {timeout_s} s")
-    _, ended, used = os.wait4(pid, 0)
-    return ended, used.ru_utime + used.ru_stime
+_alive_as_long_as_open: list[IO[bytes]] = []
+
+
+def _ask(connection: socket.socket, request: Request, streams: Sequence[int]) -> None:
+    """Send a request on a connection; to close that early kills the command."""
+    data = pickle.dumps(request)
+    connection.connect(start())
+    socket.send_fds(connection, [LENGTH.pack(len(data))], list(streams))
+    connection.sendall(data)
+
+
+def _answer(connection: socket.socket, timeout_s: float) -> tuple[int, float]:
+    connection.settimeout(timeout_s)
+    answer = connection.recv(1024)
+    assert answer, "the process that forks commands is gone; what it said is above"
+    status, cpu_s = pickle.loads(answer)
+    return status, cpu_s
 
 
 def _feed(fd: int, data: bytes) -> None:
@@ -97,44 +105,19 @@ def _feed(fd: int, data: bytes) -> None:
         pipe.write(data)
 
 
+def _kept(stack: ExitStack, fd: int) -> int:
+    """Close a descriptor with everything else."""
+    stack.callback(os.close, fd)
+    return fd
+
+
 def _read(fd: int) -> bytes:
-    with open(fd, "rb") as file:
-        file.seek(0)
-        return file.read()
+    return os.pread(fd, os.fstat(fd).st_size, 0)
 
 
-def _become(
-    words: Sequence[str],
-    env: Mapping[str, str],
-    cwd: Path | str,
-    streams: tuple[int, int, int],
-    prepare: Callable[[], object] | None,
-) -> NoReturn:
-    status = 70
-    try:
-        warnings.simplefilter("ignore")
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        for fd, stream in enumerate(streams):
-            os.dup2(stream, fd)
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for the child's life
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        os.closerange(3, 4096)
-        os.chdir(cwd)
-        os.environ.clear()
-        os.environ.update(env)
-        if prepare is not None:
-            prepare()
-        from siding.cli.main import main
-
-        sys.argv = ["siding", *words]
-        status = main(list(words))
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BaseException:  # noqa: BLE001 - a forked child must never return
-        import traceback
-
-        os.write(2, traceback.format_exc().encode())
-    finally:
-        os._exit(status)
+def _umask() -> int:
+    """Return this process's umask, which only /proc tells without changing it."""
+    for line in Path("/proc/self/status").read_text("ascii", errors="replace").splitlines():
+        if line.startswith("Umask:"):
+            return int(line.split()[1], 8)
+    raise OSError("no Umask in /proc/self/status")

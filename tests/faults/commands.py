@@ -1,19 +1,17 @@
 """What the gates of the commands share: homes to start from, quick commands, and what must hold.
 
-`act` runs a command of the product in a fork of the worker, which has its modules loaded already:
+`act` runs a command of the product in a fork of a process that has its modules loaded already:
 the same program at a third of the price. Victims are always real processes (`siding`, `promising`).
 """
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import planted
-from forked import load_all, siding_in_fork
+import forked
 from sandbox import UNRECORDED
 
 from . import tracer
@@ -29,7 +27,7 @@ GATE = [
 SLOW_S = 3.0  # of processor time, which a busy machine stretches far less than the clock
 ROOT = "{case}/repo"
 SAID = "echo out; echo err >&2; "  # what a recorded command prints
-load_all()  # once here, not in each process that a gate forks
+forked.start()  # once here, not in each process that a gate forks
 WORK = ("sh", "-c", SAID + "echo more >> file; echo new > new; rm -f old")
 
 
@@ -50,8 +48,7 @@ def act(
 ) -> Ran:
     """Runs a command of the product to its end; `status` None accepts any exit."""
     _, environment, directory = resolve(siding(*words, env=env, cwd=cwd), case)
-    prepare = partial(planted.plant, fault) if fault else None
-    done = siding_in_fork(words, env=environment, cwd=directory, prepare=prepare)
+    done = forked.siding_in_fork(words, env=environment, cwd=directory, mistake=fault)
     ran = Ran(
         status=done.status,
         stdout=done.stdout.decode("utf-8", "replace"),

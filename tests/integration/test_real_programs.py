@@ -97,9 +97,10 @@ def test_a_full_screen_program_in_a_terminal(sandbox: Sandbox) -> None:
 
 def test_ctrl_c_reaches_the_program_and_not_siding(sandbox: Sandbox) -> None:
     code = (
-        "import signal, sys, time\n"
-        "def stop(*_): print('put down my tools', flush=True); sys.exit(3)\n"
-        "signal.signal(signal.SIGINT, stop); print('working', flush=True); time.sleep(60)"
+        "import signal, sys\n"
+        # It waits for the signal: a handler could be called while 'working' is still printed.
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}); print('working', flush=True)\n"
+        "signal.sigwait({signal.SIGINT}); print('put down my tools', flush=True); sys.exit(3)"
     )
     terminal = Terminal(
         [*SIDING, "run", "--", PYTHON, "-c", code], cwd=sandbox.repo, env=sandbox.env

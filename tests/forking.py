@@ -1,0 +1,150 @@
+"""The small process that loads Siding once and forks its commands: `forked.py` starts and asks it.
+
+It gets a listening socket as a number, takes a `Request` with three streams from each connection
+and answers with the command's exit status and processor time. A connection that is closed early
+kills its command. The process goes into the background, and ends when its standard input does.
+"""
+
+import gc
+import os
+import pickle
+import pkgutil
+import selectors
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+LENGTH = struct.Struct("!Q")  # of the pickled request, sent with the streams
+
+# The dashboard's server and what it stands on: no command but `siding ui` loads it.
+_LEFT_TO_THEMSELVES = ("siding.web", "siding.__main__")
+
+
+class Request(NamedTuple):
+    """What to run: the words after `siding`, and the surroundings."""
+
+    words: list[str]
+    env: dict[str, str]
+    cwd: str
+    umask: int
+    mistake: str
+
+
+def serve(listening: socket.socket) -> None:
+    """Fork a command for each connection, until standard input ends."""
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(0, selectors.EVENT_READ)
+        waiting.register(listening, selectors.EVENT_READ)
+        while True:
+            for key, _ in waiting.select():
+                if key.fd == 0:
+                    return
+                if key.fileobj is listening:
+                    _begin(listening, waiting)
+                elif key.fileobj in waiting.get_map():  # not gone by an event before this one
+                    _finish(waiting, *key.data)
+
+
+def load_all() -> None:
+    """Load every module of the program."""
+    import siding
+
+    for module in pkgutil.walk_packages(siding.__path__, "siding."):
+        if not module.name.startswith(_LEFT_TO_THEMSELVES):
+            import_module(module.name)
+    gc.collect()
+    gc.freeze()  # a collection in a child would copy what it looks at
+
+
+def _begin(listening: socket.socket, waiting: selectors.BaseSelector) -> None:
+    connection, _ = listening.accept()
+    try:
+        request, streams = _receive(connection)
+    except (OSError, EOFError):  # it changed its mind, or was killed
+        connection.close()
+        return
+    pid = os.fork()
+    if pid == 0:
+        _become(request, streams)
+    for stream in streams:
+        os.close(stream)
+    handle = os.pidfd_open(pid)
+    for fileobj in (handle, connection):
+        waiting.register(fileobj, selectors.EVENT_READ, (handle, connection, pid))
+
+
+def _receive(connection: socket.socket) -> tuple[Request, list[int]]:
+    head, streams, _, _ = socket.recv_fds(connection, LENGTH.size, 3)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    (length,) = LENGTH.unpack(head)
+    with connection.makefile("rb") as reader:
+        return Request(*pickle.loads(reader.read(length))), streams
+
+
+def _finish(
+    waiting: selectors.BaseSelector, handle: int, connection: socket.socket, pid: int
+) -> None:
+    """The command has ended, or nobody waits for it any more."""
+    for fileobj in (handle, connection):
+        waiting.unregister(fileobj)
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(handle, signal.SIGKILL)  # nothing to one that has ended
+    _, ended, used = os.wait4(pid, 0)
+    os.close(handle)
+    answer = (os.waitstatus_to_exitcode(ended), used.ru_utime + used.ru_stime)
+    with suppress(OSError):
+        connection.sendall(pickle.dumps(answer))
+    connection.close()
+
+
+def _become(request: Request, streams: list[int]) -> NoReturn:
+    status = 70
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for fd, stream in enumerate(streams):
+            os.dup2(stream, fd)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for the child's life
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        os.closerange(3, 4096)
+        os.umask(request.umask)
+        os.chdir(request.cwd)
+        os.environ.clear()
+        os.environ.update(request.env)
+        status = _command(request)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:  # noqa: BLE001 - a forked child must never return
+        import traceback
+
+        os.write(2, traceback.format_exc().encode())
+    finally:
+        os._exit(status)
+
+
+def _command(request: Request) -> int:
+    if request.mistake:
+        import planted
+
+        planted.plant(request.mistake)
+    from siding.cli.main import main
+
+    sys.argv = ["siding", *request.words]
+    return main(list(request.words))
+
+
+if __name__ == "__main__":
+    # `forked.py` pickles a Request of the module, not of the script.
+    sys.modules["forking"] = sys.modules["__main__"]
+    if os.fork():
+        os._exit(0)  # now the other one is nobody's child
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.path.append(str(Path(__file__).parent))
+    load_all()
+    serve(socket.socket(fileno=int(sys.argv[1])))
