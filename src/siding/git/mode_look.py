@@ -10,17 +10,16 @@ anyway (`scan.py`).
 What is known is kept beside the index, not durably. Without it every file is asked once.
 """
 
-import marshal
 import os
 import stat
-import sys
 import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from siding.git.cache_file import as_bytes, as_text, keep, load
 from siding.git.durable import read_small
 from siding.git.index_file import read_times
 from siding.git.modes import Modes, Usual
@@ -29,7 +28,7 @@ from siding.git.scan import Scan
 from siding.git.store import TaskDirectory
 from siding.ids import Sha
 
-_FORM = (1, sys.version_info[:2])
+_FORM = "modes-1"
 _INDEX_LIMIT = 2 << 30
 _SLACK_S = 1  # a file's times come from a clock that is a little behind
 
@@ -178,37 +177,42 @@ class ModeLook:
 
 def recall(path: Path) -> Memory | None:
     """Return what was kept at the last look; None when nothing usable is there."""
-    data = read_small(path, 1 << 28)
-    try:
-        form, tip, since, index, young, foreign, usual, files, directories, stored = marshal.loads(
-            data or b""
-        )
-    except (ValueError, EOFError, TypeError):
+    kept = load(path, _FORM)
+    if kept is None:
         return None
-    if form != _FORM:
-        return None
-    modes = Modes(usual=Usual(*usual), files=files, directories=directories)
-    return Memory(tip, since, index, young, foreign, modes, stored)
+    tip, since, checksum, young, foreign, usual, files, directories, stored = kept
+    modes = Modes(
+        usual=Usual(*usual),
+        files={as_bytes(path): mode for path, mode in files.items()},
+        directories={as_bytes(path): mode for path, mode in directories.items()},
+    )
+    return Memory(
+        tip=tip,
+        since=since,
+        checksum=bytes.fromhex(checksum),
+        young=frozenset(as_bytes(path) for path in young),
+        foreign=frozenset(as_bytes(path) for path in foreign),
+        modes=modes,
+        stored=stored,
+    )
 
 
 def remember(path: Path, memory: Memory, known: Memory | None) -> None:
-    """Keep what was seen, not durably; nothing is lost when it cannot be."""
+    """Keep what was seen for the next look."""
     if known is not None and memory._replace(since=known.since) == known:
         return  # the older look is as good: its time only makes more files be asked
-    temporary = path.with_name(path.name + ".lock")
-    plain: Any = (
-        _FORM,
-        *memory[:5],
-        tuple(memory.modes.usual),
-        dict(memory.modes.files),
-        dict(memory.modes.directories),
+    plain = (
+        memory.tip,
+        memory.since,
+        memory.checksum.hex(),
+        sorted(as_text(path) for path in memory.young),
+        sorted(as_text(path) for path in memory.foreign),
+        memory.modes.usual,
+        {as_text(path): mode for path, mode in memory.modes.files.items()},
+        {as_text(path): mode for path, mode in memory.modes.directories.items()},
         memory.stored,
     )
-    try:
-        temporary.write_bytes(marshal.dumps(plain))
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+    keep(path, _FORM, lambda _time_ns: plain)
 
 
 def _still_there(

@@ -5,20 +5,18 @@ Runs in this process while git looks for changes. A first look reads every direc
 made, removed or renamed since (2 ms): its change time tells, which no program can set.
 """
 
-import marshal
 import os
 import stat
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.git.cache_file import as_bytes, as_text, keep, load
 from siding.git.coverage import Reason
-from siding.git.durable import read_small
 from siding.git.paths import join, parents
 
 # A directory that changed this lately may change again within the same tick of its clock.
 _SETTLED_AFTER_NS = 2_000_000_000
-_FORM = (1, sys.version_info[:2])
+_FORM = "seen-1"
 
 # Of a directory: inode, change time, names of directories in it, names of special files in it,
 # whether it has a `.git`, whether it is empty.
@@ -146,25 +144,29 @@ def _read(full: bytes, found: os.stat_result) -> _Seen:
 
 
 def _recall(memory: Path) -> dict[bytes, _Seen]:
-    data = read_small(memory, 1 << 28)
-    try:
-        form, known = marshal.loads(data or b"")
-    except (ValueError, EOFError, TypeError):
-        return {}
-    return known if form == _FORM else {}
+    return {
+        as_bytes(path): (inode, changed, _bytes(inside), _bytes(special), nested, empty)
+        for path, inode, changed, inside, special, nested, empty in load(memory, _FORM) or ()
+    }
 
 
 def _remember(memory: Path, now: dict[bytes, _Seen]) -> None:
-    """Keep what was seen, not durably; nothing is lost when it cannot be."""
-    temporary = memory.with_name(memory.name + ".lock")
-    try:
-        with temporary.open("wb") as file:
-            settled = os.fstat(file.fileno()).st_ctime_ns - _SETTLED_AFTER_NS
-            kept = {path: seen for path, seen in now.items() if seen[1] < settled}
-            file.write(marshal.dumps((_FORM, kept)))
-        temporary.replace(memory)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+    def settled(time_ns: int) -> list[object]:
+        return [
+            (as_text(path), inode, changed, _texts(inside), _texts(special), nested, empty)
+            for path, (inode, changed, inside, special, nested, empty) in now.items()
+            if changed < time_ns - _SETTLED_AFTER_NS
+        ]
+
+    keep(memory, _FORM, settled)
+
+
+def _texts(names: list[bytes]) -> list[str]:
+    return [as_text(name) for name in names]
+
+
+def _bytes(texts: list[str]) -> list[bytes]:
+    return [as_bytes(text) for text in texts]
 
 
 def _within(path: bytes, directories: set[bytes]) -> bool:
