@@ -10,6 +10,7 @@ copy the page tables of all tests and of what they stand on, which took more tha
 
 import os
 import pickle
+import resource
 import socket
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from forking import LENGTH, Request
+from forking import LENGTH, Request, address_space
 
 
 class Finished(NamedTuple):
@@ -44,7 +45,7 @@ def siding_in_fork(
 
     `mistake` is put into the command from outside (see `planted`).
     """
-    request = Request(list(words), dict(env), os.path.abspath(cwd), _umask(), mistake)
+    request = Request(list(words), dict(env), os.path.abspath(cwd), _umask(), _room(), mistake)
     with ExitStack() as stack:
         out, err = (_kept(stack, os.memfd_create(name)) for name in ("out", "err"))
         connection = stack.enter_context(socket.socket(socket.AF_UNIX))
@@ -121,3 +122,9 @@ def _umask() -> int:
         if line.startswith("Umask:"):
             return int(line.split()[1], 8)
     raise OSError("no Umask in /proc/self/status")
+
+
+def _room() -> int | None:
+    """Return how much more memory this process may take; None where nothing limits it."""
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if most == resource.RLIM_INFINITY else max(0, most - address_space())

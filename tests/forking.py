@@ -9,6 +9,7 @@ import gc
 import os
 import pickle
 import pkgutil
+import resource
 import selectors
 import signal
 import socket
@@ -32,6 +33,7 @@ class Request(NamedTuple):
     env: dict[str, str]
     cwd: str
     umask: int
+    room: int | None  # bytes of memory it may take beside what it has
     mistake: str
 
 
@@ -59,6 +61,12 @@ def load_all() -> None:
             import_module(module.name)
     gc.collect()
     gc.freeze()  # a collection in a child would copy what it looks at
+
+
+def address_space() -> int:
+    """Return how many bytes of memory this process has, as RLIMIT_AS counts them."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    return pages * os.sysconf("SC_PAGESIZE")
 
 
 def _begin(listening: socket.socket, waiting: selectors.BaseSelector) -> None:
@@ -114,6 +122,9 @@ def _become(request: Request, streams: list[int]) -> NoReturn:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         os.closerange(3, 4096)
         os.umask(request.umask)
+        if request.room is not None:
+            most = address_space() + request.room
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
         os.chdir(request.cwd)
         os.environ.clear()
         os.environ.update(request.env)

@@ -15,6 +15,8 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from inspect import isfunction
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -116,16 +118,28 @@ class Arena:
     def __init__(self, base: Path) -> None:
         self.base, self.case, self.template = base, base / "case", base / "template"
         self.stdout, self.stderr = base / "stdout", base / "stderr"
-        self._verdicts = 0
         base.mkdir()
 
     def prepare(self, setup: Setup) -> None:
+        """Make what each case begins with, or take it from a gate before with the same setup."""
+        self.template = self._kept_template(setup) or self.template
+        if self.template.exists():
+            self.fresh()
+            return
         self.case.mkdir()
         try:
             setup(self.case)
         except Exception as error:
             raise GateBroken(f"setup failed: {_reason(error)}") from error
         self.save(self.template)
+
+    def _kept_template(self, setup: Setup) -> Path | None:
+        """Where the template of a setup stays; nowhere for one that is made anew for each gate.
+
+        It holds absolute paths: it is of use to this worker's number alone.
+        """
+        name = f"{setup.__module__}.{setup.__qualname__}" if isfunction(setup) else "<"
+        return None if "<" in name else self.base.with_name(f"{self.base.name}-{name}")
 
     def save(self, copy: Path) -> None:
         remove_tree(copy)
@@ -150,12 +164,10 @@ class Arena:
     def verdict(self, check: Check, promises: list[str], *, seconds: int = 60) -> str | None:
         """Checks a case; the reason of a failure, or None.
 
-        What is right once must stay right: the first case of an arena, which nothing struck, is
-        checked twice, and with `FULL` each. Checks are most of a gate's time.
+        What is right once must stay right: with `FULL` each is checked twice. Checks are most of a
+        gate's time.
         """
-        twice = FULL or self._verdicts == 0
-        self._verdicts += 1
-        for turn in ("check", "second check")[: 1 + twice]:
+        for turn in ("check", "second check")[: 1 + FULL]:
             try:
                 with time_limit(seconds):
                     check(self.case, list(promises))
@@ -166,7 +178,8 @@ class Arena:
     def keep(self, name: str) -> None:
         """Keeps the case directory of a failure when SIDING_FAULTS_KEEP names a place."""
         if KEEP:
-            target = Path(KEEP) / f"{self.base.parent.name}-{name}"
+            test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition("::")[2].partition(" ")[0]
+            target = Path(KEEP) / f"{test.replace('/', '-')}-{name}"
             remove_tree(target)
             target.parent.mkdir(parents=True, exist_ok=True)
             copy_tree(self.case, target)
@@ -226,12 +239,10 @@ def in_workers(
     """Runs `work(arena, number, count)` in forked processes and returns what each returned.
 
     A worker is single-threaded and owns its signals and children, as the tracer needs. An exception
-    in one is raised here. Scratch is in memory where there is a /dev/shm.
+    in one is raised here.
     """
     count = workers or jobs()
-    memory = Path("/dev/shm")
-    scratch = memory if os.access(memory, os.W_OK) else None
-    base = Path(tempfile.mkdtemp(prefix="siding-faults-", dir=scratch)).resolve()
+    base = scratch()
     running: dict[int, int] = {}  # pid -> the pipe with its result
     try:
         for number in range(count):
@@ -246,7 +257,16 @@ def in_workers(
             os.close(fd)
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-        remove_tree(base)
+        for number in range(count):
+            remove_tree(base / f"w{number}")
+
+
+@cache
+def scratch() -> Path:
+    """The directory of this process's gates, in memory where there is a /dev/shm."""
+    memory = Path("/dev/shm")
+    place = memory if os.access(memory, os.W_OK) else None
+    return Path(tempfile.mkdtemp(prefix="siding-faults-", dir=place)).resolve()
 
 
 def _fork(

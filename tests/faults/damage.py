@@ -7,6 +7,8 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from forking import address_space
+
 from .arena import (
     SEED,
     Arena,
@@ -186,10 +188,8 @@ def _checked(
     if pid == 0:
         code = 1
         try:
-            used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * os.sysconf(
-                "SC_PAGESIZE"
-            )
-            resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
+            most = address_space() + _MEMORY
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
             with time_limit(seconds):
                 check(arena.case, kind, before)
             code = 0

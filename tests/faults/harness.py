@@ -25,6 +25,7 @@ SIDING_FAULTS_SEED moves the samples; SIDING_FAULTS_KEEP=<dir> keeps the directo
 """
 
 import errno
+import zlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -50,7 +51,7 @@ BUGS = ("Traceback (most recent call last)", "this is a bug in Siding")
 _WANTS_ROOM = frozenset({"ENOSPC", "EDQUOT"})
 _ON_NAMES = frozenset({"EACCES", "EPERM", "EROFS"})
 _ON_OPEN = frozenset({"EMFILE", "ENFILE"})
-_RECOVERY_KILLS = 4  # calls of the recovery tried for each kill of the victim
+_RECOVERY_KILLS = 2  # calls of the recovery tried for each kill of the victim
 _AIMS = 4  # shots at a fault: a command that waits or polls makes a few calls more or fewer
 
 
@@ -84,7 +85,7 @@ def sweep(
     best_effort: Callable[[str], bool] = lambda _call: False,
     reads: bool = False,
 ) -> Report:
-    """Runs the victim under faults, `budget` cases shared by the modes; raises GateFailed.
+    """Runs the victim under faults, about `budget` cases shared by the modes; raises GateFailed.
 
     `within`: the parts of the case directory whose calls count. `best_effort(call text)`: flushes
     that may fail without the command failing. `reads`: opens and reads count too (for err).
@@ -132,7 +133,7 @@ class _Sweep:
     def share(self, number: int, count: int) -> Report:
         self.arena.prepare(self.plan.setup)
         points = self._control()
-        for index, mode in enumerate(self.plan.modes):
+        for index, mode in _modes_within(self.plan):
             faults = [Fault(mode=mode, call=p.number) for p in points if _applies(mode, p)]
             budget = max(1, self.plan.budget // len(self.plan.modes))
             if mode == "nested":
@@ -245,6 +246,15 @@ class _Sweep:
         place = hit.text if hit else "a call that was not made this time"
         self.failures.append(f"  {name} at {place}\n    " + wrong.replace("\n", "\n    "))
         self.arena.keep(name)
+
+
+def _modes_within(plan: Plan) -> list[tuple[int, str]]:
+    """The modes, numbered; of more than the budget has cases, others for each victim."""
+    numbered = list(enumerate(plan.modes))
+    if FULL or len(numbered) <= plan.budget:
+        return numbered
+    first = zlib.crc32("\0".join(plan.victim.argv[1:]).encode()) + plan.seed
+    return [numbered[(first + turn) % len(numbered)] for turn in range(plan.budget)]
 
 
 def _fewer(promises: list[str], control: list[str]) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from . import tracer
 from .arena import Command, GateFailed, run
+from .commands import act
 from .harness import sweep
 from .product import must, repository, siding
 from .test_commands_errors import scratch
@@ -21,7 +22,7 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "4"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
 OLD = {"file": "one\n", "gone": "gone\n", "mine": "committed\n"}
 NEW = {"file": "one\nagent\n", "mine": "committed\n", "new": "new\n"}
 AGENT = (
@@ -36,8 +37,8 @@ def begun(case: Path) -> None:
     (repo / "mine").write_text("committed\n")
     git(case, "add", "-A")
     git(case, "commit", "-q", "-m", "second")
-    must(case, siding("-q", "task", "start", "T"))
-    must(case, siding("-q", "run", "--", "sh", "-c", AGENT))
+    act(case, "-q", "task", "start", "T")
+    act(case, "-q", "run", "--", "sh", "-c", AGENT)
     (repo / "mine").write_text("not committed\n")
     (repo / "staged").write_text("staged\n")
     git(case, "add", "staged")
@@ -45,7 +46,7 @@ def begun(case: Path) -> None:
 
 def applied(case: Path) -> None:
     begun(case)
-    must(case, siding("apply", "--no-close"))
+    act(case, "apply", "--no-close")
 
 
 def git(case: Path, *words: str) -> str:
@@ -82,7 +83,7 @@ def task(case: Path) -> str:
 
 def mended(case: Path) -> None:
     """The next command, doctor, brings all to one side."""
-    must(case, siding("doctor"))
+    act(case, "doctor")
     clean(case)
 
 
@@ -90,18 +91,18 @@ def apply_holds(case: Path, promises: list[str]) -> None:
     mended(case)
     if state(case) == "old":
         assert not promises
-        must(case, siding("apply", "-t", task(case), "--no-close"))
+        act(case, "apply", "-t", task(case), "--no-close")
     assert state(case) == "new"
-    must(case, siding("verify", task(case)))
+    act(case, "verify", task(case))
     clean(case)
 
 
 def undo_holds(case: Path, promises: list[str]) -> None:
     mended(case)
     if state(case) == "new":
-        must(case, siding("undo", "-t", task(case)))
+        act(case, "undo", "-t", task(case))
     assert state(case) == "old"
-    must(case, siding("verify", task(case)))
+    act(case, "verify", task(case))
     clean(case)
 
 
@@ -134,7 +135,7 @@ def test_apply_that_closes() -> None:
 def closing_holds(case: Path, promises: list[str]) -> None:
     mended(case)
     if state(case) == "old":
-        must(case, siding("apply", "-t", task(case)))
+        act(case, "apply", "-t", task(case))
     assert state(case) == "new"
 
 
@@ -159,6 +160,6 @@ def test_the_gate_sees_a_checkout_that_is_left_behind() -> None:
 
     with pytest.raises(GateFailed):
         sweep(
-            begun, siding("apply", "--no-close"), careless, modes=("kill",), budget=4 * BUDGET,
+            begun, siding("apply", "--no-close"), careless, modes=("kill",), budget=16,
             within=("repo",),
         )  # fmt: skip

@@ -12,7 +12,7 @@ pytestmark = GATE
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 def test_killed_at_any_call(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=4)
+    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=2)
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_killed_at_any_call(act: Act) -> None:
 )
 def test_killed_again_while_recovering(name: str, again: tuple[str, ...]) -> None:
     act = ACTS[name]
-    sweep(act.setup, act.command(), act.check, modes=("nested",), budget=4, recover=siding(*again))
+    sweep(act.setup, act.command(), act.check, modes=("nested",), budget=3, recover=siding(*again))

@@ -68,7 +68,7 @@ PAIRS: dict[str, tuple[str, Callable[[], Command], Check]] = {
 def test_a_second_command_comes_at_any_call(pair: str) -> None:
     name, rival, check = PAIRS[pair]
     it = ACTS[name]
-    sweep(it.setup, it.command(), check, modes=("stop",), budget=4, rival=rival())
+    sweep(it.setup, it.command(), check, modes=("stop",), budget=3, rival=rival())
 
 
 def test_a_lost_update_would_be_seen() -> None:
@@ -114,7 +114,7 @@ def test_many_commands_some_killed_some_frozen() -> None:
         act(case, "log", "-t", "alpha")
         act(case, "task", "list")
 
-    hammer(doubled, worker, hammered, processes=6, rounds=2, reader=read)
+    hammer(doubled, worker, hammered, processes=5, rounds=1, reader=read)
 
 
 def test_a_run_in_a_busy_task_says_who_is_there() -> None:
@@ -122,5 +122,5 @@ def test_a_run_in_a_busy_task_says_who_is_there() -> None:
         assert promises.count("done") <= 1 or len(steps(case, "alpha")) >= 3
         works(case)
 
-    sweep(filled, ACTS["run"].command(), check, modes=("stop",), budget=3,
+    sweep(filled, ACTS["run"].command(), check, modes=("stop",), budget=2,
           rival=promising("run", "--", "sh", "-c", "echo rival > rival"))  # fmt: skip

@@ -16,14 +16,14 @@ from siding.app.project import Project, ensure_project
 from siding.app.wiring import open_app
 
 from .arena import Command, GateFailed
-from .commands import GATE
+from .commands import GATE, act
 from .harness import sweep
 from .powercut import powercut
-from .product import must, repository, siding
+from .product import repository, siding
 
 pytestmark = GATE
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "4"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "3"))
 QUESTION = {
     "task": "t",
     "source": "s",
@@ -41,14 +41,14 @@ ASK = ("decide", "--file", "{case}/q.json", "--key", "k", "--no-wait")
 def known(case: Path) -> None:
     repository(case)
     (case / "q.json").write_text(json.dumps(QUESTION))
-    must(case, siding("-q", "init"))
+    act(case, "-q", "init")
 
 
 def put(case: Path) -> None:
     """A question is open, and beside it a newer one, which `pending.json` has."""
     known(case)
-    (case / "session").write_text(must(case, siding("-q", *ASK)).stdout)
-    must(case, siding("-q", "decide", "--file", "{case}/q.json", "--key", "newer", "--no-wait"))
+    (case / "session").write_text(act(case, "-q", *ASK).stdout)
+    act(case, "-q", "decide", "--file", "{case}/q.json", "--key", "newer", "--no-wait")
 
 
 def answering(who: str, *, fault: str = "") -> Command:

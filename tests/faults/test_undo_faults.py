@@ -20,8 +20,9 @@ from siding.app.wiring import open_app
 from siding.errors import UsageError
 
 from . import tracer
+from .commands import act
 from .harness import sweep
-from .product import must, repository, siding
+from .product import repository, siding
 from .test_commands_errors import scratch
 
 pytestmark = [
@@ -31,7 +32,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "3"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
 MODES = [("kill",), ("torn",), ("err:EIO", "err:ENOSPC"), ("full",)]
 FIRST = "echo 1 >>file; mkdir d; echo x >d/x; printf '*.log\\n' >.gitignore; echo kept >a.log"
 SECOND = "echo 2 >>file; mv d/x y; rmdir d; ln -s file d; chmod +x y; echo 3 >new"
@@ -45,35 +46,35 @@ TWO = {
 def begun(case: Path) -> None:
     """A task with two runs, the second one replacing a directory by a link."""
     repository(case)
-    must(case, siding("-q", "task", "start", "T"))
-    must(case, siding("-q", "run", "--", "sh", "-c", FIRST))
-    must(case, siding("-q", "run", "--", "sh", "-c", SECOND))
+    act(case, "-q", "task", "start", "T")
+    act(case, "-q", "run", "--", "sh", "-c", FIRST)
+    act(case, "-q", "run", "--", "sh", "-c", SECOND)
     assert tree(case) == TWO
 
 
 def rolled_back(case: Path) -> None:
     begun(case)
-    must(case, siding("-q", "rollback", "--step", "1"))
+    act(case, "-q", "rollback", "--step", "1")
 
 
 def rolled_back_hard(case: Path) -> None:
     begun(case)
-    must(case, siding("-q", "rollback", "--step", "1", "--hard"))
+    act(case, "-q", "rollback", "--step", "1", "--hard")
 
 
 def undone(case: Path) -> None:
     rolled_back(case)
-    must(case, siding("-q", "undo"))
+    act(case, "-q", "undo")
 
 
 def closed(case: Path) -> None:
     begun(case)
-    must(case, siding("-q", "task", "close", "--force", "T"))
+    act(case, "-q", "task", "close", "--force", "T")
 
 
 def collected(case: Path) -> None:
     closed(case)
-    must(case, siding("-q", "gc"))
+    act(case, "-q", "gc")
 
 
 def workspace(case: Path) -> Path:

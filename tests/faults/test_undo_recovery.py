@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "3"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
 ACTS: dict[str, tuple[Setup, tuple[str, ...], Check]] = {
     "rollback": (undoing.begun, ("rollback", "--step", "1"), undoing.rollback_holds),
     "rollback --hard": (
@@ -43,7 +43,7 @@ def victim(words: tuple[str, ...]) -> Command:
 def test_killed_again_while_recovering(name: str) -> None:
     setup, words, check = ACTS[name]
     # For whatever is closed there is nothing to mend but what was cut off.
-    sweep(setup, victim(words), check, modes=("nested",), budget=2 * BUDGET,
+    sweep(setup, victim(words), check, modes=("nested",), budget=BUDGET,
           recover=siding("doctor"))  # fmt: skip
 
 

@@ -146,18 +146,18 @@ every_act = pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 
 @every_act
 def test_killed_or_torn_at_any_call(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=18)
+    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=9)
 
 
 @every_act
 def test_one_call_fails_or_is_short_or_the_disk_is_full(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=(*ERRORS, "short", "full"), budget=18)
+    sweep(act.setup, act.command(), act.check, modes=(*ERRORS, "short", "full"), budget=9)
 
 
 @every_act
 @pytest.mark.parametrize("fs", ["strict", "ordered"])
 def test_the_power_fails_at_any_moment(act: Act, fs: str) -> None:
-    powercut(act.setup, act.command(), act.check, fs=fs, budget=18 if fs == "strict" else 10)
+    powercut(act.setup, act.command(), act.check, fs=fs, budget=12 if fs == "strict" else 6)
 
 
 def test_the_next_turn_is_killed_too() -> None:
@@ -167,7 +167,7 @@ def test_the_next_turn_is_killed_too() -> None:
         act.command(),
         lambda case, _: chain_holds(case, [], OLD),
         modes=("nested",),
-        budget=12,
+        budget=8,
         recover=victim("say", "again"),
     )
 
@@ -175,7 +175,7 @@ def test_the_next_turn_is_killed_too() -> None:
 def test_a_second_writer_comes_at_any_call() -> None:
     act = ACTS["say"]
     sweep(
-        act.setup, act.command(), act.check, modes=("stop",), budget=8,
+        act.setup, act.command(), act.check, modes=("stop",), budget=6,
         rival=victim("say", "rival"),
     )  # fmt: skip
 
