@@ -40,14 +40,17 @@ def siding_in_fork(
     stdin: bytes | None = None,
     timeout_s: float = 120,
     mistake: str = "",
+    merged: bool = False,
 ) -> Finished:
     """Run a command of Siding to its end; raises TimeoutError, with the command killed.
 
-    `mistake` is put into the command from outside (see `planted`).
+    `mistake` is put into the command from outside (see `planted`). `merged` output is all in
+    `stdout`, in its order, as a terminal shows it.
     """
     request = Request(list(words), dict(env), os.path.abspath(cwd), _umask(), _room(), mistake)
     with ExitStack() as stack:
-        out, err = (_kept(stack, os.memfd_create(name)) for name in ("out", "err"))
+        out = _kept(stack, os.memfd_create("out"))
+        err = out if merged else _kept(stack, os.memfd_create("err"))
         connection = stack.enter_context(socket.socket(socket.AF_UNIX))
         if stdin is None:
             _ask(connection, request, (_kept(stack, os.open(os.devnull, os.O_RDONLY)), out, err))
@@ -57,7 +60,7 @@ def siding_in_fork(
                 _ask(connection, request, (reading, out, err))
             _feed(writing, stdin)
         status, cpu_s = _answer(connection, timeout_s)
-        return Finished(status, _read(out), _read(err), cpu_s)
+        return Finished(status, _read(out), b"" if merged else _read(err), cpu_s)
 
 
 @cache

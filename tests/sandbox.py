@@ -1,9 +1,13 @@
 """A place of its own for a test: a home, an environment without the machine in it, a repository."""
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +37,17 @@ def environment(directory: Path) -> dict[str, str]:
     }
 
 
+@cache
+def _usual_repository() -> Path:
+    """Return the repository that most sandboxes begin with; a copy is cheaper than git."""
+    directory = tempfile.TemporaryDirectory(prefix="siding-tests-")
+    atexit.register(directory.cleanup)
+    made = Sandbox(Path(directory.name), files={"hello.txt": "hello\n", "src/a.py": "a = 1\n"})
+    for sample in (made.repo / ".git/hooks").glob("*.sample"):
+        sample.unlink()
+    return made.repo
+
+
 def alive(pid: int) -> bool:
     """Return whether a process is there and is more than a zombie nobody has collected."""
     try:
@@ -59,9 +74,15 @@ class Sandbox:
         self.program = list(program)
         self.env = environment(directory)
         self.repo = directory / "repo"
+        if files is None:
+            shutil.copytree(_usual_repository(), self.repo, symlinks=True)
+        else:
+            self._begin(files)
+
+    def _begin(self, files: Mapping[str, str]) -> None:
         self.repo.mkdir(parents=True)
         self.git("init", "-q", "-b", "main")
-        for name, text in (files or {"hello.txt": "hello\n", "src/a.py": "a = 1\n"}).items():
+        for name, text in files.items():
             path = self.repo / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

@@ -13,13 +13,16 @@ of lines. ``? N`` is the exit status where it is not 0.
 """
 
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from forked import siding_in_fork
 from sandbox import environment
 
+_PLAIN = re.compile(r"(?:[\w ./:=@%+,-]|'[^'\n]*'|\"[^\"$`\\\n]*\")*")
 PRELUDE = "export PS1= LC_ALL=C.UTF-8; set -o pipefail\n"
 
 
@@ -52,13 +55,23 @@ def exchanges(text: str) -> Iterator[Exchange]:
         yield Exchange(start, command, tuple(expected), status)
 
 
-def play(text: str, directory: Path) -> Iterator[tuple[Exchange, str, int]]:
-    """Run a session's commands one after the other; yield each with its output and status."""
+def play(
+    text: str, directory: Path, *, forked: bool = False
+) -> Iterator[tuple[Exchange, str, int]]:
+    """Run a session's commands one after the other; yield each with its output and status.
+
+    With `forked`, commands of Siding that need nothing of a shell are started without one.
+    """
     env = environment(directory)
     place = directory / "work"
     place.mkdir()
     remembered = directory / "cwd"
     for exchange in exchanges(text):
+        if words := _plain_words(exchange.command) if forked else None:
+            here = {**env, "PWD": str(place)}
+            ended = siding_in_fork(words[1:], env=here, cwd=place, merged=True)
+            yield exchange, ended.stdout.decode("utf-8", "replace"), ended.status
+            continue
         # The shell's directory lives on from command to command.
         script = (
             f"{PRELUDE}cd '{place}' || exit 99\n{exchange.command}\n"
@@ -75,6 +88,13 @@ def play(text: str, directory: Path) -> Iterator[tuple[Exchange, str, int]]:
         )
         place = Path(remembered.read_text(encoding="utf-8").strip())
         yield exchange, done.stdout.decode("utf-8", "replace"), done.returncode
+
+
+def _plain_words(command: str) -> list[str] | None:
+    """Return the words of a command of Siding that a shell would only take apart."""
+    if not command.startswith("siding ") or not _PLAIN.fullmatch(command):
+        return None
+    return shlex.split(command)
 
 
 def matches(expected: tuple[str, ...], output: str) -> bool:

@@ -13,7 +13,7 @@ SESSIONS = sorted(HERE.glob("*.session"))
 @pytest.mark.parametrize("script", SESSIONS, ids=[path.stem for path in SESSIONS])
 def test_session(script: Path, tmp_path: Path) -> None:
     played = 0
-    for exchange, output, status in play(script.read_text(encoding="utf-8"), tmp_path):
+    for exchange, output, status in play(script.read_text("utf-8"), tmp_path, forked=True):
         played += 1
         said = f"{script.name}:{exchange.line}: $ {exchange.command}\n{output}"
         assert status == exchange.status, said
