@@ -44,7 +44,7 @@ def scratch(call: str) -> bool:
 def test_one_call_fails(name: str) -> None:
     modes = ("err:EIO", "err:ENOSPC", "err:EDQUOT", "err:EMFILE", "err:EACCES")
     it = ACTS[name]
-    sweep(it.setup, it.command(), it.check, modes=modes, budget=3, best_effort=scratch)
+    sweep(it.setup, it.command(), it.check, modes=modes, budget=2, best_effort=scratch)
 
 
 @pytest.mark.parametrize("name", ["run", "task start", "worktree remove", "first run"])

@@ -18,13 +18,13 @@ pytestmark = GATE
 )
 def test_the_power_fails_while_git_is_at_work(name: str) -> None:
     act = ACTS[name]
-    powercut(act.setup, act.command(), act.check, fs="ordered", budget=3)
+    powercut(act.setup, act.command(), act.check, fs="ordered", budget=2)
 
 
 @pytest.mark.parametrize("name", ["run", "init", "task switch", "task update", "trust"])
 def test_the_power_fails_and_nothing_arrives_in_order(name: str) -> None:
     act = ACTS[name]
-    powercut(act.setup, act.command(), act.check, fs="strict", budget=3)
+    powercut(act.setup, act.command(), act.check, fs="strict", budget=2)
 
 
 PLANTED: dict[str, Callable[[], object]] = {

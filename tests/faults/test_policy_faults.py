@@ -39,12 +39,12 @@ def blocked_holds(case: Path, promises: list[str]) -> None:
 
 
 def test_a_blocked_attempt_is_killed_at_any_call() -> None:
-    sweep(guarded, attempt(), blocked_holds, modes=KILLS, budget=6)
+    sweep(guarded, attempt(), blocked_holds, modes=KILLS, budget=3)
 
 
 def test_a_call_fails_in_a_blocked_attempt() -> None:
     """The policy's file as well: one that cannot be read blocks, it does not allow."""
-    sweep(guarded, attempt(), _never_ran, modes=("err:EIO", "err:ENOSPC", "err:EMFILE"), budget=8)
+    sweep(guarded, attempt(), _never_ran, modes=("err:EIO", "err:ENOSPC", "err:EMFILE"), budget=3)
 
 
 def test_the_gate_sees_a_verdict_that_is_written_too_late() -> None:

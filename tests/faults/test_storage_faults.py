@@ -167,18 +167,18 @@ every_act = pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 @every_act
 def test_killed_or_torn_at_any_call(act: Act) -> None:
     torn = KILLS if act.words[0] in ("append", "count", "create", "migrate") else ("kill",)
-    sweep(act.setup, act.command(), act.check, modes=torn, budget=12)
+    sweep(act.setup, act.command(), act.check, modes=torn, budget=6)
 
 
 @every_act
 def test_one_call_fails(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=ERRORS, budget=12, reads=True)
+    sweep(act.setup, act.command(), act.check, modes=ERRORS, budget=6, reads=True)
 
 
 @pytest.mark.parametrize("name", [name for name in ACTS if name != "remove"])
 def test_the_disk_is_full_from_one_call_on(name: str) -> None:
     act = ACTS[name]
-    sweep(act.setup, act.command(), act.check, modes=("full",), budget=5)
+    sweep(act.setup, act.command(), act.check, modes=("full",), budget=3)
 
 
 def test_removing_needs_no_room_and_reading_changes_nothing() -> None:
@@ -196,13 +196,13 @@ def test_the_power_fails_at_any_moment(act: Act, fs: str) -> None:
 @pytest.mark.parametrize("name", ["append", "document", "create", "migrate"])
 def test_a_short_write_goes_unnoticed(name: str) -> None:
     act = ACTS[name]
-    sweep(act.setup, act.command(), act.check, modes=("short",), budget=5)
+    sweep(act.setup, act.command(), act.check, modes=("short",), budget=3)
 
 
 @pytest.mark.parametrize("name", ["append", "document"])
 def test_a_signal_at_any_call(name: str) -> None:
     act = ACTS[name]
-    sweep(act.setup, act.command(), act.check, modes=("sigterm", "sighup"), budget=8)
+    sweep(act.setup, act.command(), act.check, modes=("sigterm", "sighup"), budget=4)
 
 
 @pytest.mark.parametrize(("name", "word"), [("append", "rival"), ("first append", "rival")])
@@ -215,14 +215,14 @@ def test_a_second_writer_comes_at_any_call(name: str, word: str) -> None:
         act.command(),
         lambda case, promises: act.check(case, _in_order_of(case, promises)),
         modes=("stop",),
-        budget=8,
+        budget=5,
         rival=rival,
     )
 
 
 def test_a_second_counter_comes_at_any_call() -> None:
     act = ACTS["document"]
-    sweep(act.setup, act.command(), act.check, modes=("stop",), budget=6, rival=act.command())
+    sweep(act.setup, act.command(), act.check, modes=("stop",), budget=4, rival=act.command())
 
 
 @pytest.mark.parametrize("name", ["append", "migrate", "move"])
@@ -233,7 +233,7 @@ def test_the_second_attempt_is_killed_too(name: str) -> None:
         "migrate": act.command(),
         "move": victim("move_rest", ""),
     }[name]
-    sweep(act.setup, act.command(), act.check, modes=("nested",), budget=9, recover=again)
+    sweep(act.setup, act.command(), act.check, modes=("nested",), budget=6, recover=again)
 
 
 def _in_order_of(case: Path, promises: list[str]) -> list[str]:

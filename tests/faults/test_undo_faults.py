@@ -177,23 +177,23 @@ def test_rollback(modes: tuple[str, ...]) -> None:
 
 def test_a_rollback_that_moves_ignored_files_away() -> None:
     victim = siding("rollback", "--step", "1", "--hard")
-    sweep(begun, victim, two_is_reached_by_undo, modes=("kill", "err:EIO"), budget=2 * BUDGET,
+    sweep(begun, victim, two_is_reached_by_undo, modes=("kill", "err:EIO"), budget=BUDGET,
           best_effort=scratch)  # fmt: skip
 
 
 def test_undo() -> None:
-    sweep(rolled_back, siding("undo"), two_is_reached_by_undo, modes=("kill",), budget=2 * BUDGET)
+    sweep(rolled_back, siding("undo"), two_is_reached_by_undo, modes=("kill",), budget=BUDGET)
 
 
 def test_undo_that_brings_ignored_files_back() -> None:
     victim = siding("undo")
     modes = ("kill", "err:EIO")
-    sweep(rolled_back_hard, victim, two_is_reached_by_undo, modes=modes, budget=2 * BUDGET,
+    sweep(rolled_back_hard, victim, two_is_reached_by_undo, modes=modes, budget=BUDGET,
           best_effort=scratch)  # fmt: skip
 
 
 def test_redo() -> None:
-    sweep(undone, siding("redo"), one_is_reached_by_redo, modes=("kill",), budget=2 * BUDGET)
+    sweep(undone, siding("redo"), one_is_reached_by_redo, modes=("kill",), budget=BUDGET)
 
 
 @pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
@@ -206,7 +206,7 @@ def test_close(modes: tuple[str, ...]) -> None:
 def test_reopen() -> None:
     victim = siding("task", "reopen", "T")
     modes = ("kill", "err:EIO")
-    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=2 * BUDGET,
+    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET,
           best_effort=scratch)  # fmt: skip
 
 
@@ -219,4 +219,4 @@ def test_gc(modes: tuple[str, ...]) -> None:
 
 def test_reopen_of_a_collected_one() -> None:
     victim = siding("task", "reopen", "T")
-    sweep(collected, victim, two_is_reached_by_reopening, modes=("kill",), budget=2 * BUDGET)
+    sweep(collected, victim, two_is_reached_by_reopening, modes=("kill",), budget=BUDGET)

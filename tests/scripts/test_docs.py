@@ -37,7 +37,7 @@ def test_the_commands_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> N
     if page.stem == "sandbox" and (problem := bwrap_problem()):
         pytest.skip(problem)
     session = session_of(page)
-    for exchange, output, status in play(session, tmp_path):
+    for exchange, output, status in play(session, tmp_path, forked=True):
         said = f"{page.name}: $ {exchange.command}\n{output}"
         assert status == exchange.status, said
         if not matches(exchange.expected, output):

@@ -146,12 +146,12 @@ every_act = pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 
 @every_act
 def test_killed_or_torn_at_any_call(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=9)
+    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=5)
 
 
 @every_act
 def test_one_call_fails_or_is_short_or_the_disk_is_full(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=(*ERRORS, "short", "full"), budget=9)
+    sweep(act.setup, act.command(), act.check, modes=(*ERRORS, "short", "full"), budget=5)
 
 
 @every_act
@@ -167,7 +167,7 @@ def test_the_next_turn_is_killed_too() -> None:
         act.command(),
         lambda case, _: chain_holds(case, [], OLD),
         modes=("nested",),
-        budget=8,
+        budget=5,
         recover=victim("say", "again"),
     )
 
@@ -175,7 +175,7 @@ def test_the_next_turn_is_killed_too() -> None:
 def test_a_second_writer_comes_at_any_call() -> None:
     act = ACTS["say"]
     sweep(
-        act.setup, act.command(), act.check, modes=("stop",), budget=6,
+        act.setup, act.command(), act.check, modes=("stop",), budget=4,
         rival=victim("say", "rival"),
     )  # fmt: skip
 

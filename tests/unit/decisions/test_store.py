@@ -185,7 +185,7 @@ class StoreMachine(RuleBasedStateMachine):
         shutil.rmtree(self.root)
 
 
-StoreMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+StoreMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 TestStore = StoreMachine.TestCase
 
 

@@ -53,7 +53,7 @@ edits_of_trees = st.dictionaries(_paths, st.one_of(st.none(), _entries), max_siz
 
 
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -134,7 +134,7 @@ def test_a_link_that_becomes_a_directory_with_it_inside(world: World) -> None:
 
 
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
