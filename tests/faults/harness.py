@@ -5,8 +5,8 @@
 
 `setup(case)` fills a directory once. The victim runs in a private copy of it under a fault and
 makes its promises as flushed lines on stdout. `check(case, promises)` asserts that they are kept,
-that nothing older is lost and that new work succeeds; it runs twice in every case. A gate that ran
-no case, or whose undisturbed run fails, is broken: that is a failure too.
+that nothing older is lost and that new work succeeds. A gate that ran no case, or whose undisturbed
+run fails, is broken: that is a failure too.
 
 Modes of `sweep`, each at the n-th call, over the whole process tree, that changes the case:
   kill          SIGKILL of the tree before the call
@@ -20,8 +20,9 @@ Modes of `sweep`, each at the n-th call, over the whole process tree, that chang
 
 The other gates: `powercut.powercut`, `hammer.hammer`, `damage.survives_damage`.
 
-SIDING_FAULTS=full runs every case instead of `budget` samples, which end with the first failure;
-SIDING_FAULTS_SEED moves the samples; SIDING_FAULTS_KEEP=<dir> keeps the directory of each failure.
+SIDING_FAULTS=full runs every case, not `budget` samples that end with the first failure, and each
+check twice. SIDING_FAULTS_SEED moves the samples. SIDING_FAULTS_KEEP=<dir> keeps the directory of
+each failure.
 """
 
 import errno

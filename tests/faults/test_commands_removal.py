@@ -96,8 +96,13 @@ def nothing_is_lost(case: Path, promises: list[str]) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_removed_workspace_is_whole_in_the_trash(seed: int) -> None:
-    sweep(crowded(seed), promising("worktree", "remove", "alpha", "--force"), nothing_is_lost,
-          modes=("kill",), budget=3)  # fmt: skip
+    sweep(
+        crowded(seed),
+        promising("worktree", "remove", "alpha", "--force"),
+        nothing_is_lost,
+        modes=("kill",),
+        budget=3,
+    )
 
 
 def test_a_removal_that_deletes_would_be_seen() -> None:

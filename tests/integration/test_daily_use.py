@@ -15,6 +15,19 @@ from sandbox import SIDING, Sandbox, alive
 INNER = shlex.join(SIDING)
 
 
+def in_shell(sandbox: Sandbox, shell: str, script: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run a script in a person's shell, in the repository."""
+    return subprocess.run(
+        [shell, "-c", script],
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        capture_output=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
 def said(sandbox: Sandbox, *words: str, **more: object) -> str:
     """Return what a command printed, on both streams."""
     done = sandbox.siding(*words, **more)  # type: ignore[arg-type]
@@ -292,15 +305,7 @@ class TestShell:
         script = (
             f"{start}; siding cd 'one thing'; pwd; siding cd --main; pwd; siding cd nosuch; pwd"
         )
-        done = subprocess.run(
-            [shell, "-c", script],
-            cwd=sandbox.repo,
-            env=sandbox.env,
-            capture_output=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=60,
-        )
+        done = in_shell(sandbox, shell, script)
         lines = done.stdout.decode().splitlines()
         assert lines == [str(sandbox.workspace()), str(sandbox.repo), str(sandbox.repo)], done
 
@@ -308,15 +313,7 @@ class TestShell:
         sandbox.siding("task", "start", "one")
         script = 'eval "$(siding shell-init bash)"; siding cd one; echo x > x; siding apply; '
         script += 'echo "$? $PWD"'
-        done = subprocess.run(
-            ["bash", "-c", script],
-            cwd=sandbox.repo,
-            env=sandbox.env,
-            capture_output=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=60,
-        )
+        done = in_shell(sandbox, "bash", script)
         assert done.stdout.decode() == f"0 {sandbox.repo}\n", done
         assert f"back in {sandbox.repo}" in done.stderr.decode()
 

@@ -7,7 +7,8 @@
     0002  run [..]
     ? 0
 
-``$`` starts a shell command, run by bash in the session's directory. The lines after it are what it
+``$`` starts a shell command, run by bash in the session's directory (see `play` for what needs no
+shell). The lines after it are what it
 prints, on both streams; ``[..]`` stands for anything within a line, a line ``...`` for any number
 of lines. ``? N`` is the exit status where it is not 0.
 """

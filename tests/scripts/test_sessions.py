@@ -1,4 +1,4 @@
-"""Every ``*.session`` beside this file, played against the real program and real git."""
+"""Every ``*.session`` beside this file, played against real git: Siding in a fork or a shell."""
 
 from pathlib import Path
 
