@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,11 @@ def _commands_are_forked_by_a_small_process() -> None:
     forked.start()  # before a test makes this process the parent of all orphans
 
 
-@pytest.fixture(autouse=True)
-def _no_home_of_the_machine(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """A test that forgets to choose a home must not find the person's own.
-
-    It finds none: a directory for each of the many tests that need none takes longer than they do.
-    """
+@pytest.fixture(scope="session", autouse=True)
+def _no_home_of_the_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A test that forgets to choose a home must not find the person's own: it finds none."""
     nowhere = tmp_path_factory.getbasetemp() / "no-home-was-chosen"
-    monkeypatch.setenv("SIDING_HOME", str(nowhere / "siding"))
-    monkeypatch.setenv("HOME", str(nowhere))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SIDING_HOME", str(nowhere / "siding"))
+        patch.setenv("HOME", str(nowhere))
+        yield

@@ -112,6 +112,12 @@ def run(case: Path, command: Command, *, timeout_s: float = 30) -> Ran:
     )
 
 
+def name_of(function: Callable[..., object]) -> str | None:
+    """The name of a setup or a check; None for one that is made anew for each gate."""
+    name = f"{function.__module__}.{function.__qualname__}" if isfunction(function) else "<"
+    return None if "<" in name else name
+
+
 class Arena:
     """The directories of one worker; its case directory is the only one a command should touch."""
 
@@ -122,7 +128,7 @@ class Arena:
 
     def prepare(self, setup: Setup) -> None:
         """Make what each case begins with, or take it from a gate before with the same setup."""
-        self.template = self._kept_template(setup) or self.template
+        self.template = self.beside(name_of(setup)) or self.template
         if self.template.exists():
             self.fresh()
             return
@@ -133,13 +139,12 @@ class Arena:
             raise GateBroken(f"setup failed: {_reason(error)}") from error
         self.save(self.template)
 
-    def _kept_template(self, setup: Setup) -> Path | None:
-        """Where the template of a setup stays; nowhere for one that is made anew for each gate.
+    def beside(self, name: str | None) -> Path | None:
+        """Where this worker keeps something for the gates after this one; nowhere without a name.
 
         It holds absolute paths: it is of use to this worker's number alone.
         """
-        name = f"{setup.__module__}.{setup.__qualname__}" if isfunction(setup) else "<"
-        return None if "<" in name else self.base.with_name(f"{self.base.name}-{name}")
+        return None if name is None else self.base.with_name(f"{self.base.name}-{name}")
 
     def save(self, copy: Path) -> None:
         remove_tree(copy)

@@ -56,7 +56,7 @@ def everywhere(case: Path) -> None:
     (case / "alpha").symlink_to(task_files(case, "alpha"))
 
 
-def kinds_for(number: int, count: int = 2) -> tuple[str, ...]:
+def kinds_for(number: int, count: int = 1) -> tuple[str, ...]:
     """A share of the kinds, another one for each file; all of them when everything is asked for."""
     if FULL:
         return KINDS

@@ -77,7 +77,7 @@ def gate(bug: str, *modes: str) -> Callable[[], Report]:
             toy(bug, "add", "new-1", "new-2"),
             keeps_promises(bug, exactly=modes == ("stop",)),
             modes=modes,
-            budget=36 if bug == "none" else 400,
+            budget=18 if bug == "none" else 400,
             rival=toy(bug, "add", "rival"),
             recover=toy(bug, "recover"),
         )

@@ -340,7 +340,7 @@ class Walk(RuleBasedStateMachine):
 
 
 Walk.TestCase.settings = settings(
-    max_examples=20,
+    max_examples=12,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),

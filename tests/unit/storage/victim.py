@@ -1,4 +1,6 @@
-"""A process that dies, tears or fails at its N-th change of the disk. Run, not imported, by tests.
+"""A process that dies, tears or fails at its N-th change of the disk.
+
+Tests fork themselves and call `main`, or run it as a program when a mistake is to be planted first.
 
     victim.py OPERATION PATH MODE N
 
@@ -11,9 +13,9 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from siding.storage.documents import migrate_document, write_document
 from siding.storage.errors import StorageError
@@ -37,7 +39,6 @@ _count = 0
 
 
 def _die() -> None:
-    sys.stdout.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -63,18 +64,19 @@ def _wrap(name: str, mode: str, at: int) -> None:
     setattr(os, name, call)
 
 
-def main() -> None:
-    operation, path, mode, at = sys.argv[1:]
+def main(words: Sequence[str], told: TextIO) -> None:
+    """Do it, and write to `told` how it ended. Changes this process's `os` for good."""
+    operation, path, mode, at = words
     for name in CHANGES:
         _wrap(name, mode, int(at))
     try:
         OPERATIONS[operation](Path(path))
     except (OSError, StorageError) as error:
-        print("FAILED", error)
+        print("FAILED", error, file=told)
     else:
-        print("ACK")
-    print("CALLS", _count)
+        print("ACK", file=told)
+    print("CALLS", _count, file=told)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:], sys.stdout)
