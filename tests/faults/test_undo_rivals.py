@@ -45,9 +45,9 @@ def test_a_run_comes_while_going_back() -> None:
         undoing.rollback_holds(case, promises)
         desk = undoing.Desk(case)
         found = list(desk.project.ledger(desk.project.tasks.ids()[0]).steps())
-        runs = [step for step in found if step.record.get("cmd") == ["touch", "beside"]]
+        runs = [step for step in found if step.cmd == ("touch", "beside")]
         assert len(runs) == promises.count("ran")
-        assert all(step.record["diff_stat"]["file_list"] == ["beside"] for step in runs)
+        assert all(step.diff_stat.file_list == ("beside",) for step in runs)
 
     rival = said("ran", "siding", "run", "--wait", "--", "touch", "beside")
     victim = siding("rollback", "--step", "1", "--wait")

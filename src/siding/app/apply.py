@@ -9,7 +9,7 @@ is finished, or taken back, by the next command (`apply_recovery.py`).
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siding.app.apply_content import Sources
 from siding.app.apply_hooks import with_hooks
@@ -38,6 +38,8 @@ from siding.git.paths import quote_path
 from siding.git.room import place_for
 from siding.git.store import APPLIES, SnapshotStore
 from siding.ids import Sha, step_number
+from siding.ledger.details import ApplyDetail, LeftAlone, LeftCommit
+from siding.ledger.reports import DiffFigures
 from siding.ledger.step import Step
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
@@ -119,7 +121,7 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
         with bench_for(project, seen.store, place) as bench:
             sources = Sources(
                 project=project, task=task, workspace=workspace, bench=bench,
-                user=project.user_settings, coverage=seen.coverage.as_record(),
+                user=project.user_settings, coverage=seen.coverage,
             )  # fmt: skip
             yield task, planned(sources, request, seen.tree, look=True), bench
 
@@ -163,25 +165,23 @@ def _carry_out(recorder: Settled, bench: Bench, plan: ApplyPlan, request: ApplyR
         checkout=target.checkout,
         token=new_token(project),
     )
-    record = {
-        "mode": plan.wanted.mode.value,
-        "commit_sha": new if target.branch else "",
-        "commit_message": plan.message,
-        "message": plan.message.partition("\n")[0] or plan.wanted.mode.value,
-        "target_branch": target.branch,
-        "target_before": target.sha,
-        "commits": [c.sha for c in plan.commits],
-        "whole": plan.wanted.whole and not plan.left_out,
-        "head": plan.head,
-        "applied": _stat_record(plan),
-        **({"steps": request.steps} if request.steps else {}),
-        **({"paths": [quote_path(p) for p in request.paths]} if request.paths else {}),
-        **({"left_out": [{"path": quote_path(o.path), "why": o.why} for o in plan.left_out]}
-           if plan.left_out else {}),
-        **({"gone_back": [{"commit": each.sha[:12], "subject": each.subject}
-                          for each in plan.gone_back]} if plan.gone_back else {}),
-    }  # fmt: skip
-    return record_move(recorder, move, plan.changes, record, hooks=hooks)
+    detail = ApplyDetail(
+        mode=plan.wanted.mode.value,
+        commit_sha=new if target.branch else "",
+        commit_message=plan.message,
+        message=plan.message.partition("\n")[0] or plan.wanted.mode.value,
+        target_branch=target.branch,
+        target_before=target.sha,
+        commits=tuple(commit.sha for commit in plan.commits),
+        whole=plan.wanted.whole and not plan.left_out,
+        head=plan.head,
+        applied=_figures(plan),
+        steps=request.steps or "",
+        paths=tuple(quote_path(path) for path in request.paths),
+        left_out=tuple(LeftAlone(quote_path(each.path), each.why) for each in plan.left_out),
+        gone_back=tuple(LeftCommit(each.sha[:12], each.subject) for each in plan.gone_back),
+    )
+    return record_move(recorder, move, plan.changes, detail, hooks=hooks)
 
 
 def named_in(project: Project, task: str | None, names: Sequence[str]) -> tuple[bytes, ...]:
@@ -315,13 +315,13 @@ def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied
     return applied._replace(closed=closed, task=closed.task)
 
 
-def _stat_record(plan: ApplyPlan) -> dict[str, Any]:
-    return {
-        "files": plan.stat.files,
-        "additions": plan.stat.additions,
-        "deletions": plan.stat.deletions,
-        "file_list": [quote_path(each.path) for each in plan.stat.per_file],
-    }
+def _figures(plan: ApplyPlan) -> DiffFigures:
+    return DiffFigures(
+        files=plan.stat.files,
+        additions=plan.stat.additions,
+        deletions=plan.stat.deletions,
+        file_list=tuple(quote_path(each.path) for each in plan.stat.per_file),
+    )
 
 
 @contextmanager

@@ -5,9 +5,9 @@ its own, paths that a snapshot does not know. What stays behind is said, never d
 """
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siding.app.project import Project
 from siding.git import refs
@@ -15,9 +15,10 @@ from siding.git.applying import changed_paths
 from siding.git.applying_bench import Bench, TreeEntry
 from siding.git.applying_content import committed
 from siding.git.commit_graph import paths_touched
+from siding.git.coverage import Coverage
 from siding.git.heads import head_of
 from siding.git.patches import Change, diff_trees
-from siding.git.paths import is_under, join, parents, unquote_path
+from siding.git.paths import is_under, join, parents
 from siding.git.settings import UserSettings
 from siding.git.submodules import repository_of, tree_in
 from siding.ids import Sha
@@ -51,7 +52,7 @@ class Sources(NamedTuple):
     workspace: Workspace
     bench: Bench
     user: UserSettings
-    coverage: Mapping[str, Any]  # of the newest snapshot
+    coverage: Coverage  # of the newest snapshot
 
     @property
     def base_tree(self) -> Sha:
@@ -84,8 +85,8 @@ def state_at(
     changes = diff_trees(sources.bench.store, Sha(start), snapshot)
     if paths:
         changes = [c for c in changes if any(is_under(c.path, wanted) for wanted in paths)]
-    nested = [unquote_path(p) for p in sources.coverage.get("nested") or []]
-    skipped = [unquote_path(e["path"]) for e in sources.coverage.get("skipped") or []]
+    nested = list(sources.coverage.nested)
+    skipped = [each.path for each in sources.coverage.skipped]
     kept, left_out = _sorted_out(changes, nested, skipped)
     links = {
         c.path: None if c.new_mode == _NOTHING else TreeEntry(mode=b"160000", sha=c.new_sha)

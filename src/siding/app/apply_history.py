@@ -20,7 +20,9 @@ from siding.git.paths import quote_path, unquote_path
 from siding.git.repository import Repository
 from siding.git.unfinished import Unfinished, unfinished_in
 from siding.ids import Sha, TaskId
-from siding.ledger.step import Step, StepKind, StepStatus
+from siding.ledger.details import ApplyDetail, RollbackDetail
+from siding.ledger.reports import MergedBranch
+from siding.ledger.step import Step, StepStatus
 
 _MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
 _LOOKED_AT = 1000  # steps; an older apply is as good as none
@@ -94,10 +96,11 @@ def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step 
     """Return the step that merged a branch (any, when None) into the workspace, if it is still in
     effect and nothing was applied since."""
     for step in effective_steps(project, task_id):
-        if step is None or (step.kind == StepKind.APPLY and step.record.get("whole")):
+        detail = None if step is None else step.detail
+        if step is None or (isinstance(detail, ApplyDetail) and detail.whole):
             return None
-        merged = step.record.get("merged")
-        if isinstance(merged, dict) and branch in (None, merged.get("branch")):
+        merged = detail.merged if isinstance(detail, RollbackDetail) else None
+        if merged is not None and branch in (None, merged.branch):
             return step
     return None
 
@@ -109,7 +112,7 @@ def effective_steps(project: Project, task_id: TaskId) -> Iterator[Step | None]:
     for step in reversed(project.ledger(task_id).tail(_LOOKED_AT)):
         if limit is not None and step.number > limit:
             continue
-        if step.kind == StepKind.ROLLBACK and not isinstance(step.record.get("merged"), dict):
+        if step.goes_back:
             limit = _goes_to(step)
             if limit is None:
                 yield None
@@ -128,44 +131,40 @@ def departure(sources: Sources, branch: str, target: Sha) -> Departure:
         if step is None:
             return Departure()
         gaps, seen = gaps or step.number != seen - 1, step.number
-        merged = step.record.get("merged")
-        if isinstance(merged, dict):
-            if merged.get("branch") == branch and _reaches(repository, merged["commit"], target):
-                paths = tuple(unquote_path(each["name"]) for each in merged.get("conflicts", ()))
-                return Departure(commit=Sha(str(merged["commit"])), conflicts=paths)
-        elif _is_whole_apply(step, branch) and _reaches(
-            repository, step.record["commit_sha"], target
-        ):
-            head = step.record.get("head")
-            return Departure(
-                snapshot=Sha(str(step.snapshot)), heads=(Sha(str(head)),) if head else ()
-            )
+        match step.detail:
+            case RollbackDetail(merged=MergedBranch() as merged):
+                if merged.branch == branch and _reaches(repository, merged.commit, target):
+                    paths = tuple(unquote_path(each.name) for each in merged.conflicts)
+                    return Departure(commit=Sha(merged.commit), conflicts=paths)
+            case ApplyDetail() as applied if _is_whole(step, applied, branch):
+                if _reaches(repository, applied.commit_sha, target):
+                    heads = (Sha(applied.head),) if applied.head else ()
+                    return Departure(snapshot=Sha(str(step.snapshot)), heads=heads)
     return Departure() if gaps else _merged_by_agent(sources, target)
 
 
-def _is_whole_apply(step: Step, branch: str) -> bool:
+def _is_whole(step: Step, applied: ApplyDetail, branch: str) -> bool:
     return (
-        step.kind == StepKind.APPLY
-        and step.status == StepStatus.COMPLETED
-        and step.record.get("target_branch") == branch
-        and bool(step.record.get("whole"))
-        and bool(step.record.get("commit_sha"))
+        step.status == StepStatus.COMPLETED
+        and applied.target_branch == branch
+        and applied.whole
+        and bool(applied.commit_sha)
         and step.snapshot is not None
     )
 
 
 def _goes_to(step: Step) -> int | None:
     """Return the step whose state a rollback brought back; None when that is not known."""
-    target = step.record.get("target_step")
+    detail = step.detail
     try:
-        return int(str(target))
+        return int(str(detail.target_step)) if isinstance(detail, RollbackDetail) else None
     except ValueError:
         return None
 
 
-def _reaches(repository: Repository, old: object, new: Sha) -> bool:
+def _reaches(repository: Repository, old: str, new: Sha) -> bool:
     """Tell whether a commit of the ledger is part of the target; one that is gone is not."""
-    if not isinstance(old, str) or not old:
+    if not old:
         return False
     try:
         return old == new or repository.is_ancestor(Sha(old), new)

@@ -8,6 +8,7 @@ from typing import Any
 
 from siding.app.project import Project
 from siding.git.applying import Recovered, move_from, recover
+from siding.ledger.details import ApplyDetail
 from siding.ledger.running import Running
 from siding.ledger.step import StepStatus
 
@@ -17,10 +18,10 @@ def finish_apply(project: Project, running: Running) -> dict[str, Any]:
 
     The task's lock is held, and with it the certainty that no git of that step is alive.
     """
-    move = move_from(running.record["move"])
-    side = recover(
-        project.repository, project.user_settings, move, reason=str(running.record["reflog"])
-    )
+    detail = running.detail
+    assert isinstance(detail, ApplyDetail)
+    move = move_from(detail.move or {})
+    side = recover(project.repository, project.user_settings, move, reason=detail.reflog)
     if side is Recovered.DONE:
         return {"status": StepStatus.COMPLETED.value}
     return {

@@ -18,6 +18,7 @@ from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
 from siding.app.restoring import Destination, Restorer, Wish
+from siding.app.rollback import rollback_to
 from siding.app.selection import select
 from siding.errors import SidingError, UsageError
 from siding.git import objects
@@ -28,6 +29,8 @@ from siding.git.merging import Merged
 from siding.git.paths import quote_path
 from siding.git.store import APPLIES
 from siding.ids import Sha
+from siding.ledger.details import RollbackDetail
+from siding.ledger.reports import ConflictedPath, MergedBranch
 from siding.ledger.step import Step
 from siding.tasks.task import Task
 
@@ -38,19 +41,12 @@ class NothingToResolve(SidingError):
     code = "no_conflict"
 
 
-class ShownConflict(NamedTuple):
-    """A path in conflict, as it is shown."""
-
-    name: str
-    kind: str
-
-
 class Resolution(NamedTuple):
     """What was brought into the workspace."""
 
     step: Step
     branch: str
-    conflicts: tuple[ShownConflict, ...]
+    conflicts: tuple[ConflictedPath, ...]
     workspace: str
 
 
@@ -65,7 +61,7 @@ def resolve(project: Project, request: ApplyRequest) -> Resolution:
         with bench_for(project, project.snapshots, place) as bench:
             sources = Sources(
                 project=project, task=task, workspace=recorder.workspace, bench=bench,
-                user=project.user_settings, coverage=restorer.seen.coverage.as_record(),
+                user=project.user_settings, coverage=restorer.seen.coverage,
             )  # fmt: skip
             plan = planned(sources, request._replace(mode=Mode.SQUASH), restorer.seen.snapshot)
             if not plan.merged.conflicts:
@@ -76,7 +72,7 @@ def resolve(project: Project, request: ApplyRequest) -> Resolution:
                 )
             snapshot = _as_snapshot(sources, plan, restorer.seen.tree)
         conflicts = tuple(
-            ShownConflict(name=quote_path(c.path), kind=c.kind) for c in plan.conflicts
+            ConflictedPath(name=quote_path(c.path), kind=c.kind) for c in plan.conflicts
         )
         branch = plan.target.branch
         survey = restorer.survey(
@@ -84,17 +80,11 @@ def resolve(project: Project, request: ApplyRequest) -> Resolution:
         )
         done = restorer.carry_out(
             survey,
-            {
-                "target": "merge",
-                "target_step": None,
-                "hard": False,
-                "message": f"{branch} merged into the workspace, to be resolved",
-                "merged": {
-                    "branch": branch,
-                    "commit": plan.target.sha,
-                    "conflicts": [each._asdict() for each in conflicts],
-                },
-            },
+            RollbackDetail(
+                target="merge",
+                message=f"{branch} merged into the workspace, to be resolved",
+                merged=MergedBranch(branch=branch, commit=plan.target.sha, conflicts=conflicts),
+            ),
         )
         return Resolution(
             step=done.step,
@@ -130,12 +120,7 @@ def abort(project: Project, named: str | None) -> Step:
         )
         done = restorer.carry_out(
             survey,
-            {
-                "target": "step" if before else "base",
-                "target_step": f"{before:04d}" if before else None,
-                "hard": False,
-                "message": "the merge was given up",
-            },
+            rollback_to("the merge was given up", step=before or None),
         )
         return done.step
 

@@ -1,8 +1,7 @@
 """An apply as a step: the recorder it uses, and the move under its intent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from siding.app.apply_content import Sources
 from siding.app.project import Project
@@ -14,6 +13,7 @@ from siding.git.coverage import Coverage
 from siding.git.patches import Change
 from siding.git.store import APPLIES
 from siding.ids import Sha
+from siding.ledger.details import ApplyDetail
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.storage.locks import FileLock
 from siding.tasks.task import Task
@@ -78,7 +78,7 @@ class Settled(Recorder):
         """Return where the states of this task come from."""
         return Sources(
             project=self.project, task=self.task, workspace=self.workspace, bench=bench,
-            user=self.project.user_settings, coverage=self.seen.coverage.as_record(),
+            user=self.project.user_settings, coverage=self.seen.coverage,
         )  # fmt: skip
 
 
@@ -91,16 +91,16 @@ def record_move(
     recorder: Recorder,
     move: Move,
     changes: Sequence[Change],
-    record: Mapping[str, Any],
+    detail: ApplyDetail,
     *,
     hooks: tuple[str, ...] = (),
     files_back: bool = False,
 ) -> Step:
-    """Move the branch and its checkout, as a step with the fields of `record`."""
+    """Move the branch and its checkout, as the step that `detail` describes."""
     project = recorder.project
-    reflog = f"siding {'undo' if 'undoes' in record else 'apply'}: {recorder.task.name}"
-    intent = {**record, "move": move.as_record(), "reflog": reflog}
-    running = recorder.begin(StepKind.APPLY, token="", record=intent)
+    reflog = f"siding {'undo' if detail.reversal.undoes else 'apply'}: {recorder.task.name}"
+    intent = detail._replace(move=move.as_record(), reflog=reflog)
+    running = recorder.begin(StepKind.APPLY, token="", record=intent.as_record())
     act = take_back if files_back else carry_out
     try:
         act(

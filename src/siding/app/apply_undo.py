@@ -4,8 +4,6 @@ Only where it costs nobody anything: the branch is still where the apply left it
 that this repository knows of has seen it.
 """
 
-from typing import Any
-
 from siding.app.apply_steps import Settled, new_token, record_move
 from siding.app.locking import holding_task
 from siding.app.project import Project
@@ -21,8 +19,8 @@ from siding.git.applying import (
 )
 from siding.git.command import Place
 from siding.git.errors import CommandFailed
-from siding.ids import step_id
-from siding.ledger.step import Step, StepKind
+from siding.ledger.details import ApplyDetail, Reversal
+from siding.ledger.step import Step
 from siding.tasks.task import Task
 
 
@@ -47,7 +45,8 @@ def undo_apply(project: Project, task: Task, step: Step) -> Step:
                 f"the commits of step {step.id} were pushed: {', '.join(remotes[:3])} has them",
                 hint=f"`git revert` makes a commit that takes them back on {move.branch}",
             )
-    return _go(project, task, step, move.reversed(new_token(project)), word="undoes")
+    back = move.reversed(new_token(project))
+    return _go(project, task, step, back, Reversal(undoes=step.id))
 
 
 def redo_apply(project: Project, task: Task, step: Step) -> Step:
@@ -62,10 +61,10 @@ def redo_apply(project: Project, task: Task, step: Step) -> Step:
         )
     if move.branch:
         _refuse_moved(project, move.reversed(move.token), step)
-    return _go(project, task, step, move, word="redoes")
+    return _go(project, task, step, move, Reversal(redoes=step.id))
 
 
-def _go(project: Project, task: Task, step: Step, move: Move, *, word: str) -> Step:
+def _go(project: Project, task: Task, step: Step, move: Move, reversal: Reversal) -> Step:
     repository = project.repository
     if move.branch:
         move = move._replace(checkout=checkout_of(repository, move.branch))
@@ -78,29 +77,43 @@ def _go(project: Project, task: Task, step: Step, move: Move, *, word: str) -> S
         raise CannotUndo(
             f"the commits of step {step.id} are no longer in the repository"
         ) from error
-    record: dict[str, Any] = {
-        "mode": step.record.get("mode"),
-        "commit_sha": move.new if move.branch else "",
-        "commit_message": step.record.get("commit_message", ""),
-        "message": f"{'undo' if word == 'undoes' else 'redo'} of step {step.id}",
-        "target_branch": move.branch,
-        "target_before": move.old if move.branch else "",
-        "whole": bool(step.record.get("whole")) and word == "redoes",
-        "head": step.record.get("head"),
-        word: step_id(step.number),
-    }
-    files_back = not move.branch and word == "undoes"
+    done = applied_in(step)
+    undoes = reversal.undoes is not None
+    detail = ApplyDetail(
+        mode=done.mode,
+        commit_sha=move.new if move.branch else "",
+        commit_message=done.commit_message,
+        message=f"{'undo' if undoes else 'redo'} of step {step.id}",
+        target_branch=move.branch,
+        target_before=move.old if move.branch else "",
+        whole=done.whole and not undoes,
+        head=done.head,
+        reversal=reversal,
+    )
+    files_back = not move.branch and undoes
     with holding_task(project, task.id, f"taking step {step.id} back") as lock:
         recover_if_cut_off(project, task.id)
         recorder = Settled(project, project.tasks.load(task.id), lock)
-        return record_move(recorder, move, changes, record, files_back=files_back)
+        return record_move(recorder, move, changes, detail, files_back=files_back)
 
 
 def _move_of(step: Step) -> Move:
-    record = step.record.get("move")
-    if step.kind != StepKind.APPLY or not isinstance(record, dict):
-        raise CannotUndo(f"step {step.id} is not an apply that Siding can take back")
+    record = applied_in(step).move
+    if record is None:
+        raise _not_ours(step)
     return move_from(record)
+
+
+def applied_in(step: Step) -> ApplyDetail:
+    """Return what the apply `step` did; raise CannotUndo when it is no apply."""
+    detail = step.detail
+    if not isinstance(detail, ApplyDetail):
+        raise _not_ours(step)
+    return detail
+
+
+def _not_ours(step: Step) -> CannotUndo:
+    return CannotUndo(f"step {step.id} is not an apply that Siding can take back")
 
 
 def _refuse_moved(project: Project, move: Move, step: Step) -> None:

@@ -70,7 +70,7 @@ def gone_back(sources: Sources, tips: Sequence[Sha]) -> GoneBack:
     graph = parents_of(sources.bench, [*tips, *known], without=base)
     left = left_behind(returns, heads, tips, graph)
     abandoned = abandoned_steps(steps, returns) | {
-        step.number for step in steps if left.intersection(step.record.get("commits") or ())
+        step.number for step in steps if left.intersection(step.commits)
     }
     return GoneBack(commits=left, steps=abandoned, graph=graph)
 

@@ -11,6 +11,7 @@ from siding.app.hooks import HOOK_TIMEOUT_S, Hook, HookResult, run_hook
 from siding.app.project import Project
 from siding.app.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.settings import DEFAULT_POLICY_PATH, OWN_POLICY
+from siding.ledger.reports import PolicyEvent
 
 NO_POLICY = Ruling()
 
@@ -35,7 +36,7 @@ def run_judged_hook(
     timeout_s: float = HOOK_TIMEOUT_S,
 ) -> HookResult:
     """Run a hook, unless it came with the repository and the policy blocks it."""
-    events: tuple[Mapping[str, Any], ...] = ()
+    events: tuple[PolicyEvent, ...] = ()
     if hook.source == "repository" and may_be_judged(project):
         from siding.app.judging import judge_hook
 
@@ -51,10 +52,17 @@ def run_judged_hook(
 
 def hook_fields(ruling: Ruling, hooks: Iterable[HookResult]) -> dict[str, Any]:
     """Return what the ledger holds of the hooks of a step, and of the rules they matched."""
-    records = [each._asdict() for each in hooks]
-    events = [event for record in records for event in record.pop("policy_events")]
+    records = []
+    events = list(ruling.events)
+    for hook in hooks:
+        record = hook._asdict()
+        del record["policy_events"]
+        records.append(record)
+        events += hook.policy_events
     fields: dict[str, Any] = {"hooks": records} if records else {}
-    return {**fields, "policy_events": [*ruling.events, *events]} if events else fields
+    if len(events) > len(ruling.events):
+        fields["policy_events"] = [each.as_record() for each in events]
+    return fields
 
 
 def may_be_judged(project: Project) -> bool:

@@ -8,11 +8,12 @@ allowed exactly these, and any change to them asks again.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siding.app.project import Project
 from siding.app.settings import hooks_in
 from siding.app.trusting import HOOKS, add, trust_json, trusted_hooks
+from siding.ledger.reports import PolicyEvent
 from siding.process.capture import run_captured
 from siding.process.sha256 import sha256_hex
 
@@ -36,7 +37,7 @@ class HookResult(NamedTuple):
     source: str
     exit_code: int
     output: str
-    policy_events: tuple[Mapping[str, Any], ...] = ()  # rules that the command matched
+    policy_events: tuple[PolicyEvent, ...] = ()  # rules that the command matched
 
 
 class RepositoryHooks(NamedTuple):

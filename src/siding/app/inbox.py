@@ -21,6 +21,7 @@ from siding.app.projects import known_projects
 from siding.app.wiring import App
 from siding.errors import SidingError
 from siding.ids import TaskId
+from siding.ledger.details import RollbackDetail
 from siding.ledger.step import Step, StepStatus
 
 
@@ -109,8 +110,9 @@ def decision_entry(project: Project, decision: DecisionView, task_name: str = ""
 
 def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> InboxEntry | None:
     """Return the last step of a task as something that waits; None when it does not."""
-    merged = step.record.get("merged")
-    conflicts = merged.get("conflicts") if isinstance(merged, dict) else None
+    detail = step.detail
+    merged = detail.merged if isinstance(detail, RollbackDetail) else None
+    conflicts = () if merged is None else merged.conflicts
     place: dict[str, Any] = {
         "since": step.ended_at or step.started_at,
         "page": f"/tasks/{task_id}/steps/{step.number}",
@@ -131,7 +133,7 @@ def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> In
         return _entry(
             project,
             kind=Waits.POLICY,
-            title=str(step.record.get("reason") or "stopped by a hook or the policy"),
+            title=step.reason or "stopped by a hook or the policy",
             detail=step.title,
             command=f"siding show {step.number} -t {task_id}",
             **place,
@@ -142,7 +144,7 @@ def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> In
             project,
             kind=Waits.FAILED,
             title=f"{how}: {step.title}",
-            detail=str(step.record.get("reason") or ""),
+            detail=step.reason,
             command=f"siding show {step.number} -t {task_id}",
             **place,
         )

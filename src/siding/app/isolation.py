@@ -10,13 +10,14 @@ screen. Who did it is not known: the command, something it left running, or the 
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.project_places import id_file
 from siding.git import fingerprint
 from siding.git.fingerprint import Fingerprint, Mark, RefChange, mark_of
 from siding.git.own_git_dir import OwnGitDir, take_own
 from siding.git.paths import quote_path
+from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
@@ -32,21 +33,6 @@ LOOK_MS_PER_FILE = 0.0022
 LOOK_AT_MOST = 0.05  # of the run's own time
 ALWAYS_LOOKED_AT = 2_000  # files
 MOST_NAMED = 20  # paths that an event names one by one
-ALARM, NOTE = "alarm", "note"
-
-
-class Change(NamedTuple):
-    """Something outside the workspace that is not as it was before the run."""
-
-    what: str  # branch, tag, ref, stash, head, index, files, config, hook, git, worktree, own, ...
-    name: str
-    how: str  # in words: "made", "moved", ...
-    weight: str = ALARM  # NOTE: commands do this in an ordinary day
-    before: str | None = None
-    after: str | None = None
-
-    def as_record(self) -> dict[str, Any]:
-        return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 class _Moment(NamedTuple):
@@ -77,8 +63,8 @@ class Watch:
         self._after = self._moment()
         self._look = self._start_looking(took_ms)
 
-    def fields(self) -> dict[str, Any]:
-        """Return what the ledger holds of it; asked for once, after `ended`."""
+    def isolation(self) -> IsolationReport:
+        """Return what changed outside; asked for once, after `ended`."""
         changes = [*self._changes(), *self._files()]
         for moment in (self._before, self._after):
             moment.repository.close()
@@ -91,7 +77,7 @@ class Watch:
                 worktree={"name": self._workspace.name, "path": self._workspace.path},
                 changes=[each.as_record() for each in kept],
             )
-        return {"isolation": {"changes": [each.as_record() for each in kept], "files": files}}
+        return IsolationReport(changes=tuple(kept), files=files)
 
     def _moment(self) -> _Moment:
         project = self._project
@@ -118,7 +104,7 @@ class Watch:
 
     # -- what is different ------------------------------------------------------------------
 
-    def _changes(self) -> Iterator[Change]:
+    def _changes(self) -> Iterator[OutsideChange]:
         before, after = self._before, self._after
         yield from _head(before.repository, after.repository)
         yield from _own_git_dir(before, after, self._workspace.branch)
@@ -126,7 +112,7 @@ class Watch:
             yield _ref(ref)
         yield from self._index()
         for key in fingerprint.changed_settings(before.repository.config, after.repository.config):
-            yield Change(what="config", name=key, how="changed")
+            yield OutsideChange(what="config", name=key, how="changed")
         for what, old, new in (
             ("hook", before.repository.hooks, after.repository.hooks),
             ("git", before.repository.steering, after.repository.steering),
@@ -135,20 +121,20 @@ class Watch:
             ("record", before.ours, after.ours),
         ):
             for name, how in fingerprint.changed_marks(old, new):
-                yield Change(what=what, name=name, how=how)
+                yield OutsideChange(what=what, name=name, how=how)
         if before.snapshot != after.snapshot:
-            yield Change(what="record", name="the task's newest snapshot", how="changed")
+            yield OutsideChange(what="record", name="the task's newest snapshot", how="changed")
 
-    def _index(self) -> Iterator[Change]:
+    def _index(self) -> Iterator[OutsideChange]:
         paths = fingerprint.changed_index(
             self._before.repository, self._after.repository,
             self._project.paths.hash_size // 2,
         )  # fmt: skip
         if paths is None:
-            yield Change(what="index", name="the index of your checkout", how="rewritten",
+            yield OutsideChange(what="index", name="the index of your checkout", how="rewritten",
                          weight=NOTE)  # fmt: skip
         elif paths:
-            yield Change(what="index", name=_named(paths), how="staged otherwise")
+            yield OutsideChange(what="index", name=_named(paths), how="staged otherwise")
 
     def _start_looking(self, took_ms: int) -> "Look | None":
         from siding.git import touched
@@ -169,7 +155,7 @@ class Watch:
             root=main, index=index, since_ns=self._since_ns,
         )  # fmt: skip
 
-    def _files(self) -> Iterator[Change]:
+    def _files(self) -> Iterator[OutsideChange]:
         from siding.git import touched
 
         found = None if self._look is None else touched.finish(self._look)
@@ -177,13 +163,12 @@ class Watch:
         own = os.path.relpath(self._project.app.home.root, self._project.paths.root)
         paths = [each for each in found or () if not os.fsdecode(each).startswith(f"{own}/")]
         if paths:
-            yield Change(what="files", name=_named(paths), how="changed")
+            yield OutsideChange(what="files", name=_named(paths), how="changed")
 
 
-def say(change: Mapping[str, Any]) -> str:
-    """Return one change in words, from its record."""
-    what, name, how = (str(change.get(key, "")) for key in ("what", "name", "how"))
-    before, after = change.get("before"), change.get("after")
+def say(change: OutsideChange) -> str:
+    """Return one change in words."""
+    what, name, how, _weight, before, after = change
     moved = f" ({_short(before)} -> {_short(after)})" if before or after else ""
     subject = {
         "files": f"your checkout: {name}",
@@ -199,36 +184,38 @@ def say(change: Mapping[str, Any]) -> str:
     return f"{subject} {how}{moved}"
 
 
-def _head(before: Fingerprint, after: Fingerprint) -> Iterator[Change]:
+def _head(before: Fingerprint, after: Fingerprint) -> Iterator[OutsideChange]:
     if before.head != after.head:
-        yield Change(
+        yield OutsideChange(
             what="head", name="HEAD", how="changed", before=_text(before.head),
             after=_text(after.head),
         )  # fmt: skip
 
 
-def _own_git_dir(before: _Moment, after: _Moment, branch: str) -> Iterator[Change]:
+def _own_git_dir(before: _Moment, after: _Moment, branch: str) -> Iterator[OutsideChange]:
     """Yield what will make git's next command in the workspace do something else than this task's
     work: move a branch of somebody else's, or run a program."""
     old, new = before.own, after.own
     if old.head != new.head and new.branch not in (None, branch):
         # A branch that the run made is its own affair; what it commits next is on no other's.
         made = not fingerprint.has_ref(before.repository, f"refs/heads/{new.branch}")
-        yield Change(
+        yield OutsideChange(
             what="own",
             name="HEAD",
             how=f"is on branch {new.branch!r} now, which is not this task's: commits go there",
             weight=NOTE if made else ALARM,
         )
     for name, how in fingerprint.changed_marks(old.steering, new.steering):
-        yield Change(what="own", name=name, how=f"{how}: git goes by it")
+        yield OutsideChange(what="own", name=name, how=f"{how}: git goes by it")
     if new.commands and new.commands != old.commands:
-        yield Change(what="own", name="an unfinished rebase", how="will run a command (exec)")
+        yield OutsideChange(
+            what="own", name="an unfinished rebase", how="will run a command (exec)"
+        )
     elif new.todo is not None and old.todo is None:
-        yield Change(what="own", name="a rebase", how="is unfinished", weight=NOTE)
+        yield OutsideChange(what="own", name="a rebase", how="is unfinished", weight=NOTE)
 
 
-def _ref(ref: RefChange) -> Change:
+def _ref(ref: RefChange) -> OutsideChange:
     how = "made" if ref.before is None else "removed" if ref.after is None else "moved"
     made = NOTE if how == "made" else ALARM
     for prefix, what, weight in (
@@ -240,17 +227,17 @@ def _ref(ref: RefChange) -> Change:
     ):
         if ref.name.startswith(prefix):
             name = ref.name.removeprefix(prefix) or ref.name
-            return Change(what=what, name=name, how=how, weight=weight, before=ref.before,
+            return OutsideChange(what=what, name=name, how=how, weight=weight, before=ref.before,
                           after=ref.after)  # fmt: skip
-    return Change(what="ref", name=ref.name, how=how, before=ref.before, after=ref.after)
+    return OutsideChange(what="ref", name=ref.name, how=how, before=ref.before, after=ref.after)
 
 
 # -- what Siding's own commands did meanwhile ---------------------------------------------------
 
 
 def _without_ours(
-    project: "Project", workspace: Workspace, changes: list[Change], since_ns: int
-) -> list[Change]:
+    project: "Project", workspace: Workspace, changes: list[OutsideChange], since_ns: int
+) -> list[OutsideChange]:
     """Leave out what this run may do, and what other commands of ours did side by side."""
     left = [each for each in changes if not _own(workspace, each)]
     if not left:
@@ -259,7 +246,7 @@ def _without_ours(
     return [each for each in left if not others.explain(each)]
 
 
-def _own(workspace: Workspace, change: Change) -> bool:
+def _own(workspace: Workspace, change: OutsideChange) -> bool:
     """Whether a run may do this: its own branch is its own, and so are our hidden refs."""
     if change.what == "branch" and change.name == workspace.branch:
         return change.how != "removed"
@@ -280,7 +267,7 @@ class _Others:
         self._all = [each for each in project.registry.all() if each.task_id != workspace.task_id]
         self._moved: bool | None = None
 
-    def explain(self, change: Change) -> bool:
+    def explain(self, change: OutsideChange) -> bool:
         """Return whether a command of ours did this, or may have as part of its work."""
         if change.what == "branch":
             owner = next((each for each in self._all if each.branch == change.name), None)

@@ -16,6 +16,7 @@ from siding.app.redaction import printable
 from siding.app.ruling import Answer, Asked, Asker, Ruling, RunToJudge
 from siding.errors import UsageError
 from siding.ids import TaskId
+from siding.ledger.reports import PolicyEvent
 from siding.policy.engine import check_argv, check_line
 from siding.policy.rules import BUILT_IN
 from siding.policy.verdict import Action, Verdict
@@ -35,7 +36,7 @@ def judge_run(
     verdict = _judge(project, run, in_force)
     ruling = _answered(project, run, verdict, allow, None if inside else ask)
     if not ruling.runs:
-        rules = sorted({str(each["rule"]) for each in ruling.events})
+        rules = sorted({each.rule for each in ruling.events})
         project.events.emit("policy.blocked", task={"id": run.task_id}, rules=rules)
     return ruling._replace(withheld=len(in_force.withheld))
 
@@ -49,7 +50,7 @@ def judge_hook(project: Project, hook: Hook, *, root: Path, env: Mapping[str, st
     place = place_for(ground_of(project), cwd=root, workspace=root, policy=in_force.policy)
     verdict = check_line(hook.command, place, in_force.policy, environment_for(env))
     events = _events(verdict, dict.fromkeys(_questions(verdict), Answer.REMEMBERED))
-    told = tuple({**each, "via": [f"{hook.moment} hook", *each["via"]]} for each in events)
+    told = tuple(each._replace(via=(f"{hook.moment} hook", *each.via)) for each in events)
     if verdict.action is not Action.BLOCK:
         return Ruling(events=told)
     return Ruling(runs=False, events=told, reason=_reason(verdict), hint=_hint(verdict))
@@ -135,22 +136,25 @@ def _questions(verdict: Verdict) -> tuple[Asked, ...]:
     )  # fmt: skip
 
 
-def _events(verdict: Verdict, answers: Mapping[Asked, Answer]) -> tuple[Mapping[str, Any], ...]:
+def _events(verdict: Verdict, answers: Mapping[Asked, Answer]) -> tuple[PolicyEvent, ...]:
     told = {(each.command, each.rule, each.matched): answer for each, answer in answers.items()}
     events = []
-    for event in verdict.events():
-        spelled = {key: _printable(value) for key, value in event.items()}
-        answer = told.get((event["command"], event["rule"], event["matched"]))
-        if event["action"] == "ask" and answer is not None:
-            spelled["answer"] = answer.value
-        events.append(spelled)
+    for part in verdict.parts:
+        for finding in part.findings:
+            answer = told.get((part.text, finding.rule, finding.matched))
+            asked = finding.action is Action.ASK
+            events.append(
+                PolicyEvent(
+                    rule=finding.rule,
+                    action=finding.action.value,
+                    matched=printable(finding.matched),
+                    reason=printable(finding.reason),
+                    command=printable(part.text),
+                    via=tuple(map(printable, part.via)),
+                    answer=answer.value if asked and answer is not None else None,
+                )
+            )
     return tuple(events)
-
-
-def _printable(value: Any) -> Any:
-    if isinstance(value, list):
-        return [printable(each) for each in value]
-    return printable(value) if isinstance(value, str) else value
 
 
 # -- the words ----------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What a step printed, in windows: never the whole of it in memory."""
 
 from siding.app.project import Project
+from siding.ledger.details import RunDetail
 from siding.ledger.step import Step
 from siding.process.output_files import Output, Span, read_output
 from siding.tasks.task import Task
@@ -10,10 +11,11 @@ __all__ = ["Output", "Span", "output"]
 
 def output(project: Project, task: Task, found: Step) -> Output | None:
     """Return the output of a step, or None when it left none."""
-    told = found.record.get("output")
-    counts = told if isinstance(told, dict) else {}
+    detail = found.detail
+    told = detail.output if isinstance(detail, RunDetail) else None
+    counts = (None, None) if told is None else (told.stdout_bytes, told.stderr_bytes)
     path = project.task_layout(task.id).artifact(found.number, "output")
     try:
-        return read_output(path, counts.get("stdout_bytes"), counts.get("stderr_bytes"))
+        return read_output(path, *counts)
     except FileNotFoundError:
         return None

@@ -280,7 +280,7 @@ def _made(
             raise GateClosed("the workspace changed after its gates ran", hint="try again")
         sources = Sources(
             project=project, task=task, workspace=workspace, bench=bench,
-            user=project.user_settings, coverage=seen.coverage.as_record(),
+            user=project.user_settings, coverage=seen.coverage,
         )  # fmt: skip
         found = gone_back(sources, [head])
         behind = found.behind(head)

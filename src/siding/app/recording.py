@@ -22,6 +22,7 @@ from siding.git.capture import Capture
 from siding.git.patches import DiffStat
 from siding.ids import step_id
 from siding.ledger.damage import highest_number
+from siding.ledger.details import RunDetail
 from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.ledger.store import StepTaken
@@ -100,10 +101,11 @@ class Recorder:
 
     def _join_output(self, step: Step) -> None:
         """Bring the newest output into its final form, if there was no room for that before."""
-        told = step.record.get("output")
-        counted = told.get("stdout_bytes") if isinstance(told, dict) else None
-        if not isinstance(counted, int):
+        detail = step.detail
+        told = detail.output if isinstance(detail, RunDetail) else None
+        if told is None or told.stdout_bytes is None:
             return
+        counted = told.stdout_bytes
         output = self.layout.artifact(step.number, "output")
         if not settle_output(output, counted):
             recover_output(output)

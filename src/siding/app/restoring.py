@@ -5,9 +5,9 @@ state in a snapshot and the intent on disk first. What no snapshot holds is neve
 or is moved into the project's trash when that was asked for.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
@@ -19,7 +19,7 @@ from siding.git.expecting import expect, ignored_now, ignored_there, let_go
 from siding.git.modes import Modes, State, mode_changes, modes_of, state_of
 from siding.git.obstacles import changed_since, obstacles, of_others
 from siding.git.patches import diff_trees
-from siding.git.paths import is_under, quote_path, unquote_path
+from siding.git.paths import is_under, quote_path
 from siding.git.restore import (
     Left,
     Restoration,
@@ -35,6 +35,7 @@ from siding.git.roots import WorktreeRoot
 from siding.git.staging import staged
 from siding.git.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
+from siding.ledger.details import LeftAlone, RollbackDetail
 from siding.ledger.running import Running
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.storage.locks import FileLock
@@ -79,7 +80,7 @@ class Destination(NamedTuple):
 
     snapshot: Sha
     name: str
-    coverage: Mapping[str, Any] | None
+    coverage: Coverage | None
 
 
 class Wish(NamedTuple):
@@ -142,24 +143,22 @@ class Restorer:
         return survey(self.project, self.recorder.task.id, here, destination, wish)
 
     def carry_out(
-        self, survey: Survey, record: Mapping[str, Any], *, even_incomplete: bool = False
+        self, survey: Survey, told: RollbackDetail, *, even_incomplete: bool = False
     ) -> Restored:
-        """Do it, as a step with the fields of `record`.
+        """Do it, as the step that `told` begins to describe.
 
         Raises NeedsConsent, InTheWay and Moving before anything is changed.
         """
         self._refuse(survey, even_incomplete=even_incomplete)
         trash = self._trash(survey)
-        bring_back = survey.wish.bring_back
-        fields = {
-            **record,
-            "restored": survey.destination.snapshot,
-            **({"paths": [quote_path(p) for p in survey.wish.paths]} if survey.wish.paths else {}),
-            **({"trash": trash} if trash else {}),
-            **({"brought_back": list(bring_back)} if bring_back else {}),
-            **_left_record(survey.plan),
-        }
-        running = self.recorder.begin(StepKind.ROLLBACK, token="", record=fields)
+        told = told._replace(
+            restored=survey.destination.snapshot,
+            paths=tuple(quote_path(path) for path in survey.wish.paths),
+            trash=trash,
+            brought_back=survey.wish.bring_back,
+            left=tuple(LeftAlone(quote_path(e.path), e.why.value) for e in survey.plan.left),
+        )
+        running = self.recorder.begin(StepKind.ROLLBACK, token="", record=told.as_record())
         came, stays = self._act(survey, trash)
         return self._finish(running, survey, trash, (came, stays))
 
@@ -257,22 +256,21 @@ def survey(
         ignored = ignored_there(store, task_id, here.root, destination.snapshot, changes, place=own)
     for place in wish.bring_back:  # what returns takes its place
         ignored -= set(listed(project.layout.root / place / ASIDE))
-    there = destination.coverage or {}
-    empty = _paths_in(there, "empty_dirs")
+    there = destination.coverage or Coverage()
     modes = modes_of(store, destination.snapshot)
     plan = plan_restoration(
         changes,
-        unknown={*(skipped.path for skipped in here.coverage.skipped), *_skipped(there)},
+        unknown={skipped.path for skipped in (*here.coverage.skipped, *there.skipped)},
         ignored=ignored,
         paths=wish.paths,
-        directories=empty,
+        directories=there.empty_dirs,
         mode_changes=mode_changes(
             store,
             State(tree=here.tree, modes=here.modes),
             State(tree=destination.snapshot, modes=modes),
             changes=changes,
             empty_before=here.coverage.empty_dirs,
-            empty_after=empty,
+            empty_after=there.empty_dirs,
         ),
         modes=modes,
     )
@@ -326,35 +324,27 @@ class _Remembering(Recorder):
 
 def _concerns(destination: Destination) -> list[str]:
     """Return what is to be said about a snapshot that does not hold everything."""
-    report = destination.coverage or {}
-    if report.get("complete", True):
+    report = destination.coverage
+    if report is None or report.complete:
         return []
     parts = []
-    skipped = report.get("skipped") or []
-    if skipped:
-        named = ", ".join(f"{each['path']} ({each['reason']})" for each in skipped[:_NAMED])
+    if skipped := report.skipped:
+        named = ", ".join(f"{quote_path(s.path)} ({s.reason})" for s in skipped[:_NAMED])
         parts.append(f"it lacks {named}" + _and_more(skipped))
-    if nested := report.get("nested") or []:
-        parts.append(f"of the repositories in {', '.join(nested[:_NAMED])} only the files")
-    if unstable := report.get("unstable") or []:
-        named = ", ".join(unstable[:_NAMED])
-        parts.append(f"{named}{_and_more(unstable)} changed while it was taken")
-    if foreign := report.get("foreign") or []:
-        named = ", ".join(foreign[:_NAMED])
-        parts.append(f"the owner of {named}{_and_more(foreign)}, who is another user")
+    if report.nested:
+        named = ", ".join(quote_path(path) for path in report.nested[:_NAMED])
+        parts.append(f"of the repositories in {named} only the files")
+    if report.unstable:
+        parts.append(f"{_some(report.unstable)} changed while it was taken")
+    if report.foreign:
+        parts.append(f"the owner of {_some(report.foreign)}, who is another user")
+    if report.lacks_more:
+        parts.append("its record does not say in what")
     return [f"the snapshot of {destination.name} is incomplete: " + "; ".join(parts)]
 
 
 def _and_more(items: Sequence[object]) -> str:
     return f" and {len(items) - _NAMED} more" if len(items) > _NAMED else ""
-
-
-def _skipped(report: Mapping[str, Any]) -> list[bytes]:
-    return [unquote_path(each["path"]) for each in report.get("skipped") or []]
-
-
-def _paths_in(report: Mapping[str, Any], name: str) -> list[bytes]:
-    return [unquote_path(path) for path in report.get(name) or []]
 
 
 def _limited(found: Sequence[bytes], paths: Sequence[bytes]) -> list[bytes]:
@@ -368,11 +358,6 @@ def _limited(found: Sequence[bytes], paths: Sequence[bytes]) -> list[bytes]:
 
 def _within(path: bytes, paths: Sequence[bytes]) -> bool:
     return not paths or any(is_under(path, wanted) for wanted in paths)
-
-
-def _left_record(plan: Restoration) -> dict[str, Any]:
-    left = [{"path": quote_path(each.path), "why": each.why.value} for each in plan.left]
-    return {"left": left} if left else {}
 
 
 def _some(paths: Sequence[bytes]) -> str:

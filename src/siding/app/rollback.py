@@ -9,7 +9,7 @@ stay in the branch, and are not published (`gone_back.py`).
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siding.app.locking import holding_task
 from siding.app.named_paths import named_paths, refuse_unknown
@@ -30,18 +30,20 @@ from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.app.steps import step as find_step
 from siding.errors import NotFound, SidingError
+from siding.git.coverage import Coverage
 from siding.git.errors import GitError
 from siding.git.heads import head_in
 from siding.git.paths import quote_path
 from siding.git.refs import read_head
-from siding.ids import Sha
+from siding.ids import Sha, step_id
+from siding.ledger.details import RollbackDetail
 from siding.ledger.step import Step
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
 __all__ = [
     "NeedsConsent", "Request", "Restored", "RolledBack", "Survey",
-    "destination_of", "moved_branch", "preview", "quote_path", "rollback", "rollback_record",
+    "destination_of", "moved_branch", "preview", "quote_path", "rollback", "rollback_to",
 ]  # fmt: skip
 
 
@@ -83,8 +85,8 @@ def rollback(project: Project, request: Request) -> RolledBack:
         states = (destination.snapshot, restorer.seen.tree)
         refuse_unknown(project.snapshots, states, wish.paths)
         found = restorer.survey(destination, wish)
-        record = rollback_record(f"back to {destination.name}", step=number, hard=request.hard)
-        restored = restorer.carry_out(found, record)
+        told = rollback_to(f"back to {destination.name}", step=number, hard=request.hard)
+        restored = restorer.carry_out(found, told)
         return RolledBack(
             task=task,
             settled=tuple(restorer.settled),
@@ -109,14 +111,14 @@ def preview(project: Project, request: Request) -> Iterator[Survey]:
         yield survey(project, task.id, here, destination, wish)
 
 
-def rollback_record(message: str, *, step: int | None, hard: bool) -> dict[str, Any]:
-    """Return the fields that every rollback line of the ledger has; `step` None is the base."""
-    return {
-        "message": message,
-        "target": "base" if step is None else "step",
-        "target_step": None if step is None else f"{step:04d}",
-        "hard": hard,
-    }
+def rollback_to(message: str, *, step: int | None, hard: bool = False) -> RollbackDetail:
+    """Return the act of going to the state after a step; `step` None is the base."""
+    return RollbackDetail(
+        target="base" if step is None else "step",
+        target_step=None if step is None else step_id(step),
+        message=message,
+        hard=hard,
+    )
 
 
 def destination_of(workspace: Workspace, target: Step | None) -> Destination:
@@ -128,21 +130,19 @@ def destination_of(workspace: Workspace, target: Step | None) -> Destination:
                 hint="`siding checkpoint` does that, from the commit its branch left its base at; "
                 "`siding doctor` says if something is lost",
             )
+        lacks = workspace.rest.get("base_coverage")
         return Destination(
             snapshot=workspace.base_snapshot,
             name="the base",
-            coverage=workspace.rest.get("base_coverage"),
+            coverage=Coverage.from_record(lacks) if isinstance(lacks, dict) else None,
         )
     if target.snapshot is None:
         raise NotFound(
             f"step {target.id} has no snapshot",
             hint="it comes from another tool, or was never recorded whole",
         )
-    coverage = target.record.get("coverage")
     return Destination(
-        snapshot=Sha(target.snapshot),
-        name=f"step {target.id}",
-        coverage=coverage if isinstance(coverage, dict) else None,
+        snapshot=Sha(target.snapshot), name=f"step {target.id}", coverage=target.coverage
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.ids import TaskId
+from siding.ledger.reports import PolicyEvent
 
 POLICY_EXIT = 5
 
@@ -38,7 +39,7 @@ class Ruling(NamedTuple):
     """What the policy says to one run."""
 
     runs: bool = True
-    events: tuple[Mapping[str, Any], ...] = ()
+    events: tuple[PolicyEvent, ...] = ()
     reason: str = ""  # why it does not run
     hint: str = ""
     withheld: int = 0  # what of the project's policy does not count, for want of trust
@@ -46,7 +47,9 @@ class Ruling(NamedTuple):
     @property
     def fields(self) -> dict[str, Any]:
         """What the ledger holds of it."""
-        fields: dict[str, Any] = {"policy_events": list(self.events)} if self.events else {}
+        fields: dict[str, Any] = {}
+        if self.events:
+            fields["policy_events"] = [each.as_record() for each in self.events]
         if not self.runs:
             fields |= {"status": "blocked", "exit_code": POLICY_EXIT, "reason": self.reason}
         return fields

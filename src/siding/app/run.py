@@ -24,6 +24,7 @@ from siding.app.sandboxing import (
 )
 from siding.app.selection import select
 from siding.errors import NoActiveTask, UsageError
+from siding.ledger.reports import IsolationReport
 from siding.ledger.running import Running
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.process.command import Command, Ending, Outcome, Screen, StdinPlan, StreamPlan
@@ -86,7 +87,7 @@ class RunResult(NamedTuple):
     started_task: bool
     ruling: Ruling  # what the policy said
     fence: FencePlan = FencePlan()  # the sandbox and limits it had
-    isolation: Mapping[str, Any] = {}  # what changed outside, of a run without a step
+    isolation: IsolationReport = IsolationReport()  # what changed outside, of a run without a step
 
 
 def run(
@@ -205,7 +206,7 @@ def _recorded(
         hooks, untrusted = [*hooks, *after], untrusted + more_untrusted
         fields = {}
     fields |= hook_fields(ruling, hooks)
-    later = None if outcome is None else watch.fields
+    later = None if outcome is None else lambda: {"isolation": watch.isolation().as_record()}
     step = recorder.finish(running, fields, later=later)
     if outcome is not None:
         settle_output(recorder.layout.artifact(running.number, "output"), outcome.stdout_bytes)
@@ -262,7 +263,7 @@ def _unrecorded(
         untrusted_hooks=0,
         started_task=False,
         ruling=ruling,
-        isolation=watch.fields(),
+        isolation=watch.isolation(),
     )
 
 

@@ -19,9 +19,7 @@ class StepCommit(NamedTuple):
 
 def commits_of(project: Project, step: Step) -> list[StepCommit]:
     """Return the first commits that the step's line names; git is started only if there are any."""
-    named = step.record.get("commits")
-    shas = [sha for sha in named if isinstance(sha, str)] if isinstance(named, list) else []
-    return [StepCommit(sha, _subject(project, Sha(sha))) for sha in shas[:LISTED]]
+    return [StepCommit(sha, _subject(project, Sha(sha))) for sha in step.commits[:LISTED]]
 
 
 def _subject(project: Project, sha: Sha) -> str | None:

@@ -6,22 +6,23 @@ itself; a redo returns to the state before the undo. So neither loses anything, 
 between; but what was changed since the act would go back with it, and that needs consent.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from siding.app.apply_undo import redo_apply, undo_apply
+from siding.app.apply_undo import applied_in, redo_apply, undo_apply
 from siding.app.close import Fate, close_task, remove_workspace
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
 from siding.app.reopen import MARK, Reopened, deleted_tasks, reopen
 from siding.app.restoring import Destination, NeedsConsent, Restored, Restorer, Wish
-from siding.app.rollback import rollback_record
+from siding.app.rollback import rollback_to
 from siding.app.selection import resolve, select
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.modes import State, mode_changes, state_of
 from siding.git.patches import diff_trees
 from siding.git.paths import is_under, quote_path, unquote_path
 from siding.ids import Sha, TaskId
+from siding.ledger.details import Reversal, RollbackDetail
 from siding.ledger.history import Act, Position, position, returns_to
 from siding.ledger.step import Step, StepKind
 from siding.tasks.states import TaskState, WorkspaceState
@@ -131,8 +132,9 @@ def redo(project: Project, request: Request) -> Undone:
 
 def _where(applied: Step) -> str:
     """Say where the branch is after an apply was taken back or done again."""
-    branch, at = applied.record.get("target_branch"), str(applied.record.get("commit_sha"))
-    return f" · {branch} is at {at[:10]}" if branch else " · files only"
+    where = applied_in(applied)
+    branch = where.target_branch
+    return f" · {branch} is at {where.commit_sha[:10]}" if branch else " · files only"
 
 
 def _reverse(
@@ -141,29 +143,24 @@ def _reverse(
     """Go back to the state before the step that did (or took back) the act."""
     assert act.step is not None
     assert act.by is not None
-    names = "undoes" if word == "undo" else "redoes"
+    reversal = Reversal(undoes=act.step.id) if word == "undo" else Reversal(redoes=act.step.id)
     attempt = found.attempt
-    if attempt is not None and attempt.record.get(names) != act.step.id:
+    if attempt is not None and attempt.reversal != reversal:
         attempt = None
-    wish = Wish(
-        paths=tuple(unquote_path(path) for path in act.step.record.get("paths") or ()),
-        hard=word == "redo" and bool(act.step.record.get("hard")),
-        force=request.force,
-        bring_back=trashes_of(act.by),
-    )
+    wish = wish_for(act, word)._replace(force=request.force)
     if not request.force:
         _require_nothing_newer(restorer, attempt or act.by, wish.paths)
     destination, number = _destination(restorer, act.by)
     survey = restorer.survey(destination, wish)
     before = restorer.seen.snapshot if attempt is None else returns_to(attempt)
-    record = {
-        **rollback_record(f"{word} of step {act.step.id}", step=number, hard=wish.hard),
-        names: act.step.id,
-        "returns": before,
-        **_earlier_trash(attempt),
-    }
+    told = rollback_to(f"{word} of step {act.step.id}", step=number, hard=wish.hard)._replace(
+        reversal=reversal,
+        returns=before,
+        # An attempt that was cut off may have put files into the trash: they belong to this one.
+        trash_before=() if attempt is None else trashes_of(attempt),
+    )
     # What the snapshot lacks was left alone on the way there, and is on the way back.
-    restored = restorer.carry_out(survey, record, even_incomplete=True)
+    restored = restorer.carry_out(survey, told, even_incomplete=True)
     return Undone(
         task=restorer.recorder.task,
         what=f"{'undid' if word == 'undo' else 'did'} step {act.step.id}"
@@ -205,8 +202,7 @@ def _destination(restorer: Restorer, by: Step) -> tuple[Destination, int | None]
             break
         if step.snapshot == snapshot:
             number = step.number
-            report = step.record.get("coverage")
-            coverage = report if isinstance(report, dict) else None
+            coverage = step.coverage
     return Destination(Sha(snapshot), f"the state before step {by.id}", coverage), number
 
 
@@ -290,11 +286,21 @@ def _closed_last(project: Project, gone: set[TaskId]) -> TaskId | None:
 
 def trashes_of(step: Step) -> tuple[str, ...]:
     """Return the places in the trash where a step, and attempts at it, put files."""
-    named = [step.record.get("trash"), *(step.record.get("trash_before") or ())]
-    return tuple(name for name in named if isinstance(name, str))
+    back = step.detail
+    if not isinstance(back, RollbackDetail):
+        return ()
+    return (*([back.trash] if back.trash else []), *back.trash_before)
 
 
-def _earlier_trash(attempt: Step | None) -> dict[str, Any]:
-    """An attempt that was cut off may have put files into the trash: they belong to this one."""
-    places = () if attempt is None else trashes_of(attempt)
-    return {"trash_before": list(places)} if places else {}
+def wish_for(act: Act, word: str) -> Wish:
+    """Return how the files go back to the state before the step that did the act, or took it
+    back."""
+    assert act.step is not None
+    assert act.by is not None
+    done = act.step.detail
+    assert isinstance(done, RollbackDetail)
+    return Wish(
+        paths=tuple(unquote_path(path) for path in done.paths),
+        hard=word == "redo" and done.hard,
+        bring_back=trashes_of(act.by),
+    )

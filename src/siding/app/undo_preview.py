@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from siding.app.apply_undo import applied_in
 from siding.app.project import Project
-from siding.app.restoring import Destination, Here, Survey, Wish, survey
+from siding.app.restoring import Destination, Here, Survey, survey
 from siding.app.rollback import require_place
 from siding.app.snapshots import TaskSnapshots
-from siding.app.undo import NothingToRedo, NothingToUndo, choose, position_of, trashes_of
+from siding.app.undo import NothingToRedo, NothingToUndo, choose, position_of, wish_for
 from siding.errors import NotFound
-from siding.git.paths import unquote_path
 from siding.ids import Sha
 from siding.ledger.history import Act, Position, returns_to
 from siding.ledger.step import StepKind
@@ -42,11 +42,11 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
         yield Coming(what="the task is closed again", step=None, survey=None)
         return
     if act.step.kind == StepKind.APPLY:
-        branch = act.step.record.get("target_branch") or "the checkout"
+        branch = applied_in(act.step).target_branch or "the checkout"
         verb = "taken back from" if word == "undo" else "applied again to"
         yield Coming(what=f"step {act.step.id} is {verb} {branch}", step=act.step.id, survey=None)
         return
-    with _restoration(project, task, found, act, word) as planned:
+    with _restoration(project, task, act, word) as planned:
         yield Coming(what=f"step {act.step.id} is {word}ne", step=act.step.id, survey=planned)
 
 
@@ -59,22 +59,13 @@ def _next(found: Position, word: str, task: Task) -> Act:
 
 
 @contextmanager
-def _restoration(
-    project: Project, task: Task, found: Position, act: Act, word: str
-) -> Iterator[Survey]:
+def _restoration(project: Project, task: Task, act: Act, word: str) -> Iterator[Survey]:
     assert act.step is not None
     assert act.by is not None
-    attempt = found.attempt
-    if attempt is not None and attempt.record.get(f"{word}es") != act.step.id:
-        attempt = None
     snapshot = returns_to(act.by)
     if snapshot is None:
         raise NotFound(f"step {act.by.id} does not say what was before it")
-    wish = Wish(
-        paths=tuple(unquote_path(path) for path in act.step.record.get("paths") or ()),
-        hard=word == "redo" and bool(act.step.record.get("hard")),
-        bring_back=trashes_of(act.by),
-    )
+    wish = wish_for(act, word)
     workspace = require_place(project, task)
     snapshots = TaskSnapshots(project, workspace)
     destination = Destination(Sha(snapshot), f"the state before step {act.by.id}", None)

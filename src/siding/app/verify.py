@@ -2,17 +2,19 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.git.lineage import step_snapshots
+from siding.ledger.details import RunDetail
+from siding.ledger.reports import OutputReport
 from siding.ledger.running import read_running
 from siding.ledger.step import Step
 from siding.process.output_files import marker_path
@@ -66,7 +68,7 @@ def verify(project: Project, named: str | None) -> Proof:
     return Proof(
         task=task,
         steps=len(steps),
-        chained=sum(1 for step in steps if step.record.get("prev")),
+        chained=sum(1 for step in steps if step.is_chained),
         artifacts=artifacts,
         snapshots=sum(1 for step in steps if step.snapshot),
         findings=tuple(findings),
@@ -87,22 +89,18 @@ def _numbering(steps: list[Step]) -> Iterator[Finding]:
 
 def _artifacts(project: Project, task: Task, step: Step) -> Iterator[Finding | None]:
     """Yield for each artifact what is wrong with it, or None."""
-    named = step.record.get("artifacts")
-    told = step.record.get("output")
-    expected = {
-        "patch": step.record.get("patch_sha256"),
-        "output": told.get("sha256") if isinstance(told, dict) else None,
-    }
+    detail = step.detail
+    told = detail.output if isinstance(detail, RunDetail) else None
+    expected = {"patch": step.patch_sha256, "output": told.sha256 if told else None}
     root = project.task_layout(task.id).root
-    for kind, name in (named if isinstance(named, dict) else {}).items():
-        where = str(name)
+    for kind, where in step.artifacts.items():
         path = root / where
         try:
             digest = _digest(path)
         except OSError as error:
             yield Finding(where, error.strerror or str(error), serious=True)
             continue
-        if kind == "output" and isinstance(told, dict) and not is_joined(path, told):
+        if kind == "output" and told is not None and not is_joined(path, told):
             yield Finding(where, "is not in its final form; the next run sees to it", serious=False)
         elif expected.get(kind) and digest != expected[kind]:
             yield Finding(where, "is not the file the ledger was written with", serious=True)
@@ -168,9 +166,9 @@ def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Itera
         yield from _snapshots_without_line(project, task, steps)
 
 
-def is_joined(path: Path, told: Mapping[str, Any]) -> bool:
+def is_joined(path: Path, told: OutputReport) -> bool:
     """Return whether stdout and stderr of an output are in one file, as they are in the end."""
-    marker = marker_path(path, int(told.get("stdout_bytes") or 0))
+    marker = marker_path(path, told.stdout_bytes or 0)
     try:
         return marker.stat().st_size == 0
     except FileNotFoundError:

@@ -289,6 +289,6 @@ def _applied_record(applied: Applied) -> dict[str, object]:
     step = applied.step
     return {
         **_plan_record(applied.plan),
-        "step": None if step is None else step.record,
+        "step": None if step is None else step.line,
         "closed": applied.closed is not None,
     }

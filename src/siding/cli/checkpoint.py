@@ -24,5 +24,5 @@ def run(arguments: Namespace, context: Context) -> int:
     change = changes(step.files, step.additions, step.deletions, step.modes)
     context.screen.note(f"{task_step(task.name, step.id)} · {step.message} · {change}", "green")
     if arguments.json:
-        print_json(context.screen, step.record)
+        print_json(context.screen, step.line)
     return 0

@@ -50,7 +50,7 @@ def run(arguments: Namespace, context: Context) -> int:
     status = 1 if damaged else 0
     progress = None if arguments.step is not None else in_progress(project, task)
     if arguments.format == "json":
-        records = [*(each.as_record() for each in damaged), *(dict(each.record) for each in steps)]
+        records = [*(each.as_record() for each in damaged), *(dict(each.line) for each in steps)]
         records += [] if progress is None else [progress_record(progress)]
         write_result(screen, arguments.output, json_text(records) + "\n")
         return status
@@ -89,7 +89,7 @@ def _cells(step: Step) -> tuple[str, ...]:
         ago(step.ended_at),
         duration(step.duration_ms) if step.duration_ms else "-",
         _exit(step.status, step.exit_code),
-        change + ("" if step.complete else " (incomplete)") + strayed(step.record),
+        change + ("" if step.complete else " (incomplete)") + strayed(step.detail),
     )
 
 
@@ -102,7 +102,7 @@ def _exit(status: str, exit_code: int | None) -> str:
 def _running(progress: InProgress) -> tuple[str, ...]:
     running = progress.running
     state = "running" if progress.holder is not None else "cut off"
-    command = " ".join(running.record.get("cmd", []))
+    command = running.title
     return (
         f"{running.number:04d}",
         running.kind,

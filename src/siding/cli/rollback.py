@@ -62,7 +62,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if done.branch is not None:
         screen.note(f"  {done.branch}")
     if arguments.json:
-        print_json(screen, done.restored.step.record)
+        print_json(screen, done.restored.step.line)
     return 0
 
 

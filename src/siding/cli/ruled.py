@@ -2,10 +2,10 @@
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from siding.app.ruling import Answer, Asked, Asker, Ruling
+from siding.app.steps import PolicyEvent
 from siding.cli.edge import complain
 from siding.cli.screen import Screen, inert, shorten, terminal_columns
 from siding.cli.words import counted
@@ -39,13 +39,13 @@ def _ask(screen: Screen, questions: tuple[Asked, ...]) -> Answer:
 def say_ruling(screen: Screen, ruling: Ruling) -> None:
     """Say what the policy made of a run."""
     for event in ruling.events:
-        if event["action"] == "warn":
+        if event.action == "warn":
             screen.warn(f"policy: {_told(event)}")
     if not ruling.runs:
         complain(ruling.reason, ruling.hint)
         for event in ruling.events:
-            stops = event["action"] in ("block", "ask") and event["rule"] != "policy-broken"
-            if stops and event.get("answer") != "no":  # who said no has just read it
+            stops = event.action in ("block", "ask") and event.rule != "policy-broken"
+            if stops and event.answer != "no":  # who said no has just read it
                 screen.note(f"  {_told(event)}")
     if ruling.withheld:
         screen.note(
@@ -55,23 +55,18 @@ def say_ruling(screen: Screen, ruling: Ruling) -> None:
         )
 
 
-def policy_lines(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+def policy_lines(events: Iterable[PolicyEvent]) -> list[tuple[str, str]]:
     """Return the lines of `siding show` about the rules a step matched."""
     lines = []
-    for event in record.get("policy_events") or []:
-        if isinstance(event, dict):
-            answer = event.get("answer")
-            said = f"{event.get('action')}" + (f", answered {answer}" if answer else "")
-            lines.append(("policy", f"{said}: {_told(event)}"))
+    for event in events:
+        said = event.action + (f", answered {event.answer}" if event.answer else "")
+        lines.append(("policy", f"{said}: {_told(event)}"))
     return lines
 
 
-def _told(event: Mapping[str, Any]) -> str:
-    command = event.get("command")
-    via = event.get("via")
-    what = _one_line(str(command), tuple(map(str, via or ()))) if command else ""
-    reason = event.get("reason") or "matched"
-    return inert(f"{what}: {reason} ({event.get('rule')})").removeprefix(": ")
+def _told(event: PolicyEvent) -> str:
+    what = _one_line(event.command, event.via) if event.command else ""
+    return inert(f"{what}: {event.reason or 'matched'} ({event.rule})").removeprefix(": ")
 
 
 def _one_line(command: str, via: tuple[str, ...]) -> str:

@@ -30,7 +30,7 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.ruled import asker, say_ruling
 from siding.cli.screen import inert
-from siding.cli.strayed import say_isolation
+from siding.cli.strayed import isolation_of, say_isolation
 from siding.cli.words import changes, counted, duration, seconds_in, task_step
 from siding.errors import UsageError
 
@@ -102,7 +102,7 @@ def run(arguments: Namespace, context: Context) -> int:
     )
     _say(context, result)
     if arguments.json and result.step is not None:
-        print_json(screen, result.step.record)
+        print_json(screen, result.step.line)
     return result.exit_code
 
 
@@ -179,8 +179,9 @@ def _say(context: Context, result: RunResult) -> None:
     say_fence(screen, result.fence, () if result.outcome is None else result.outcome.notes)
     if result.outcome is not None:
         _say_outcome(context, result)
-    say_isolation(screen, result.isolation if result.step is None else result.step.record)
-    if result.step is not None:
+    recorded = result.step
+    say_isolation(screen, result.isolation if recorded is None else isolation_of(recorded.detail))
+    if recorded is not None:
         _say_step(context, result)
 
 

@@ -42,7 +42,7 @@ def run(arguments: Namespace, context: Context) -> int:
     for sentence in ledger_problems(project, task) if arguments.step == "last" else []:
         screen.warn(inert(sentence))
     if arguments.format == "json":
-        write_result(screen, arguments.output, json_text(dict(found.record)) + "\n")
+        write_result(screen, arguments.output, json_text(dict(found.line)) + "\n")
         return 0
     kept = output(project, task, found)
     if arguments.raw:

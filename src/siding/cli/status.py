@@ -75,7 +75,7 @@ def _now(found: Status) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     progress = found.in_progress
     if progress is not None:
-        what = " ".join(progress.running.record.get("cmd", [])) or progress.running.kind
+        what = progress.running.title or progress.running.kind
         step = f"{progress.running.number:04d} `{shorten(what, 60)}`"
         if progress.holder is not None:
             lines.append(("running", f"{step}, {ago(progress.running.started_at)}"))
@@ -108,7 +108,7 @@ def _record(found: Status, root: str) -> dict[str, object]:
         "unrecorded_files": found.unrecorded,
         "steps": found.steps,
         "last_step_id": last.id if last else None,
-        "last_step": dict(last.record) if last else None,
+        "last_step": dict(last.line) if last else None,
         "in_progress": None if found.in_progress is None else found.in_progress.running._asdict(),
         "problems": list(found.problems),
         "holder": None if found.holder is None else found.holder._asdict(),

@@ -52,4 +52,4 @@ def tell(context: Context, done: Undone, *, as_json: bool) -> None:
         screen.note(f"{begin} · {done.what}", "green")
     if as_json:
         step = done.restored.step if done.restored is not None else done.applied
-        print_json(screen, None if step is None else step.record)
+        print_json(screen, None if step is None else step.line)

@@ -1,11 +1,14 @@
 """What a snapshot holds and what it does not."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from siding.git.paths import quote_path
+from siding.git.paths import quote_path, unquote_path
 
 LISTED = 100  # names kept of each kind; the counts are exact
+_PATHS = ("nested", "special", "empty_dirs", "ignored", "unstable", "foreign")
+_COUNTS = ("special_count", "empty_dir_count", "ignored_count", "foreign_count", "sparse")
 
 
 class Reason(StrEnum):
@@ -21,7 +24,7 @@ class Skipped(NamedTuple):
     """A path that is on disk and not in the snapshot. ``size`` is in bytes where it is known."""
 
     path: bytes
-    reason: Reason
+    reason: str  # a Reason, or the word of a newer version
     size: int | None = None
 
 
@@ -49,29 +52,75 @@ class Coverage(NamedTuple):
     foreign_count: int = 0
     sparse: int = 0
     notes: tuple[str, ...] = ()
+    lacks_more: bool = False  # read from a record: incomplete, and it does not say in what
 
     @property
     def complete(self) -> bool:
         """Whether all that is there was captured, but for what is ignored, empty directories and
         what no snapshot can hold (pipes, sockets, devices)."""
-        return not (self.skipped or self.nested or self.unstable or self.foreign)
+        named = self.skipped or self.nested or self.unstable or self.foreign
+        return not (named or self.lacks_more)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Coverage":
+        """Return the report in a JSON record. A part that is not as expected is left out."""
+        skipped = record.get("skipped")
+        found = cls(
+            skipped=tuple(
+                Skipped(
+                    _path(each.get("path", "")),
+                    str(each.get("reason", "")),
+                    size if isinstance(size := each.get("size"), int) else None,
+                )
+                for each in (skipped if isinstance(skipped, list) else ())
+                if isinstance(each, dict)
+            ),
+            nested=_paths(record.get("nested")),
+            special=_paths(record.get("special")),
+            special_count=_count(record.get("special_count")),
+            empty_dirs=_paths(record.get("empty_dirs")),
+            empty_dir_count=_count(record.get("empty_dir_count")),
+            ignored=_paths(record.get("ignored")),
+            ignored_count=_count(record.get("ignored_count")),
+            unstable=_paths(record.get("unstable")),
+            foreign=_paths(record.get("foreign")),
+            foreign_count=_count(record.get("foreign_count")),
+            sparse=_count(record.get("sparse")),
+            notes=tuple(map(str, notes)) if isinstance(notes := record.get("notes"), list) else (),
+        )
+        return found._replace(lacks_more=found.complete and not record.get("complete", True))
 
     def as_record(self) -> dict[str, Any]:
         """Return the report for a JSON record: names quoted, empty parts left out."""
         record: dict[str, Any] = {"complete": self.complete}
         if self.skipped:
             record["skipped"] = [
-                {"path": quote_path(s.path), "reason": s.reason.value}
+                {"path": quote_path(s.path), "reason": str(s.reason)}
                 | ({} if s.size is None else {"size": s.size})
                 for s in self.skipped
             ]
-        for name in ("nested", "special", "empty_dirs", "ignored", "unstable", "foreign"):
+        for name in _PATHS:
             if names := getattr(self, name):
                 record[name] = [quote_path(path) for path in names]
-        counts = ("special_count", "empty_dir_count", "ignored_count", "foreign_count", "sparse")
-        for name in counts:
+        for name in _COUNTS:
             if count := getattr(self, name):
                 record[name] = count
         if self.notes:
             record["notes"] = list(self.notes)
         return record
+
+
+def _paths(value: object) -> tuple[bytes, ...]:
+    return tuple(_path(each) for each in value) if isinstance(value, list) else ()
+
+
+def _path(value: object) -> bytes:
+    shown = str(value)
+    try:
+        return unquote_path(shown)
+    except ValueError:
+        return shown.encode("utf-8", "surrogateescape")
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -11,6 +11,7 @@ A step that was cut off while it undid or redid something changes neither stack:
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from siding.ledger.details import RollbackDetail
 from siding.ledger.step import Step, StepKind, StepStatus
 
 _REVERSIBLE = (StepKind.ROLLBACK.value, StepKind.APPLY.value)
@@ -51,14 +52,14 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
             redoable.append(Act(step=None, by=None))
             waiting = False
         attempt_before, attempt = attempt, None
-        undoes, redoes = step.record.get("undoes"), step.record.get("redoes")
+        undoes, redoes = step.reversal
         if undoes or redoes:
             if step.status != StepStatus.COMPLETED:
                 attempt = step
             elif undoes:
-                _pass_on(undoable, redoable, str(undoes), step)
-            else:
-                _pass_on(redoable, undoable, str(redoes), step)
+                _pass_on(undoable, redoable, undoes, step)
+            elif redoes:
+                _pass_on(redoable, undoable, redoes, step)
         elif _does_nothing(step):
             attempt = attempt_before
         else:
@@ -76,8 +77,8 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
 
 def returns_to(by: Step) -> str | None:
     """Return the snapshot that taking back `by` leads to."""
-    named = by.record.get("returns")
-    return named if isinstance(named, str) and named else by.parent
+    detail = by.detail
+    return detail.returns or by.parent if isinstance(detail, RollbackDetail) else by.parent
 
 
 def _pass_on(source: list[Act], target: list[Act], named: str, by: Step) -> None:

@@ -13,7 +13,8 @@ count as left behind, never fewer.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from siding.ledger.step import Step, StepKind, StepStatus
+from siding.ledger.details import RollbackDetail
+from siding.ledger.step import Step, StepStatus
 
 Member = TypeVar("Member")
 Graph = Mapping[str, Sequence[str]]
@@ -36,14 +37,15 @@ def returns_in(steps: Iterable[Step], base_snapshot: str) -> list[Return]:
     newest: dict[str, int] = {}  # an act -> the step that did it or took it back last
     for step in steps:
         snapshots[step.number] = step.snapshot
-        act = str(step.record.get("undoes") or step.record.get("redoes") or "")
+        act = step.reversal.of or ""
         completed = step.status == StepStatus.COMPLETED
-        if step.kind == StepKind.ROLLBACK and not isinstance(step.record.get("merged"), dict):
-            limited = bool(step.record.get("paths"))
+        back = step.detail
+        if isinstance(back, RollbackDetail) and step.goes_back:
+            limited = bool(back.paths)
             found.append(
                 Return(
                     number=step.number,
-                    to=_destination(step, snapshots),
+                    to=_destination(back, snapshots),
                     partly=limited or not completed,
                     reverses=newest.get(act) if limited and completed else None,
                 )
@@ -123,16 +125,15 @@ def newest_clean(graph: Graph, head: str, left: frozenset[str], base: str) -> st
     return at
 
 
-def _destination(step: Step, snapshots: Mapping[int, str | None]) -> int | None:
+def _destination(back: RollbackDetail, snapshots: Mapping[int, str | None]) -> int | None:
     """Return the step whose state a rollback went to, if the ledger says that without doubt."""
-    target, restored = step.record.get("target_step"), step.record.get("restored")
-    if target is None and step.record.get("target") != "base":
+    if back.target_step is None and back.target != "base":
         return None
     try:
-        number = int(str(target or 0))
+        number = int(back.target_step or 0)
     except ValueError:
         return None
-    known = number in snapshots and (restored is None or snapshots[number] == restored)
+    known = number in snapshots and back.restored in (None, snapshots[number])
     return number if known else None
 
 

@@ -6,8 +6,11 @@ flushed. Whoever finds one without its writer alive is looking at an interrupted
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import join
 from typing import Any, NamedTuple
 
+from siding.ledger.details import Detail, detail_from
+from siding.ledger.fields import text, words
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.files import remove_file
 
@@ -24,6 +27,21 @@ class Running(NamedTuple):
     token: str  # in the environment of everything the step starts
     parent: str | None
     record: Mapping[str, Any]  # the ledger line as far as it is known
+
+    @property
+    def detail(self) -> Detail:
+        """What is known of what only steps of this kind have."""
+        return detail_from(self.kind, self.record)
+
+    @property
+    def agent(self) -> str:
+        """The agent that runs, "" for any other command."""
+        return text(self.record.get("agent"))
+
+    @property
+    def title(self) -> str:
+        """The command that runs, quoted so that it can be typed again; "" for other kinds."""
+        return join(words(self.record.get("cmd")))
 
 
 def write_running(path: Path, running: Running) -> None:

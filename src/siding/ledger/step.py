@@ -2,7 +2,8 @@
 
 The shape of ``run``, ``apply`` and ``rollback`` lines is the bar tool's; added are ``v``, ``prev``
 (hash of the line before), ``snapshot`` and ``parent`` (the trees after and before), ``coverage``
-and ``status``. `record` is the line as it stands, so nothing a newer version wrote is hidden.
+and ``status``. `Step.line` is the line as it stands: what a newer version or another tool wrote is
+passed on as it is. Outside this package nobody reads it by its keys.
 """
 
 from collections.abc import Mapping
@@ -10,16 +11,20 @@ from enum import StrEnum
 from shlex import join
 from typing import Any, NamedTuple
 
+from siding.git.coverage import Coverage
+from siding.ledger.details import Detail, Reversal, StepKind, detail_from
+from siding.ledger.fields import (
+    mapping,
+    mappings,
+    strings,
+    text,
+    text_or_none,
+    whole,
+    words,
+)
+from siding.ledger.reports import DiffFigures, PolicyEvent
+
 STEP_VERSION = 1
-
-
-class StepKind(StrEnum):
-    """What a step did."""
-
-    RUN = "run"
-    APPLY = "apply"
-    ROLLBACK = "rollback"
-    CHECKPOINT = "checkpoint"
 
 
 class StepStatus(StrEnum):
@@ -33,7 +38,7 @@ class StepStatus(StrEnum):
 
 
 class Step(NamedTuple):
-    """What every reader needs of a step; the rest is in `record`."""
+    """What steps of every kind have. What only one kind has is in `detail`."""
 
     number: int
     kind: str  # a StepKind, or the word of a newer version
@@ -51,53 +56,120 @@ class Step(NamedTuple):
     deletions: int
     modes: int  # paths whose permissions changed
     complete: bool  # everything in the workspace was captured
-    record: Mapping[str, Any]
+    line: Mapping[str, Any]
 
     @property
     def id(self) -> str:
         return f"{self.number:04d}"
 
     @property
-    def kind_shown(self) -> str:
-        """Return the kind as a person is told it.
+    def detail(self) -> Detail:
+        """What only steps of this kind have, read from the line each time."""
+        return detail_from(self.kind, self.line)
 
-        A merge that was brought into the workspace has the form of a rollback in the ledger: like
-        one, it replaces what the workspace holds. It is none to whoever reads about it.
+    @property
+    def merges(self) -> bool:
+        """Whether a branch was merged into the workspace.
+
+        Such a step has the form of a rollback in the ledger: like one, it replaces what the
+        workspace holds.
         """
-        return "merge" if isinstance(self.record.get("merged"), dict) else self.kind
+        return self.kind == StepKind.ROLLBACK and isinstance(self.line.get("merged"), dict)
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether the workspace was taken to an earlier state."""
+        return self.kind == StepKind.ROLLBACK and not self.merges
+
+    @property
+    def reversal(self) -> Reversal:
+        """The step that this one takes back or does again, if it does."""
+        return Reversal.from_record(self.line)
+
+    @property
+    def kind_shown(self) -> str:
+        """Return the kind as a person is told it."""
+        return "merge" if self.merges else self.kind
 
     @property
     def title(self) -> str:
         """Return one line that says what the step did."""
         if self.cmd:
             return join(self.cmd)  # quoted, so that it can be typed again
-        return self.message or str(self.record.get("target") or self.record.get("mode") or "")
+        return self.message or text(self.line.get("target") or self.line.get("mode"))
+
+    @property
+    def reason(self) -> str:
+        """Why it was blocked, stopped or could not be started; "" when there is nothing to say."""
+        return text(self.line.get("reason"))
+
+    @property
+    def agent(self) -> str:
+        """The agent that ran, "" for any other command."""
+        return text(self.line.get("agent"))
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits that the step made."""
+        return strings(self.line.get("commits"))
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """What the snapshot after the step holds; None where nobody looked."""
+        report = self.line.get("coverage")
+        return Coverage.from_record(report) if isinstance(report, dict) else None
+
+    @property
+    def policy_events(self) -> tuple[PolicyEvent, ...]:
+        """The rules that matched."""
+        found = mappings(self.line.get("policy_events"))
+        return tuple(PolicyEvent.from_record(each) for each in found)
+
+    @property
+    def diff_stat(self) -> DiffFigures:
+        """How much changed in the workspace, and the paths."""
+        return DiffFigures.from_record(self.line.get("diff_stat"))
+
+    @property
+    def artifacts(self) -> Mapping[str, str]:
+        """The files that belong to the step: ``patch``, ``output``; names relative to the task."""
+        found = mapping(self.line.get("artifacts"))
+        return {kind: text(name) for kind, name in found.items()}
+
+    @property
+    def patch_sha256(self) -> str | None:
+        """The hash of the patch, where there is one."""
+        return text_or_none(self.line.get("patch_sha256"))
+
+    @property
+    def is_chained(self) -> bool:
+        """Whether the line names the one before it; those of other tools do not."""
+        return bool(self.line.get("prev"))
 
 
-def step_from(record: Mapping[str, Any]) -> Step:
+def step_from(line: Mapping[str, Any]) -> Step:
     """Return the step in a ledger line; raise ValueError when it is not one."""
-    number, kind = number_of(record), str(record["kind"])
-    exit_code = record.get("exit_code")
-    stat = _mapping(record.get("diff_stat"))
-    coverage = _mapping(record.get("coverage"))
+    number, kind = number_of(line), str(line["kind"])
+    exit_code = line.get("exit_code")
+    stat = mapping(line.get("diff_stat"))
     return Step(
         number=number,
         kind=kind,
-        status=str(record.get("status") or _status_of_old_line(exit_code)),
-        started_at=str(record.get("started_at") or ""),
-        ended_at=str(record.get("ended_at") or ""),
-        duration_ms=_whole(record.get("duration_ms")),
+        status=str(line.get("status") or _status_of_old_line(exit_code)),
+        started_at=text(line.get("started_at")),
+        ended_at=text(line.get("ended_at")),
+        duration_ms=whole(line.get("duration_ms")),
         exit_code=exit_code if isinstance(exit_code, int) else None,
-        cmd=_words(record.get("cmd")),
-        message=str(record.get("message") or record.get("commit_message") or ""),
-        snapshot=_text_or_none(record.get("snapshot")),
-        parent=_text_or_none(record.get("parent")),
-        files=_whole(stat.get("files")),
-        additions=_whole(stat.get("additions")),
-        deletions=_whole(stat.get("deletions")),
-        modes=_whole(record.get("mode_count")),
-        complete=bool(coverage.get("complete", True)),
-        record=record,
+        cmd=words(line.get("cmd")),
+        message=str(line.get("message") or line.get("commit_message") or ""),
+        snapshot=text_or_none(line.get("snapshot")),
+        parent=text_or_none(line.get("parent")),
+        files=whole(stat.get("files")),
+        additions=whole(stat.get("additions")),
+        deletions=whole(stat.get("deletions")),
+        modes=whole(line.get("mode_count")),
+        complete=bool(mapping(line.get("coverage")).get("complete", True)),
+        line=line,
     )
 
 
@@ -117,17 +189,11 @@ def _status_of_old_line(exit_code: object) -> StepStatus:
     return StepStatus.COMPLETED if exit_code in (0, None) else StepStatus.FAILED
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _words(value: object) -> tuple[str, ...]:
-    return tuple(str(word) for word in value) if isinstance(value, list) else ()
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+__all__ = [
+    "STEP_VERSION",
+    "Step",
+    "StepKind",
+    "StepStatus",
+    "number_of",
+    "step_from",
+]

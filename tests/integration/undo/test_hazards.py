@@ -10,9 +10,11 @@ import subprocess
 import pytest
 
 from sandbox import Sandbox
+from siding.app.recording import OUTSIDE
 from siding.app.restoring import InTheWay, NeedsConsent
 from siding.errors import SidingError
 from siding.ids import Sha
+from siding.ledger.details import CheckpointDetail
 from siding.ledger.step import StepStatus
 
 from .desk import Desk
@@ -315,7 +317,7 @@ def test_what_only_exists_now_is_in_the_snapshot_first(desk: Desk) -> None:
     desk.shell("true")
     desk.write("only here", "unrecorded")
     done = desk.rollback(None)
-    assert [step.record.get("origin") for step in done.settled] == ["outside"]
+    assert [step.detail for step in done.settled] == [CheckpointDetail(OUTSIDE, "outside")]
     desk.undo()
     assert desk.read("only here") == b"unrecorded"
 
@@ -383,11 +385,11 @@ def test_the_ledger_has_the_fields_of_a_rollback(desk: Desk) -> None:
     desk.shell("echo 1 >one")
     desk.shell("echo 2 >two")
     desk.rollback(1)
-    record = desk.steps()[-1].record
+    record = desk.steps()[-1].line
     assert (record["target"], record["target_step"], record["hard"]) == ("step", "0001", False)
     assert record["status"] == StepStatus.COMPLETED
     desk.rollback(None)
-    record = desk.steps()[-1].record
+    record = desk.steps()[-1].line
     assert (record["target"], record["target_step"]) == ("base", None)
     desk.undo()
-    assert desk.steps()[-1].record["undoes"] == "0004"
+    assert desk.steps()[-1].line["undoes"] == "0004"

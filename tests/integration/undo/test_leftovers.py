@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sandbox import Sandbox
 from siding.app.apply import Mode
+from siding.app.apply_undo import applied_in
 from siding.app.doctor import examine, mend
 from siding.git import applying_checkout as checkouts
 from siding.git.applying import Move, move_from, swap
@@ -55,8 +56,9 @@ def test_doctor_finishes_the_undo_of_an_apply_in_a_closed_task(desk: Desk) -> No
     desk.write("f", "1")
     applied = desk.apply(Mode.COMMIT)
     assert applied.step is not None
-    before = applied.step.record["target_before"]
-    move: Move = move_from(applied.step.record["move"]).reversed("0123456789abcdef")
+    done = applied_in(applied.step)
+    before = done.target_before
+    move: Move = move_from(done.move or {}).reversed("0123456789abcdef")
     desk.close()
     cut_off(desk, "apply", {"undoes": "0001", "move": move.as_record(), "reflog": "siding undo"})
     assert move.checkout is not None

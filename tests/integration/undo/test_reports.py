@@ -76,7 +76,7 @@ def test_an_index_that_is_empty_for_a_moment_makes_no_empty_snapshot(desk: Desk)
             index.write_bytes(broken)
         desk.write("new", repr(broken))
         step = desk.checkpoint()
-        assert step.record["diff_stat"]["file_list"] == ["new"]
+        assert step.diff_stat.file_list == ("new",)
     index.write_bytes(content)
     before = desk.tree()
     desk.rollback(None)
@@ -101,7 +101,7 @@ def test_the_rules_of_every_directory_there_count(desk: Desk) -> None:
         desk.write(name, "SECRET=1")
     desk.checkpoint()
     desk.shell("rm .gitignore src/.gitignore deep/er/.gitignore; echo more >more")
-    assert "src/src.env" in desk.steps()[-1].record["diff_stat"]["file_list"]
+    assert "src/src.env" in desk.steps()[-1].diff_stat.file_list
     desk.rollback(1)
     for name in (".env", "src/src.env", "deep/er/deep.env"):
         assert desk.read(name) == b"SECRET=1"

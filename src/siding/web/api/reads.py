@@ -51,12 +51,12 @@ def steps(ask: Ask) -> dict[str, Any]:
     """A task's steps, newest first."""
     before = ask.number("before", 0)
     limit = min(MOST_STEPS, ask.number("limit", 50))
-    return {"steps": [dict(each.record) for each in newest(ask, before=before, limit=limit)]}
+    return {"steps": [dict(each.line) for each in newest(ask, before=before, limit=limit)]}
 
 
 def step(ask: Ask) -> dict[str, Any]:
     """One step."""
-    return dict(one_step(ask).record)
+    return dict(one_step(ask).line)
 
 
 def output(ask: Ask) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def _shown(ask: Ask, card: Card) -> dict[str, Any]:
         "card": card,
         "row": row,
         "total": ask.site.known_total(row.id, row.last_snapshot),
-        "command": " ".join(card.running.record.get("cmd", [])) if card.running else "",
+        "command": card.running.title if card.running else "",
     }
 
 

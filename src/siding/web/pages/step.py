@@ -5,12 +5,12 @@ from typing import Any
 from siding.app.outputs import Output, Span
 from siding.app.outputs import output as output_of
 from siding.app.patch_files import MARK_EVERY, rows_of
-from siding.app.steps import running_step
+from siding.app.steps import Step, quote_path, running_step
 from siding.app.tasks import show
 from siding.errors import NotFound
 from siding.web.ansi import Converter
 from siding.web.ask import Ask
-from siding.web.pages.task import policy_of, tone_of
+from siding.web.pages.task import tone_of
 from siding.web.patches import parts_of_step, patch_of, shown, side_by_side
 from siding.web.rendering import Page
 from siding.web.stepping import one_step
@@ -26,23 +26,37 @@ def step(ask: Ask) -> Page:
     found = one_step(ask)
     task = show(ask.project, ask.task_id)[0]
     is_running = running_step(ask.project, task.id, str(found.number)) is not None
-    record = found.record
-    coverage = record.get("coverage")
     values = {
         "task": task,
         "step": found,
-        "record": record,
+        "detail": found.detail,
         "tone": tone_of(found.status),
         "is_running": is_running,
         "streams": _streams(output_of(ask.project, task, found), is_running=is_running),
-        "policy": policy_of(found),
-        "coverage": coverage if isinstance(coverage, dict) else {},
+        "lacks": _lacks(found),
         "patch": None if is_running else parts_of_step(ask, found),
-        "processes": record.get("processes") if isinstance(record.get("processes"), dict) else {},
         "window": WINDOW,
     }
     title = f"Step {found.id} · {task.name}"
     return Page("step.html", title, values, watch=task.id if is_running else "")
+
+
+def _lacks(found: Step) -> list[tuple[str, str]]:
+    """Return what the step's snapshot does not hold: a path, or how many, and why."""
+    coverage = found.coverage
+    if coverage is None or coverage.complete:
+        return []
+    lacks = [(quote_path(each.path), each.reason) for each in coverage.skipped]
+    for paths, why in (
+        (coverage.nested, "the history of a repository of its own; its files are recorded"),
+        (coverage.unstable, "it changed while it was read; a mixed state may be recorded"),
+        (coverage.foreign, "another user's, who alone may set its permissions"),
+        (coverage.special, "a pipe, socket or device"),
+    ):
+        lacks += [(quote_path(path), why) for path in paths]
+    if coverage.sparse:
+        lacks.append((f"{coverage.sparse} paths", "kept off the disk by a sparse checkout"))
+    return lacks or [("something", "its record does not say what")]
 
 
 def changes(ask: Ask) -> Page:

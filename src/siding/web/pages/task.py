@@ -4,7 +4,7 @@ from typing import Any
 
 from siding.app.apply import Mode
 from siding.app.status import status
-from siding.app.steps import Step
+from siding.app.steps import CheckpointDetail, Step
 from siding.errors import UsageError
 from siding.web.acts import ACTS, Wish
 from siding.web.acts import plan as plan_act
@@ -63,18 +63,14 @@ def plan(ask: Ask) -> Page:
 
 
 def _entry(step: Step) -> dict[str, Any]:
+    detail = step.detail
     return {
         "step": step,
-        "agent": str(step.record.get("agent") or ""),
-        "policy": policy_of(step),
+        "agent": step.agent,
+        "policy": step.policy_events,
         "tone": tone_of(step.status),
-        "origin": str(step.record.get("origin") or ""),
+        "origin": detail.origin if isinstance(detail, CheckpointDetail) else "",
     }
-
-
-def policy_of(step: Step) -> list[dict[str, Any]]:
-    """Return what the policy said about a step."""
-    return [each for each in step.record.get("policy_events") or [] if isinstance(each, dict)]
 
 
 def tone_of(status_word: str) -> str:
@@ -89,7 +85,7 @@ def _running(progress: Any) -> dict[str, Any]:
     return {
         "number": running.number,
         "kind": running.kind,
-        "command": " ".join(running.record.get("cmd", [])),
+        "command": running.title,
         "started_at": running.started_at,
         "cut_off": progress.holder is None,
     }

@@ -1,0 +1,234 @@
+"""What a step's line says about one side of it: its output, its processes, the rules it matched.
+
+Each is read by `from_record` and written by `as_record`. Paths are text, as git quotes them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from siding.ledger.fields import (
+    mapping,
+    mappings,
+    strings,
+    text,
+    text_or_none,
+    whole,
+    whole_or_none,
+    words,
+)
+
+ALARM = "alarm"
+NOTE = "note"
+
+
+class OutputReport(NamedTuple):
+    """The figures of ``artifacts/NNNN.output``; `sha256` is that of the whole file."""
+
+    streams: str = ""  # piped, pty
+    stdout_bytes: int | None = None  # None: another tool's line, which does not count them
+    stderr_bytes: int | None = None
+    sha256: str = ""
+    complete: bool = True
+
+    @classmethod
+    def from_record(cls, value: object) -> "OutputReport | None":
+        if not isinstance(value, dict):
+            return None
+        return cls(
+            streams=text(value.get("streams")),
+            stdout_bytes=whole_or_none(value.get("stdout_bytes")),
+            stderr_bytes=whole_or_none(value.get("stderr_bytes")),
+            sha256=text(value.get("sha256")),
+            complete=bool(value.get("complete", True)),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+class LeftProcess(NamedTuple):
+    """A process that outlived the command, or was ended with it."""
+
+    pid: int
+    name: str
+    started: int  # clock ticks since boot on Linux
+
+
+class ProcessReport(NamedTuple):
+    """What became of the processes that a command left."""
+
+    ended: tuple[LeftProcess, ...] = ()
+    survivors: tuple[LeftProcess, ...] = ()  # could not be ended
+    left_running: tuple[LeftProcess, ...] = ()  # on purpose
+
+    @classmethod
+    def from_record(cls, value: object) -> "ProcessReport":
+        found = mapping(value)
+        return cls(*(_processes(found.get(name)) for name in cls._fields))
+
+    def as_record(self) -> dict[str, Any]:
+        return {
+            name: [each._asdict() for each in listed] for name, listed in self._asdict().items()
+        }
+
+
+def _processes(value: object) -> tuple[LeftProcess, ...]:
+    return tuple(
+        LeftProcess(whole(each.get("pid")), text(each.get("name")), whole(each.get("started")))
+        for each in mappings(value)
+    )
+
+
+class PolicyEvent(NamedTuple):
+    """A rule of the policy that a command matched."""
+
+    rule: str
+    action: str  # log, warn, ask, block
+    matched: str = ""  # the text that the rule matched
+    reason: str = ""
+    command: str = ""  # the simple command
+    via: tuple[str, ...] = ()  # what the command stands in, such as "sh -c"
+    answer: str | None = None  # to an ``ask``: yes, always, remembered, flag, no, nobody
+
+    @classmethod
+    def from_record(cls, value: Mapping[str, Any]) -> "PolicyEvent":
+        return cls(
+            rule=text(value.get("rule")),
+            action=text(value.get("action")),
+            matched=text(value.get("matched")),
+            reason=text(value.get("reason")),
+            command=text(value.get("command")),
+            via=words(value.get("via")),
+            answer=text_or_none(value.get("answer")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        record = self._asdict() | {"via": list(self.via)}
+        if self.answer is None:
+            del record["answer"]
+        return record
+
+
+class OutsideChange(NamedTuple):
+    """Something outside the workspace that is not as it was before the run."""
+
+    what: str  # branch, tag, ref, stash, head, index, files, config, hook, git, worktree, own, ...
+    name: str
+    how: str  # in words: "made", "moved", ...
+    weight: str = ALARM  # NOTE: commands do this in an ordinary day
+    before: str | None = None
+    after: str | None = None
+
+    @classmethod
+    def from_record(cls, value: Mapping[str, Any]) -> "OutsideChange":
+        return cls(
+            what=text(value.get("what")),
+            name=text(value.get("name")),
+            how=text(value.get("how")),
+            weight=text(value.get("weight")),
+            before=text_or_none(value.get("before")),
+            after=text_or_none(value.get("after")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return {key: value for key, value in self._asdict().items() if value is not None}
+
+
+class IsolationReport(NamedTuple):
+    """What changed outside the workspace while a command ran."""
+
+    changes: tuple[OutsideChange, ...] = ()
+    files: str = ""  # whether git looked at the checkout: "looked at", "not looked at"
+
+    @classmethod
+    def from_record(cls, value: object) -> "IsolationReport | None":
+        if not isinstance(value, dict):
+            return None
+        changes = tuple(OutsideChange.from_record(each) for each in mappings(value.get("changes")))
+        return cls(changes=changes, files=text(value.get("files")))
+
+    def as_record(self) -> dict[str, Any]:
+        return {"changes": [each.as_record() for each in self.changes], "files": self.files}
+
+    def of_weight(self, weight: str) -> tuple[OutsideChange, ...]:
+        """Return the changes of one weight, ALARM or NOTE."""
+        return tuple(each for each in self.changes if each.weight == weight)
+
+
+class SandboxReport(NamedTuple):
+    """The sandbox a command ran in."""
+
+    mode: str = ""  # on, require
+    engine: str | None = None  # bwrap, landlock; None: there was none
+    profile: str = ""
+    network: str = ""
+    git: str = ""
+    not_covered: tuple[str, ...] = ()  # sentences: what stayed open
+    reason: str = ""  # why the engine is not bwrap, or why there is none
+
+    @classmethod
+    def from_record(cls, value: object) -> "SandboxReport | None":
+        if not isinstance(value, dict):
+            return None
+        return cls(
+            mode=text(value.get("mode")),
+            engine=text_or_none(value.get("engine")),
+            profile=text(value.get("profile")),
+            network=text(value.get("network")),
+            git=text(value.get("git")),
+            not_covered=strings(value.get("not_covered")),
+            reason=text(value.get("reason")),
+        )
+
+
+class MergedBranch(NamedTuple):
+    """A target branch that was merged into the workspace, to be resolved there."""
+
+    branch: str
+    commit: str
+    conflicts: tuple["ConflictedPath", ...] = ()
+
+    @classmethod
+    def from_record(cls, value: object) -> "MergedBranch | None":
+        if not isinstance(value, dict):
+            return None
+        conflicts = mappings(value.get("conflicts"))
+        return cls(
+            branch=text(value.get("branch")),
+            commit=text(value.get("commit")),
+            conflicts=tuple(
+                ConflictedPath(text(c.get("name")), text(c.get("kind"))) for c in conflicts
+            ),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return self._asdict() | {"conflicts": [each._asdict() for each in self.conflicts]}
+
+
+class ConflictedPath(NamedTuple):
+    """A path that both sides of a merge changed."""
+
+    name: str
+    kind: str
+
+
+class DiffFigures(NamedTuple):
+    """How much changed."""
+
+    files: int = 0
+    additions: int = 0
+    deletions: int = 0
+    file_list: tuple[str, ...] = ()
+
+    @classmethod
+    def from_record(cls, value: object) -> "DiffFigures":
+        found = mapping(value)
+        return cls(
+            files=whole(found.get("files")),
+            additions=whole(found.get("additions")),
+            deletions=whole(found.get("deletions")),
+            file_list=words(found.get("file_list")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return self._asdict() | {"file_list": list(self.file_list)}
