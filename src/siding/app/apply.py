@@ -38,8 +38,9 @@ from siding.git.paths import quote_path
 from siding.git.room import place_for
 from siding.git.store import APPLIES, SnapshotStore
 from siding.ids import Sha, step_number
-from siding.ledger.details import ApplyDetail, LeftAlone, LeftCommit
-from siding.ledger.reports import DiffFigures
+from siding.ledger.details.apply import ApplyDetail, LeftCommit
+from siding.ledger.details.rollback import LeftAlone
+from siding.ledger.figures import DiffFigures
 from siding.ledger.step import Step
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task

@@ -20,8 +20,8 @@ from siding.git.paths import quote_path, unquote_path
 from siding.git.repository import Repository
 from siding.git.unfinished import Unfinished, unfinished_in
 from siding.ids import Sha, TaskId
-from siding.ledger.details import ApplyDetail, RollbackDetail
-from siding.ledger.reports import MergedBranch
+from siding.ledger.details.apply import ApplyDetail
+from siding.ledger.details.rollback import MergedBranch, RollbackDetail
 from siding.ledger.step import Step, StepStatus
 
 _MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
@@ -96,11 +96,11 @@ def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step 
     """Return the step that merged a branch (any, when None) into the workspace, if it is still in
     effect and nothing was applied since."""
     for step in effective_steps(project, task_id):
-        detail = None if step is None else step.detail
-        if step is None or (isinstance(detail, ApplyDetail) and detail.whole):
+        applied = step.as_apply if step else None
+        if step is None or (applied and applied.whole):
             return None
-        merged = detail.merged if isinstance(detail, RollbackDetail) else None
-        if merged is not None and branch in (None, merged.branch):
+        back = step.as_rollback
+        if back and back.merged and branch in (None, back.merged.branch):
             return step
     return None
 
@@ -155,9 +155,9 @@ def _is_whole(step: Step, applied: ApplyDetail, branch: str) -> bool:
 
 def _goes_to(step: Step) -> int | None:
     """Return the step whose state a rollback brought back; None when that is not known."""
-    detail = step.detail
+    back = step.as_rollback
     try:
-        return int(str(detail.target_step)) if isinstance(detail, RollbackDetail) else None
+        return int(str(back.target_step)) if back else None
     except ValueError:
         return None
 

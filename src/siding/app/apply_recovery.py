@@ -4,28 +4,26 @@ Its intent holds the whole move, so that whoever comes next (any command that wo
 `siding doctor`) can finish it, or take it back where the person's files no longer allow it.
 """
 
-from typing import Any
-
 from siding.app.project import Project
 from siding.git.applying import Recovered, move_from, recover
-from siding.ledger.details import ApplyDetail
-from siding.ledger.running import Running
-from siding.ledger.step import StepStatus
+from siding.ledger.details.apply import ApplyDetail
+from siding.ledger.draft import Draft
+from siding.ledger.kinds import StepStatus
 
 
-def finish_apply(project: Project, running: Running) -> dict[str, Any]:
-    """Finish the move of a step that was cut off; return how it ended, as fields of the step.
+def finish_apply(project: Project, draft: Draft) -> Draft:
+    """Finish the move of a step that was cut off; return its draft with how it ended.
 
     The task's lock is held, and with it the certainty that no git of that step is alive.
     """
-    detail = running.detail
+    detail = draft.detail
     assert isinstance(detail, ApplyDetail)
     move = move_from(detail.move or {})
     side = recover(project.repository, project.user_settings, move, reason=detail.reflog)
     if side is Recovered.DONE:
-        return {"status": StepStatus.COMPLETED.value}
-    return {
-        "status": StepStatus.INTERRUPTED.value,
-        "commit_sha": "",
-        "reason": "it was cut off before anything was changed, or taken back",
-    }
+        return draft.completed()
+    return draft._replace(
+        detail=detail._replace(commit_sha=""),
+        status=StepStatus.INTERRUPTED.value,
+        reason="it was cut off before anything was changed, or taken back",
+    )

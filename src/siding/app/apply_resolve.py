@@ -29,8 +29,7 @@ from siding.git.merging import Merged
 from siding.git.paths import quote_path
 from siding.git.store import APPLIES
 from siding.ids import Sha
-from siding.ledger.details import RollbackDetail
-from siding.ledger.reports import ConflictedPath, MergedBranch
+from siding.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.ledger.step import Step
 from siding.tasks.task import Task
 

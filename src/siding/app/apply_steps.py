@@ -13,8 +13,9 @@ from siding.git.coverage import Coverage
 from siding.git.patches import Change
 from siding.git.store import APPLIES
 from siding.ids import Sha
-from siding.ledger.details import ApplyDetail
-from siding.ledger.step import Step, StepKind, StepStatus
+from siding.ledger.details.apply import ApplyDetail
+from siding.ledger.draft import Draft
+from siding.ledger.step import Step
 from siding.storage.locks import FileLock
 from siding.tasks.task import Task
 
@@ -100,7 +101,7 @@ def record_move(
     project = recorder.project
     reflog = f"siding {'undo' if detail.reversal.undoes else 'apply'}: {recorder.task.name}"
     intent = detail._replace(move=move.as_record(), reflog=reflog)
-    running = recorder.begin(StepKind.APPLY, token="", record=intent.as_record())
+    running = recorder.begin(Draft(intent))
     act = take_back if files_back else carry_out
     try:
         act(
@@ -118,5 +119,5 @@ def record_move(
     except BaseException:
         recorder.settle_interrupted()
         raise
-    running = recorder.ended(running, {"status": StepStatus.COMPLETED.value})
-    return recorder.finish(running, {})
+    running = recorder.ended(running, running.draft.completed())
+    return recorder.finish(running, running.draft)

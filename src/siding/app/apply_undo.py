@@ -19,7 +19,8 @@ from siding.git.applying import (
 )
 from siding.git.command import Place
 from siding.git.errors import CommandFailed
-from siding.ledger.details import ApplyDetail, Reversal
+from siding.ledger.details.apply import ApplyDetail
+from siding.ledger.details.reversal import Reversal
 from siding.ledger.step import Step
 from siding.tasks.task import Task
 
@@ -106,10 +107,10 @@ def _move_of(step: Step) -> Move:
 
 def applied_in(step: Step) -> ApplyDetail:
     """Return what the apply `step` did; raise CannotUndo when it is no apply."""
-    detail = step.detail
-    if not isinstance(detail, ApplyDetail):
+    applied = step.as_apply
+    if applied is None:
         raise _not_ours(step)
-    return detail
+    return applied
 
 
 def _not_ours(step: Step) -> CannotUndo:

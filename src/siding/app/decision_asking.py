@@ -62,7 +62,7 @@ def _step(project: Project, task_id: str) -> tuple[str, str]:
         running = read_running(project.task_layout(TaskId(task_id)).running_json)
     except SidingError:
         return step_id, ""
-    return step_id, running.agent if running else ""
+    return step_id, (running.draft.agent or "") if running else ""
 
 
 def with_relative_locations(project: Project, value: object) -> object:

@@ -3,15 +3,16 @@ policy is in force: without one a run pays for two looks at files that are not t
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from siding.app.hooks import HOOK_TIMEOUT_S, Hook, HookResult, run_hook
 from siding.app.project import Project
 from siding.app.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.settings import DEFAULT_POLICY_PATH, OWN_POLICY
-from siding.ledger.reports import PolicyEvent
+from siding.ledger.details.run import RunDetail
+from siding.ledger.draft import Draft
+from siding.ledger.reports import HookReport, PolicyEvent
 
 NO_POLICY = Ruling()
 
@@ -50,19 +51,20 @@ def run_judged_hook(
     return run_hook(hook, cwd=root, env=env, timeout_s=timeout_s)._replace(policy_events=events)
 
 
-def hook_fields(ruling: Ruling, hooks: Iterable[HookResult]) -> dict[str, Any]:
-    """Return what the ledger holds of the hooks of a step, and of the rules they matched."""
-    records = []
-    events = list(ruling.events)
-    for hook in hooks:
-        record = hook._asdict()
-        del record["policy_events"]
-        records.append(record)
-        events += hook.policy_events
-    fields: dict[str, Any] = {"hooks": records} if records else {}
-    if len(events) > len(ruling.events):
-        fields["policy_events"] = [each.as_record() for each in events]
-    return fields
+def with_hooks(draft: Draft, hooks: Sequence[HookResult]) -> Draft:
+    """Return the draft of a run with its hooks, and the rules of the policy that they matched."""
+    assert isinstance(draft.detail, RunDetail)
+    reports = tuple(
+        HookReport(each.moment, each.command, each.source, each.exit_code, each.output)
+        for each in hooks
+    )
+    return draft._replace(
+        detail=draft.detail._replace(hooks=reports),
+        policy_events=(
+            *draft.policy_events,
+            *(event for each in hooks for event in each.policy_events),
+        ),
+    )
 
 
 def may_be_judged(project: Project) -> bool:

@@ -21,7 +21,6 @@ from siding.app.projects import known_projects
 from siding.app.wiring import App
 from siding.errors import SidingError
 from siding.ids import TaskId
-from siding.ledger.details import RollbackDetail
 from siding.ledger.step import Step, StepStatus
 
 
@@ -110,8 +109,8 @@ def decision_entry(project: Project, decision: DecisionView, task_name: str = ""
 
 def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> InboxEntry | None:
     """Return the last step of a task as something that waits; None when it does not."""
-    detail = step.detail
-    merged = detail.merged if isinstance(detail, RollbackDetail) else None
+    back = step.as_rollback
+    merged = back.merged if back else None
     conflicts = () if merged is None else merged.conflicts
     place: dict[str, Any] = {
         "since": step.ended_at or step.started_at,

@@ -1,7 +1,6 @@
 """What a step printed, in windows: never the whole of it in memory."""
 
 from siding.app.project import Project
-from siding.ledger.details import RunDetail
 from siding.ledger.step import Step
 from siding.process.output_files import Output, Span, read_output
 from siding.tasks.task import Task
@@ -11,8 +10,8 @@ __all__ = ["Output", "Span", "output"]
 
 def output(project: Project, task: Task, found: Step) -> Output | None:
     """Return the output of a step, or None when it left none."""
-    detail = found.detail
-    told = detail.output if isinstance(detail, RunDetail) else None
+    run = found.as_run
+    told = run.output if run else None
     counts = (None, None) if told is None else (told.stdout_bytes, told.stderr_bytes)
     path = project.task_layout(task.id).artifact(found.number, "output")
     try:

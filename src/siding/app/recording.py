@@ -7,7 +7,7 @@ works in the task calls first.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,17 @@ from siding.git.capture import Capture
 from siding.git.patches import DiffStat
 from siding.ids import step_id
 from siding.ledger.damage import highest_number
-from siding.ledger.details import RunDetail
+from siding.ledger.details.checkpoint import CheckpointDetail
+from siding.ledger.details.run import RunDetail
+from siding.ledger.draft import Draft
+from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
 from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.ledger.store import StepTaken
-from siding.process.output_files import recover_output, settle_output
+from siding.process.command import ProcessInfo
+from siding.process.output_files import Recovered, recover_output, settle_output
 from siding.process.sha256 import Sha256
-from siding.process.tree import end_token
+from siding.process.tree import Ended, end_token
 from siding.storage.documents import write_document
 from siding.storage.files import fsync_dir, make_dirs, remove_file
 from siding.storage.locks import FileLock, LockBusy
@@ -101,8 +105,8 @@ class Recorder:
 
     def _join_output(self, step: Step) -> None:
         """Bring the newest output into its final form, if there was no room for that before."""
-        detail = step.detail
-        told = detail.output if isinstance(detail, RunDetail) else None
+        run = step.as_run
+        told = run.output if run else None
         if told is None or told.stdout_bytes is None:
             return
         counted = told.stdout_bytes
@@ -140,15 +144,11 @@ class Recorder:
             pid=self.project.app.pid,
             token="",
             parent=before or now.snapshot,
-            record={
-                "message": self.redaction.text(message),
-                "origin": origin,
-                "status": StepStatus.COMPLETED.value,
-            },
+            draft=Draft(CheckpointDetail(self.redaction.text(message), origin)).completed(),
         )
         make_dirs(self.layout.artifacts_dir)
         write_running(self.layout.running_json, running)  # cut off from here on, it is finished
-        return self._write_down(running, now, {})
+        return self._write_down(running, now)
 
     def next_number(self) -> int:
         """Return the number of the next step; damaged lines count, so no id is used twice."""
@@ -156,31 +156,26 @@ class Recorder:
         highest = highest_number(self.ledger.path, last.number if last else 0)
         return _highest_artifact(self.layout.artifacts_dir, highest) + 1
 
-    def begin(self, kind: StepKind, *, token: str, record: Mapping[str, Any]) -> Running:
+    def begin(self, draft: Draft, *, token: str = "") -> Running:
         """Write down that a step begins, durably; `settle` has been called."""
         running = Running(
             number=self.next_number(),
-            kind=kind.value,
+            kind=draft.kind,
             started_at=self.project.app.now(),
             pid=self.project.app.pid,
             token=token,
             parent=self._expected(),
-            record=self.redaction.record(dict(record)),
+            draft=self._redacted(draft),
         )
         make_dirs(self.layout.artifacts_dir)
         write_running(self.layout.running_json, running)
         return running
 
-    def ended(self, running: Running, fields: Mapping[str, Any]) -> Running:
+    def ended(self, running: Running, draft: Draft) -> Running:
         """Write down how the act ended, before the work of recording it starts."""
-        told = running._replace(
-            record={
-                **running.record,
-                "ended_at": self.project.app.now(),
-                **self.redaction.record(fields),
-            }
-        )
-        with self._keeping_if_taken(running.number, told.record):
+        at = self.project.app.now()
+        told = running._replace(draft=self._redacted(draft._replace(ended_at=at)))
+        with self._keeping_if_taken(told):
             self.ledger.require_free(running.number)  # else the intent there is another step's
         write_running(self.layout.running_json, told)
         return told
@@ -188,17 +183,21 @@ class Recorder:
     def finish(
         self,
         running: Running,
-        fields: Mapping[str, Any],
+        draft: Draft,
         *,
-        later: Callable[[], Mapping[str, Any]] | None = None,
+        later: Callable[[Draft], Draft] | None = None,
     ) -> Step:
-        """Record the step `running`, which ended, with what it left in the workspace.
+        """Record the step `running`, which ended as `draft` says, with what it left in the
+        workspace.
 
-        `later` returns further fields; it is asked after the snapshot, to work beside it.
+        `later` adds to the draft; it is asked after the snapshot, to work beside it.
         """
         after = self.capture(running.number, running.kind)
-        told = fields if later is None else {**fields, **later()}
-        return self._write_down(running, after, told)
+        told = draft if later is None else later(draft)
+        return self._write_down(running._replace(draft=self._redacted(told)), after)
+
+    def _redacted(self, draft: Draft) -> Draft:
+        return Draft.from_record(draft.kind, self.redaction.record(draft.as_record()))
 
     def abandon(self, running: Running) -> None:
         """Forget a step that did nothing at all."""
@@ -216,36 +215,26 @@ class Recorder:
     def _finish_interrupted(self, running: Running) -> Step:
         """Record a step whose writer died, with the output and the changes it left."""
         left = end_token(running.token) if running.token else None
-        record = dict(running.record)
-        output = self.layout.artifact(running.number, "output")
-        if running.kind == StepKind.APPLY.value and "status" not in record:
+        draft = running.draft
+        if running.kind == StepKind.APPLY.value and not draft.status:
             from siding.app.apply_recovery import finish_apply  # 16 ms, and hardly ever needed
 
-            record |= finish_apply(self.project, running)
-        if "status" not in record:
-            record["status"] = StepStatus.INTERRUPTED.value
-            if running.kind == StepKind.RUN.value:
-                record.setdefault("exit_code", -1)
-        found = recover_output(output) if running.kind == StepKind.RUN.value else None
-        if found is not None and "output" not in record:
-            record["output"] = {
-                "streams": found.streams.value,
-                "stdout_bytes": found.stdout_bytes,
-                "stderr_bytes": found.stderr_bytes,
-                "sha256": found.sha256,
-                "complete": False,
-            }
-        if left is not None and (left.ended or left.survivors):
-            record["processes"] = {
-                "ended": [each._asdict() for each in left.ended],
-                "survivors": [each._asdict() for each in left.survivors],
-            }
-        if "sandbox" in record:  # what was committed inside waits to be taken over
-            from siding.app.sandbox_commits import take_over_leftover
+            draft = finish_apply(self.project, draft)
+        if not draft.status:
+            draft = draft._replace(status=StepStatus.INTERRUPTED.value)
+            if running.kind == StepKind.RUN.value and draft.exit_code is None:
+                draft = draft._replace(exit_code=-1)
+        output = self.layout.artifact(running.number, "output")
+        found = None
+        detail = draft.detail
+        if isinstance(detail, RunDetail):
+            found = recover_output(output)
+            draft = draft._replace(detail=_with_what_was_left(detail, found, left))
+            if detail.sandbox is not None:  # what was committed inside waits to be taken over
+                from siding.app.sandbox_commits import take_over_leftover
 
-            take_over_leftover(self.project, self.layout, self.workspace)
-        record["recovered"] = True
-        step = self.finish(running._replace(record=record), {})
+                take_over_leftover(self.project, self.layout, self.workspace)
+        step = self.finish(running, draft._replace(recovered=True))
         if found is not None:
             settle_output(output, found.stdout_bytes)
         self.project.events.emit(
@@ -255,35 +244,36 @@ class Recorder:
         )
         return step
 
-    def _write_down(self, running: Running, after: Capture, fields: Mapping[str, Any]) -> Step:
+    def _write_down(self, running: Running, after: Capture) -> Step:
         before = running.parent or after.snapshot
-        with self._keeping_if_taken(running.number, {**running.record, **fields}):
+        with self._keeping_if_taken(running):
             self.ledger.require_free(running.number)  # else the patch there is another step's
         artifacts, bound, stat = self._artifacts(running.number, before, after.snapshot)
-        ended_at = self.project.app.now()
-        told = {**running.record, **self.redaction.record(fields)}
+        told = running.draft.as_record()
+        ended_at = running.draft.ended_at or self.project.app.now()
         record: dict[str, Any] = {
             "step_id": step_id(running.number),
             "kind": running.kind,
+            "policy_events": [],
+            "session_id": None,
+            "agent": None,
+            "usage": None,
             **told,
             "started_at": running.started_at,
-            "ended_at": told.get("ended_at", ended_at),
+            "ended_at": ended_at,
             "diff_stat": diff_stat_record(stat),
             **mode_record(self.snapshots.mode_changes(before, after.snapshot, after.modes)),
             "artifacts": artifacts,
-            "policy_events": told.get("policy_events", []),
             "snapshot": after.snapshot,
             "parent": before,
             "coverage": after.coverage.as_record(),
-            "session_id": told.get("session_id"),
-            "agent": told.get("agent"),
-            "usage": told.get("usage"),
             **bound,
         }
-        record.setdefault("duration_ms", _milliseconds(running.started_at, record["ended_at"]))
+        if running.draft.duration_ms is None:
+            record["duration_ms"] = _milliseconds(running.started_at, ended_at)
         if after.heads:
             record["commits"] = list(after.heads)
-        with self._keeping_if_taken(running.number, record):
+        with self._keeping_if_taken(running):
             step = self.ledger.append(record)
         clear_running(self.layout.running_json)
         self._tidy()
@@ -296,15 +286,17 @@ class Recorder:
         return step
 
     @contextmanager
-    def _keeping_if_taken(self, number: int, record: Mapping[str, Any]) -> Iterator[None]:
+    def _keeping_if_taken(self, running: Running) -> Iterator[None]:
         """Keep what was to be recorded beside the ledger, and say where, if another step has the
         number: only a process that does not hold the task's lock can have taken it."""
         try:
             yield
         except StepTaken as taken:
+            number = running.number
             unique = self.project.app.random_bytes(4).hex()
             path = self.layout.root / f"unrecorded-{step_id(number)}-{unique}.json"
-            document = {"version": 1, "step_id": step_id(number), **self.redaction.record(record)}
+            record = self._redacted(running.draft).as_record()
+            document = {"version": 1, "step_id": step_id(number), **record}
             write_document(path, document)
             output = self.layout.artifact(number, "output")
             kept = f"what was to be recorded is kept in {path}"
@@ -364,6 +356,31 @@ class Recorder:
         temporary.replace(path)
         fsync_dir(path.parent)
         return digest, stat
+
+
+def _with_what_was_left(
+    detail: RunDetail, found: Recovered | None, left: Ended | None
+) -> RunDetail:
+    """Return what a run whose recorder died did, with the output and the processes it left."""
+    if found is not None and detail.output is None:
+        detail = detail._replace(
+            output=OutputReport(
+                streams=found.streams.value,
+                stdout_bytes=found.stdout_bytes,
+                stderr_bytes=found.stderr_bytes,
+                sha256=found.sha256,
+                complete=False,
+            )
+        )
+    if left is not None and (left.ended or left.survivors):
+        report = ProcessReport(ended=as_left(left.ended), survivors=as_left(left.survivors))
+        detail = detail._replace(processes=report)
+    return detail
+
+
+def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:
+    """Return processes as a line holds them."""
+    return tuple(LeftProcess(*each) for each in processes)
 
 
 def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:

@@ -35,9 +35,10 @@ from siding.git.roots import WorktreeRoot
 from siding.git.staging import staged
 from siding.git.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
-from siding.ledger.details import LeftAlone, RollbackDetail
+from siding.ledger.details.rollback import LeftAlone, RollbackDetail
+from siding.ledger.draft import Draft
 from siding.ledger.running import Running
-from siding.ledger.step import Step, StepKind, StepStatus
+from siding.ledger.step import Step
 from siding.storage.locks import FileLock
 from siding.tasks.task import Task
 
@@ -158,7 +159,7 @@ class Restorer:
             brought_back=survey.wish.bring_back,
             left=tuple(LeftAlone(quote_path(e.path), e.why.value) for e in survey.plan.left),
         )
-        running = self.recorder.begin(StepKind.ROLLBACK, token="", record=told.as_record())
+        running = self.recorder.begin(Draft(told))
         came, stays = self._act(survey, trash)
         return self._finish(running, survey, trash, (came, stays))
 
@@ -215,7 +216,7 @@ class Restorer:
         back: tuple[list[bytes], list[bytes]],
     ) -> Restored:
         store = self.recorder.snapshots.store
-        step = self.recorder.finish(running, {"status": StepStatus.COMPLETED.value})
+        step = self.recorder.finish(running, running.draft.completed())
         wanted = state_of(store, survey.destination.snapshot)
         differ: set[bytes] = set()
         if self.seen.tree != store.read_commit(wanted.tree).tree:

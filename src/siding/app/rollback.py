@@ -36,7 +36,7 @@ from siding.git.heads import head_in
 from siding.git.paths import quote_path
 from siding.git.refs import read_head
 from siding.ids import Sha, step_id
-from siding.ledger.details import RollbackDetail
+from siding.ledger.details.rollback import RollbackDetail
 from siding.ledger.step import Step
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siding.ids import TaskId
+from siding.ledger.draft import Draft
+from siding.ledger.kinds import StepStatus
 from siding.ledger.reports import PolicyEvent
 
 POLICY_EXIT = 5
@@ -44,15 +46,14 @@ class Ruling(NamedTuple):
     hint: str = ""
     withheld: int = 0  # what of the project's policy does not count, for want of trust
 
-    @property
-    def fields(self) -> dict[str, Any]:
-        """What the ledger holds of it."""
-        fields: dict[str, Any] = {}
-        if self.events:
-            fields["policy_events"] = [each.as_record() for each in self.events]
-        if not self.runs:
-            fields |= {"status": "blocked", "exit_code": POLICY_EXIT, "reason": self.reason}
-        return fields
+    def on(self, draft: Draft) -> Draft:
+        """Return the draft of a step with what the policy said to it."""
+        draft = draft._replace(policy_events=self.events)
+        if self.runs:
+            return draft
+        return draft._replace(
+            status=StepStatus.BLOCKED.value, exit_code=POLICY_EXIT, reason=self.reason
+        )
 
 
 class RunToJudge(NamedTuple):

@@ -2,16 +2,17 @@
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.environment import environment_in
-from siding.app.guarding import hook_fields, rule_on, run_judged_hook
+from siding.app.guarding import rule_on, run_judged_hook, with_hooks
 from siding.app.hooks import HookResult, hooks_for
 from siding.app.isolation import Watch
 from siding.app.locking import holding_task
 from siding.app.project import Project
-from siding.app.recording import Recorder, open_recorder
+from siding.app.recording import Recorder, as_left, open_recorder
 from siding.app.recovery import recover_cut_off
 from siding.app.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.sandboxing import (
@@ -24,9 +25,11 @@ from siding.app.sandboxing import (
 )
 from siding.app.selection import select
 from siding.errors import NoActiveTask, UsageError
-from siding.ledger.reports import IsolationReport
+from siding.ledger.details.run import RunDetail
+from siding.ledger.draft import Draft
+from siding.ledger.reports import IsolationReport, OutputReport, ProcessReport
 from siding.ledger.running import Running
-from siding.ledger.step import Step, StepKind, StepStatus
+from siding.ledger.step import Step, StepStatus
 from siding.process.command import Command, Ending, Outcome, Screen, StdinPlan, StreamPlan
 from siding.process.output import OutputFiles
 from siding.process.output_files import settle_output
@@ -184,10 +187,9 @@ def _recorded(
     project = recorder.project
     token = project.app.random_bytes(16).hex()
     # With the verdict: a blocked attempt is recorded as one even if Siding dies now.
-    intent = {**_intent(recorder, request, command, fence), **ruling.fields, **fence.fields}
-    running = recorder.begin(StepKind.RUN, token=token, record=intent)
+    running = recorder.begin(ruling.on(_draft(recorder, request, command, fence)), token=token)
     if not ruling.runs or fence.refusal:
-        told = {**ruling.fields, **_refused(fence)}
+        told = _refused(running.draft, fence)
         return _not_run(recorder, ruling, recorder.finish(running, told), fence)
     env = {**command.env, "SIDING_STEP_ID": f"{running.number:04d}", "SIDING_STEP_TOKEN": token}
     command = command._replace(env=env)
@@ -195,19 +197,18 @@ def _recorded(
     hooks, untrusted = _hooks(recorder, "pre_run", command)
     outcome = None
     if any(hook.exit_code != 0 for hook in hooks):
-        fields = _stopped_by_hook(hooks)
+        draft = _stopped_by_hook(running.draft, hooks)
     else:
         _announce(recorder, running)
         artifact = recorder.layout.artifact(running.number, "output")
         outcome = _execute(recorder, command, terminal, fence, token=token, artifact=artifact)
         watch.ended(outcome.duration_ms)
-        running = recorder.ended(running, _ending(outcome, terminal))
+        running = recorder.ended(running, _ended(running.draft, outcome, terminal))
         after, more_untrusted = _hooks(recorder, "post_run", command)
         hooks, untrusted = [*hooks, *after], untrusted + more_untrusted
-        fields = {}
-    fields |= hook_fields(ruling, hooks)
-    later = None if outcome is None else lambda: {"isolation": watch.isolation().as_record()}
-    step = recorder.finish(running, fields, later=later)
+        draft = running.draft
+    later = None if outcome is None else partial(_with_isolation, watch)
+    step = recorder.finish(running, with_hooks(draft, hooks), later=later)
     if outcome is not None:
         settle_output(recorder.layout.artifact(running.number, "output"), outcome.stdout_bytes)
     return RunResult(
@@ -231,12 +232,18 @@ def _not_run(recorder: Recorder, ruling: Ruling, step: Step | None, fence: Fence
     )  # fmt: skip
 
 
-def _refused(fence: FencePlan) -> dict[str, Any]:
-    """Return what the ledger holds of a run that has no sandbox and must have one."""
+def _refused(draft: Draft, fence: FencePlan) -> Draft:
+    """Return the draft of a run that has no sandbox and must have one."""
     if not fence.refusal:
-        return {}
-    blocked = StepStatus.BLOCKED.value
-    return {"status": blocked, "exit_code": REFUSED_EXIT, "reason": fence.refusal}
+        return draft
+    return draft._replace(
+        status=StepStatus.BLOCKED.value, exit_code=REFUSED_EXIT, reason=fence.refusal
+    )
+
+
+def _with_isolation(watch: Watch, draft: Draft) -> Draft:
+    assert isinstance(draft.detail, RunDetail)
+    return draft._replace(detail=draft.detail._replace(isolation=watch.isolation()))
 
 
 def _unrecorded(
@@ -299,65 +306,66 @@ def _announce(recorder: Recorder, running: Running) -> None:
     )
 
 
-def _intent(
-    recorder: Recorder, request: RunRequest, command: Command, fence: FencePlan
-) -> dict[str, Any]:
+def _draft(recorder: Recorder, request: RunRequest, command: Command, fence: FencePlan) -> Draft:
+    """Return what is known of the run before it begins."""
     program = os.path.basename(request.argv[0])
-    record: dict[str, Any] = {
-        "cmd": recorder.redaction.words(request.argv),
-        "cwd": os.path.relpath(command.cwd, recorder.root),
-        "env": recorder.redaction.environment(request.env),
-        "agent": program if program in KNOWN_AGENTS else None,
-    }
-    if fence.time_s is not None:
-        record["timeout_s"] = fence.time_s
-    return record
+    limits = {name: most for name, most in fence.limits._asdict().items() if most is not None}
+    return Draft(
+        agent=program if program in KNOWN_AGENTS else None,
+        detail=RunDetail(
+            cmd=tuple(recorder.redaction.words(request.argv)),
+            cwd=os.path.relpath(command.cwd, recorder.root),
+            env=recorder.redaction.environment(request.env),
+            timeout_s=fence.time_s,
+            sandbox=fence.report,
+            limits=limits,
+        ),
+    )
 
 
-def _ending(outcome: Outcome, terminal: Terminal) -> dict[str, Any]:
-    """Return what the ledger holds of how the command ended."""
+def _ended(draft: Draft, outcome: Outcome, terminal: Terminal) -> Draft:
+    """Return the draft of a run with how the command ended."""
     status = {
         Ending.TIMEOUT: StepStatus.TIMEOUT,
         Ending.INTERRUPTED: StepStatus.INTERRUPTED,
     }.get(outcome.ending)
     if status is None:
         status = StepStatus.COMPLETED if outcome.exit_code == 0 else StepStatus.FAILED
-    fields: dict[str, Any] = {
-        "status": status.value,
-        "exit_code": outcome.exit_code,
-        "duration_ms": outcome.duration_ms,
-        "ending": outcome.ending.value,
-        "output": {
-            "streams": (StreamPlan.PTY if terminal.pty else StreamPlan.PIPED).value,
-            "stdout_bytes": outcome.stdout_bytes,
-            "stderr_bytes": outcome.stderr_bytes,
-            "sha256": outcome.output_sha256,
-            "complete": outcome.output_complete,
-        },
-    }
-    if outcome.child_exit_code is not None and outcome.child_exit_code != outcome.exit_code:
-        fields["child_exit_code"] = outcome.child_exit_code
-    if outcome.reason:
-        fields["reason"] = outcome.reason
-    if outcome.notes:
-        fields["notes"] = list(outcome.notes)
-    processes = {
-        "ended": [each._asdict() for each in outcome.ended_by_us],
-        "survivors": [each._asdict() for each in outcome.survivors],
-        "left_running": [each._asdict() for each in outcome.left_running],
-    }
-    if any(processes.values()):
-        fields["processes"] = processes
-    return fields
+    assert isinstance(draft.detail, RunDetail)
+    child = outcome.child_exit_code
+    detail = draft.detail._replace(
+        ending=outcome.ending.value,
+        child_exit_code=child if child != outcome.exit_code else None,
+        output=OutputReport(
+            streams=(StreamPlan.PTY if terminal.pty else StreamPlan.PIPED).value,
+            stdout_bytes=outcome.stdout_bytes,
+            stderr_bytes=outcome.stderr_bytes,
+            sha256=outcome.output_sha256,
+            complete=outcome.output_complete,
+        ),
+        notes=tuple(outcome.notes),
+        processes=ProcessReport(
+            ended=as_left(outcome.ended_by_us),
+            survivors=as_left(outcome.survivors),
+            left_running=as_left(outcome.left_running),
+        ),
+    )
+    return draft._replace(
+        detail=detail,
+        status=status.value,
+        exit_code=outcome.exit_code,
+        duration_ms=outcome.duration_ms,
+        reason=outcome.reason or "",
+    )
 
 
-def _stopped_by_hook(hooks: list[HookResult]) -> dict[str, Any]:
+def _stopped_by_hook(draft: Draft, hooks: list[HookResult]) -> Draft:
     failed = next(hook for hook in hooks if hook.exit_code != 0)
-    return {
-        "status": StepStatus.BLOCKED.value,
-        "exit_code": HOOK_FAILED_EXIT,
-        "reason": f"pre_run hook {failed.command!r} ended with {failed.exit_code}",
-    }
+    return draft._replace(
+        status=StepStatus.BLOCKED.value,
+        exit_code=HOOK_FAILED_EXIT,
+        reason=f"pre_run hook {failed.command!r} ended with {failed.exit_code}",
+    )
 
 
 def _exit_code(outcome: Outcome | None) -> int:

@@ -4,13 +4,14 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.project import Project
 from siding.app.sandbox_settings import expanded
 from siding.git.discovery import read_settings
 from siding.git.durable import read_small
 from siding.git.quarantine import borrowed_from
+from siding.ledger.reports import SandboxReport
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
@@ -51,10 +52,10 @@ _GIT_ENVIRONMENT = (
 
 
 class Launched(NamedTuple):
-    """What a run gets: a launch, or None and why. ``fields`` go into the step."""
+    """What a run gets: a launch, or None and why. ``report`` goes into the step."""
 
     launch: Launch | None
-    fields: dict[str, Any]
+    report: SandboxReport
     reason: str = ""
     prepared: "Prepared | None" = None
     notes: tuple[str, ...] = ()
@@ -69,7 +70,7 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
         return Launched(
             launch=None,
             reason=found.reason,
-            fields={"engine": None, "profile": profile, "reason": found.reason},
+            report=SandboxReport(profile=profile, reason=found.reason),
         )
     network = asked.network or Network.ON
     git = asked.git or GitAccess.COMMIT
@@ -111,16 +112,15 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
     launch = _launch(recorder, found, view, network)._replace(room=asked.memory)
     if prepared is not None:
         launch = launch._replace(env=(*launch.env, *_GIT_ENVIRONMENT))
-    fields = {
-        "engine": found.engine.value,
-        "profile": profile,
-        "network": network.value,
-        "git": (git if prepared is not None else GitAccess.READ).value,
-        "not_covered": list(not_covered(found, network, filtered=bool(launch.seccomp))),
-    }
-    if found.reason:
-        fields["reason"] = found.reason
-    return Launched(launch=launch, fields=fields, prepared=prepared, notes=tuple(notes))
+    report = SandboxReport(
+        engine=found.engine.value,
+        profile=profile,
+        network=network.value,
+        git=(git if prepared is not None else GitAccess.READ).value,
+        not_covered=not_covered(found, network, filtered=bool(launch.seccomp)),
+        reason=found.reason,
+    )
+    return Launched(launch=launch, report=report, prepared=prepared, notes=tuple(notes))
 
 
 def _make_room_for_sessions(home: Path, profile: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from siding.app.project import Project
 from siding.app.settings import DEFAULT_TEXT
 from siding.errors import UsageError
+from siding.ledger.reports import SandboxReport
 from siding.process.command import Command, Outcome
 from siding.process.limits import Limits
 from siding.storage.files import read_bytes
@@ -41,11 +42,11 @@ class FenceRequest(NamedTuple):
 class FencePlan(NamedTuple):
     """What a run gets.
 
-    ``fields`` go into the step. ``refusal`` says why nothing may run, ``warnings`` what is not as
-    it was asked for. ``commits``: git may commit inside.
+    ``report`` goes into the step, and what ``limits`` there are. ``refusal`` says why nothing may
+    run, ``warnings`` what is not as it was asked for. ``commits``: git may commit inside.
     """
 
-    fields: Mapping[str, Any] = {}
+    report: SandboxReport | None = None
     limits: Limits = Limits()
     time_s: float | None = None
     launch: "Launch | None" = None
@@ -68,7 +69,6 @@ def plan_fence(
     asked, notes = asked_of(recorder.project, request)
     limits = asked.limits
     plan = FencePlan(
-        fields=_limit_fields(limits),
         limits=limits,
         time_s=asked.time_s if time_s is None else time_s,
         warnings=notes,
@@ -79,8 +79,8 @@ def plan_fence(
     from siding.app.sandbox_launch import plan_launch
 
     launched = plan_launch(recorder, asked, command)
-    fields = {**plan.fields, "sandbox": {"mode": mode.value, **launched.fields}}
-    plan = plan._replace(fields=fields, launch=launched.launch, prepared=launched.prepared)
+    report = launched.report._replace(mode=mode.value)
+    plan = plan._replace(report=report, launch=launched.launch, prepared=launched.prepared)
     if launched.launch is not None:
         return plan._replace(warnings=(*notes, *launched.notes))
     if mode is settings.Mode.REQUIRE:
@@ -220,8 +220,3 @@ def _overlaid(asked: "Asked", request: FenceRequest) -> "Asked":
         disk=request.disk,
     )
     return replaced(asked, said)
-
-
-def _limit_fields(limits: Limits) -> dict[str, Any]:
-    told = {name: value for name, value in limits._asdict().items() if value is not None}
-    return {"limits": told} if told else {}

@@ -5,24 +5,8 @@ from typing import Any, NamedTuple
 from siding.app.project import Project
 from siding.app.selection import select
 from siding.errors import NotFound, SidingError, UsageError
-from siding.git.paths import quote_path
 from siding.ids import step_number
 from siding.ledger.damage import DamagedLine, damaged_lines
-from siding.ledger.details import (
-    ApplyDetail,
-    CheckpointDetail,
-    Detail,
-    RollbackDetail,
-    RunDetail,
-)
-from siding.ledger.reports import (
-    ALARM,
-    NOTE,
-    IsolationReport,
-    OutsideChange,
-    PolicyEvent,
-    SandboxReport,
-)
 from siding.ledger.running import Running, read_running
 from siding.ledger.step import Step, step_from
 from siding.storage.layout import TaskLayout
@@ -30,27 +14,15 @@ from siding.storage.locks import FileLock, Holder
 from siding.tasks.task import Task
 
 __all__ = [
-    "ALARM",
-    "NOTE",
-    "ApplyDetail",
-    "CheckpointDetail",
     "DamagedLine",
     "DamagedStep",
-    "Detail",
     "InProgress",
-    "IsolationReport",
-    "OutsideChange",
-    "PolicyEvent",
-    "RollbackDetail",
-    "RunDetail",
-    "SandboxReport",
     "Step",
     "damaged_steps",
     "in_progress",
     "ledger_problems",
     "log",
     "progress_record",
-    "quote_path",
     "running_step",
     "step",
 ]
@@ -169,7 +141,7 @@ def progress_record(found: InProgress) -> dict[str, Any]:
         "kind": found.running.kind,
         "started_at": found.running.started_at,
         "parent": found.running.parent,
-        **found.running.record,
+        **found.running.draft.as_record(),
         "status": "running" if found.holder is not None else "cut off",
     }
 

@@ -22,7 +22,7 @@ from siding.git.modes import State, mode_changes, state_of
 from siding.git.patches import diff_trees
 from siding.git.paths import is_under, quote_path, unquote_path
 from siding.ids import Sha, TaskId
-from siding.ledger.details import Reversal, RollbackDetail
+from siding.ledger.details.reversal import Reversal
 from siding.ledger.history import Act, Position, position, returns_to
 from siding.ledger.step import Step, StepKind
 from siding.tasks.states import TaskState, WorkspaceState
@@ -286,8 +286,8 @@ def _closed_last(project: Project, gone: set[TaskId]) -> TaskId | None:
 
 def trashes_of(step: Step) -> tuple[str, ...]:
     """Return the places in the trash where a step, and attempts at it, put files."""
-    back = step.detail
-    if not isinstance(back, RollbackDetail):
+    back = step.as_rollback
+    if back is None:
         return ()
     return (*([back.trash] if back.trash else []), *back.trash_before)
 
@@ -297,8 +297,8 @@ def wish_for(act: Act, word: str) -> Wish:
     back."""
     assert act.step is not None
     assert act.by is not None
-    done = act.step.detail
-    assert isinstance(done, RollbackDetail)
+    done = act.step.as_rollback
+    assert done is not None
     return Wish(
         paths=tuple(unquote_path(path) for path in done.paths),
         hard=word == "redo" and done.hard,

@@ -13,7 +13,6 @@ from siding.app.project import Project
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.git.lineage import step_snapshots
-from siding.ledger.details import RunDetail
 from siding.ledger.reports import OutputReport
 from siding.ledger.running import read_running
 from siding.ledger.step import Step
@@ -89,8 +88,8 @@ def _numbering(steps: list[Step]) -> Iterator[Finding]:
 
 def _artifacts(project: Project, task: Task, step: Step) -> Iterator[Finding | None]:
     """Yield for each artifact what is wrong with it, or None."""
-    detail = step.detail
-    told = detail.output if isinstance(detail, RunDetail) else None
+    run = step.as_run
+    told = run.output if run else None
     expected = {"patch": step.patch_sha256, "output": told.sha256 if told else None}
     root = project.task_layout(task.id).root
     for kind, where in step.artifacts.items():

@@ -1,21 +1,21 @@
 """What a step's sandbox and limits were, as lines of ``siding show``."""
 
-from siding.app.steps import Detail, RunDetail, SandboxReport
+from siding.app.step_details import SandboxReport
+from siding.app.steps import Step
 from siding.cli.words import size
 
 
-def sandbox_lines(detail: Detail) -> list[tuple[str, str]]:
+def sandbox_lines(step: Step) -> list[tuple[str, str]]:
     """Return a label and a text each; nothing for a run without."""
-    if not isinstance(detail, RunDetail):
+    run = step.as_run
+    if run is None:
         return []
     lines: list[tuple[str, str]] = []
-    if detail.sandbox is not None:
-        lines.append(("sandbox", _sandbox(detail.sandbox)))
-        lines += [("", f"open: {each}") for each in detail.sandbox.not_covered]
-    if detail.limits:
-        lines.append(
-            ("limits", ", ".join(f"{k} {_amount(k, v)}" for k, v in detail.limits.items()))
-        )
+    if run.sandbox is not None:
+        lines.append(("sandbox", _sandbox(run.sandbox)))
+        lines += [("", f"open: {each}") for each in run.sandbox.not_covered]
+    if run.limits:
+        lines.append(("limits", ", ".join(f"{k} {_amount(k, v)}" for k, v in run.limits.items())))
     return lines
 
 

@@ -89,7 +89,7 @@ def _cells(step: Step) -> tuple[str, ...]:
         ago(step.ended_at),
         duration(step.duration_ms) if step.duration_ms else "-",
         _exit(step.status, step.exit_code),
-        change + ("" if step.complete else " (incomplete)") + strayed(step.detail),
+        change + ("" if step.complete else " (incomplete)") + strayed(step),
     )
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 
 from siding.app.ruling import Answer, Asked, Asker, Ruling
-from siding.app.steps import PolicyEvent
+from siding.app.step_details import PolicyEvent
 from siding.cli.edge import complain
 from siding.cli.screen import Screen, inert, shorten, terminal_columns
 from siding.cli.words import counted

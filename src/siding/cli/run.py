@@ -30,7 +30,7 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.ruled import asker, say_ruling
 from siding.cli.screen import inert
-from siding.cli.strayed import isolation_of, say_isolation
+from siding.cli.strayed import say_isolation
 from siding.cli.words import changes, counted, duration, seconds_in, task_step
 from siding.errors import UsageError
 
@@ -180,7 +180,7 @@ def _say(context: Context, result: RunResult) -> None:
     if result.outcome is not None:
         _say_outcome(context, result)
     recorded = result.step
-    say_isolation(screen, result.isolation if recorded is None else isolation_of(recorded.detail))
+    say_isolation(screen, result.isolation if recorded is None else recorded.isolation)
     if recorded is not None:
         _say_step(context, result)
 

@@ -109,7 +109,7 @@ def _record(found: Status, root: str) -> dict[str, object]:
         "steps": found.steps,
         "last_step_id": last.id if last else None,
         "last_step": dict(last.line) if last else None,
-        "in_progress": None if found.in_progress is None else found.in_progress.running._asdict(),
+        "in_progress": None if found.in_progress is None else found.in_progress.running.as_record(),
         "problems": list(found.problems),
         "holder": None if found.holder is None else found.holder._asdict(),
     }

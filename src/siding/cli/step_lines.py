@@ -3,14 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from siding.app.step_commits import StepCommit
-from siding.app.steps import (
-    ApplyDetail,
-    Detail,
-    RollbackDetail,
-    RunDetail,
-    Step,
-    quote_path,
-)
+from siding.app.step_details import quote_path
+from siding.app.steps import Step
 from siding.cli.fenced_lines import sandbox_lines
 from siding.cli.ruled import policy_lines
 from siding.cli.strayed import isolation_lines
@@ -22,48 +16,46 @@ Line = tuple[str, str]
 
 def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> list[Line]:
     """Return the lines of `siding show`; one without a text is left out by who prints them."""
-    detail = found.detail
+    run = found.as_run
     how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
     return [
         ("task", task_name),
         ("step", f"{found.id} {found.kind_shown}"),
         ("command", found.title),
-        ("in", detail.cwd if isinstance(detail, RunDetail) else ""),
+        ("in", run.cwd if run else ""),
         ("started", local_time(found.started_at)),
         ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
         ("reason", found.reason),
-        *_applied(detail),
+        *_applied(found),
         ("changed", changes(found.files, found.additions, found.deletions, found.modes)),
         *_files(found),
         ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
         *_commits(found, commits),
-        *_processes(detail),
+        *_processes(found),
         *_coverage(found),
         *policy_lines(found.policy_events),
-        *sandbox_lines(detail),
-        *isolation_lines(detail),
+        *sandbox_lines(found),
+        *isolation_lines(found),
     ]
 
 
-def _applied(detail: Detail) -> list[Line]:
+def _applied(found: Step) -> list[Line]:
     """Say where an apply, or its undoing, went, and which step was taken back or done again."""
     lines = []
-    if isinstance(detail, ApplyDetail):
-        lines += [("mode", detail.mode)] if detail.mode else []
-        if detail.target_branch and detail.commit_sha:
-            before, after = detail.target_before[:12] or "nothing", detail.commit_sha[:12]
-            lines.append(("branch", f"{detail.target_branch}, from {before} to {after}"))
-    if isinstance(detail, ApplyDetail | RollbackDetail):
-        taken = detail.reversal._asdict().items()
-        lines += [(word, f"step {step}") for word, step in taken if step]
-    return lines
+    if applied := found.as_apply:
+        lines += [("mode", applied.mode)] if applied.mode else []
+        if applied.target_branch and applied.commit_sha:
+            before, after = applied.target_before[:12] or "nothing", applied.commit_sha[:12]
+            lines.append(("branch", f"{applied.target_branch}, from {before} to {after}"))
+    taken = found.reversal._asdict().items()
+    return [*lines, *((word, f"step {step}") for word, step in taken if step)]
 
 
 def _files(found: Step) -> Iterable[Line]:
-    detail = found.detail
     names = found.diff_stat.file_list
-    if not names and isinstance(detail, ApplyDetail) and detail.applied:
-        names = detail.applied.file_list  # an apply changes the target, not the workspace
+    applied = found.as_apply
+    if not names and applied and applied.applied:
+        names = applied.applied.file_list  # an apply changes the target, not the workspace
     yield from (("", name) for name in names[:FILES_LISTED])
     if len(names) > FILES_LISTED:
         yield "", f"and {len(names) - FILES_LISTED} more"
@@ -78,10 +70,11 @@ def _commits(found: Step, commits: Sequence[StepCommit]) -> Iterable[Line]:
         yield "", f"and {counted(more, 'commit')} more"
 
 
-def _processes(detail: Detail) -> Iterable[Line]:
-    if not isinstance(detail, RunDetail):
+def _processes(found: Step) -> Iterable[Line]:
+    run = found.as_run
+    if run is None:
         return
-    report = detail.processes
+    report = run.processes
     for listed, what in (
         (report.left_running, "left running at the end"),
         (report.survivors, "could not be ended"),

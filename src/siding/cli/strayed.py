@@ -1,44 +1,39 @@
 """What changed outside a workspace while a command ran, on the screen."""
 
-from siding.app.steps import (
-    ALARM,
-    NOTE,
-    Detail,
-    IsolationReport,
-    OutsideChange,
-    RunDetail,
-)
+from typing import TYPE_CHECKING
+
+from siding.app.steps import Step
 from siding.cli.screen import Screen, inert
 
+if TYPE_CHECKING:
+    from siding.app.step_details import IsolationReport, OutsideChange
 
-def say_isolation(screen: Screen, found: IsolationReport) -> None:
+
+def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
     """Say at once what a run left changed outside its workspace."""
-    alarms = found.of_weight(ALARM)
-    if alarms:
+    if found is None:
+        return
+    if found.alarms:
         screen.warn("outside the workspace, while this ran (by it or by somebody else):")
-        for each in alarms:
+        for each in found.alarms:
             screen.warn(f"  {_words(each)}")
-    for each in found.of_weight(NOTE):
+    for each in found.notes:
         screen.note(f"outside the workspace: {_words(each)}", "dim")
 
 
-def isolation_lines(detail: Detail) -> list[tuple[str, str]]:
+def isolation_lines(step: Step) -> list[tuple[str, str]]:
     """Return the lines of `siding show` about it."""
-    return [("outside", _words(each)) for each in isolation_of(detail).changes]
+    found = step.isolation
+    return [("outside", _words(each)) for each in found.changes] if found else []
 
 
-def strayed(detail: Detail) -> str:
+def strayed(step: Step) -> str:
     """Return what `siding log` adds to a step that something happened outside of."""
-    return " (outside!)" if isolation_of(detail).of_weight(ALARM) else ""
+    found = step.isolation
+    return " (outside!)" if found and found.alarms else ""
 
 
-def isolation_of(detail: Detail) -> IsolationReport:
-    """Return what changed outside while a step ran; nothing where nobody looked."""
-    found = detail.isolation if isinstance(detail, RunDetail) else None
-    return found or IsolationReport()
-
-
-def _words(change: OutsideChange) -> str:
+def _words(change: "OutsideChange") -> str:
     from siding.app.isolation import say
 
     return inert(say(change))

@@ -11,7 +11,6 @@ A step that was cut off while it undid or redid something changes neither stack:
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from siding.ledger.details import RollbackDetail
 from siding.ledger.step import Step, StepKind, StepStatus
 
 _REVERSIBLE = (StepKind.ROLLBACK.value, StepKind.APPLY.value)
@@ -77,8 +76,7 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
 
 def returns_to(by: Step) -> str | None:
     """Return the snapshot that taking back `by` leads to."""
-    detail = by.detail
-    return detail.returns or by.parent if isinstance(detail, RollbackDetail) else by.parent
+    return by.returns or by.parent
 
 
 def _pass_on(source: list[Act], target: list[Act], named: str, by: Step) -> None:

@@ -13,7 +13,7 @@ count as left behind, never fewer.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from siding.ledger.details import RollbackDetail
+from siding.ledger.details.rollback import RollbackDetail
 from siding.ledger.step import Step, StepStatus
 
 Member = TypeVar("Member")
@@ -39,8 +39,8 @@ def returns_in(steps: Iterable[Step], base_snapshot: str) -> list[Return]:
         snapshots[step.number] = step.snapshot
         act = step.reversal.of or ""
         completed = step.status == StepStatus.COMPLETED
-        back = step.detail
-        if isinstance(back, RollbackDetail) and step.goes_back:
+        back = step.as_rollback
+        if back and step.goes_back:
             limited = bool(back.paths)
             found.append(
                 Return(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from siding.ledger.fields import (
     mapping,
     mappings,
+    said,
     strings,
     text,
     text_or_none,
@@ -77,6 +78,29 @@ def _processes(value: object) -> tuple[LeftProcess, ...]:
         LeftProcess(whole(each.get("pid")), text(each.get("name")), whole(each.get("started")))
         for each in mappings(value)
     )
+
+
+class HookReport(NamedTuple):
+    """How a hook of the step ended."""
+
+    moment: str  # pre_run, post_run
+    command: str
+    source: str  # project, repository
+    exit_code: int
+    output: str
+
+    @classmethod
+    def from_record(cls, value: Mapping[str, Any]) -> "HookReport":
+        return cls(
+            moment=text(value.get("moment")),
+            command=text(value.get("command")),
+            source=text(value.get("source")),
+            exit_code=whole(value.get("exit_code")),
+            output=text(value.get("output")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return self._asdict()
 
 
 class PolicyEvent(NamedTuple):
@@ -150,9 +174,15 @@ class IsolationReport(NamedTuple):
     def as_record(self) -> dict[str, Any]:
         return {"changes": [each.as_record() for each in self.changes], "files": self.files}
 
-    def of_weight(self, weight: str) -> tuple[OutsideChange, ...]:
-        """Return the changes of one weight, ALARM or NOTE."""
-        return tuple(each for each in self.changes if each.weight == weight)
+    @property
+    def alarms(self) -> tuple[OutsideChange, ...]:
+        """The changes that no command makes in an ordinary day."""
+        return tuple(each for each in self.changes if each.weight == ALARM)
+
+    @property
+    def notes(self) -> tuple[OutsideChange, ...]:
+        """The changes that are only worth a word."""
+        return tuple(each for each in self.changes if each.weight == NOTE)
 
 
 class SandboxReport(NamedTuple):
@@ -180,55 +210,13 @@ class SandboxReport(NamedTuple):
             reason=text(value.get("reason")),
         )
 
-
-class MergedBranch(NamedTuple):
-    """A target branch that was merged into the workspace, to be resolved there."""
-
-    branch: str
-    commit: str
-    conflicts: tuple["ConflictedPath", ...] = ()
-
-    @classmethod
-    def from_record(cls, value: object) -> "MergedBranch | None":
-        if not isinstance(value, dict):
-            return None
-        conflicts = mappings(value.get("conflicts"))
-        return cls(
-            branch=text(value.get("branch")),
-            commit=text(value.get("commit")),
-            conflicts=tuple(
-                ConflictedPath(text(c.get("name")), text(c.get("kind"))) for c in conflicts
-            ),
-        )
-
     def as_record(self) -> dict[str, Any]:
-        return self._asdict() | {"conflicts": [each._asdict() for each in self.conflicts]}
-
-
-class ConflictedPath(NamedTuple):
-    """A path that both sides of a merge changed."""
-
-    name: str
-    kind: str
-
-
-class DiffFigures(NamedTuple):
-    """How much changed."""
-
-    files: int = 0
-    additions: int = 0
-    deletions: int = 0
-    file_list: tuple[str, ...] = ()
-
-    @classmethod
-    def from_record(cls, value: object) -> "DiffFigures":
-        found = mapping(value)
-        return cls(
-            files=whole(found.get("files")),
-            additions=whole(found.get("additions")),
-            deletions=whole(found.get("deletions")),
-            file_list=words(found.get("file_list")),
-        )
-
-    def as_record(self) -> dict[str, Any]:
-        return self._asdict() | {"file_list": list(self.file_list)}
+        inside = {} if self.engine is None else {"not_covered": list(self.not_covered)}
+        return {
+            "mode": self.mode,
+            "engine": self.engine,
+            "profile": self.profile,
+            **said(network=self.network, git=self.git),
+            **inside,
+            **said(reason=self.reason),
+        }

@@ -4,15 +4,14 @@ It is on disk before the step's process starts and goes away only after the step
 flushed. Whoever finds one without its writer alive is looking at an interrupted step.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from shlex import join
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from siding.ledger.details import Detail, detail_from
-from siding.ledger.fields import text, words
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.files import remove_file
+
+if TYPE_CHECKING:  # loaded where there is such a document: most of the time there is none
+    from siding.ledger.draft import Draft
 
 RUNNING_VERSION = 1
 
@@ -26,28 +25,23 @@ class Running(NamedTuple):
     pid: int
     token: str  # in the environment of everything the step starts
     parent: str | None
-    record: Mapping[str, Any]  # the ledger line as far as it is known
-
-    @property
-    def detail(self) -> Detail:
-        """What is known of what only steps of this kind have."""
-        return detail_from(self.kind, self.record)
-
-    @property
-    def agent(self) -> str:
-        """The agent that runs, "" for any other command."""
-        return text(self.record.get("agent"))
+    draft: "Draft"
 
     @property
     def title(self) -> str:
         """The command that runs, quoted so that it can be typed again; "" for other kinds."""
-        return join(words(self.record.get("cmd")))
+        return self.draft.title
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the document's fields; ``record`` is the ledger line as far as it is known."""
+        fields = self._asdict()
+        del fields["draft"]
+        return {**fields, "record": self.draft.as_record()}
 
 
 def write_running(path: Path, running: Running) -> None:
     """Make `running` durable."""
-    document = {"version": RUNNING_VERSION, **running._asdict(), "record": dict(running.record)}
-    write_document(path, document)
+    write_document(path, {"version": RUNNING_VERSION, **running.as_record()})
 
 
 def read_running(path: Path) -> Running | None:
@@ -57,6 +51,8 @@ def read_running(path: Path) -> Running | None:
     )
     if document is None:
         return None
+    from siding.ledger.draft import Draft
+
     return Running(
         number=int(document["number"]),
         kind=str(document["kind"]),
@@ -64,7 +60,7 @@ def read_running(path: Path) -> Running | None:
         pid=int(document.get("pid", 0)),
         token=str(document.get("token", "")),
         parent=document.get("parent"),
-        record=document.get("record") or {},
+        draft=Draft.from_record(str(document["kind"]), document.get("record") or {}),
     )
 
 

@@ -7,12 +7,9 @@ passed on as it is. Outside this package nobody reads it by its keys.
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 from shlex import join
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from siding.git.coverage import Coverage
-from siding.ledger.details import Detail, Reversal, StepKind, detail_from
 from siding.ledger.fields import (
     mapping,
     mappings,
@@ -22,19 +19,22 @@ from siding.ledger.fields import (
     whole,
     words,
 )
-from siding.ledger.reports import DiffFigures, PolicyEvent
+from siding.ledger.kinds import StepKind, StepStatus
+
+# What only some readers ask for is loaded when they do: a status or a board needs none of it, and
+# the types of all kinds and reports take longer to load than a ledger to read.
+if TYPE_CHECKING:
+    from siding.git.coverage import Coverage
+    from siding.ledger.details import Detail
+    from siding.ledger.details.apply import ApplyDetail
+    from siding.ledger.details.checkpoint import CheckpointDetail
+    from siding.ledger.details.reversal import Reversal
+    from siding.ledger.details.rollback import RollbackDetail
+    from siding.ledger.details.run import RunDetail
+    from siding.ledger.figures import DiffFigures
+    from siding.ledger.reports import IsolationReport, PolicyEvent
 
 STEP_VERSION = 1
-
-
-class StepStatus(StrEnum):
-    """How a step ended."""
-
-    COMPLETED = "completed"
-    FAILED = "failed"
-    INTERRUPTED = "interrupted"
-    TIMEOUT = "timeout"
-    BLOCKED = "blocked"
 
 
 class Step(NamedTuple):
@@ -63,9 +63,47 @@ class Step(NamedTuple):
         return f"{self.number:04d}"
 
     @property
-    def detail(self) -> Detail:
+    def detail(self) -> "Detail":
         """What only steps of this kind have, read from the line each time."""
+        from siding.ledger.details import detail_from
+
         return detail_from(self.kind, self.line)
+
+    @property
+    def as_run(self) -> "RunDetail | None":
+        """What a command did; None for a step of another kind."""
+        if self.kind != StepKind.RUN:
+            return None
+        from siding.ledger.details.run import RunDetail
+
+        return RunDetail.from_record(self.line)
+
+    @property
+    def as_apply(self) -> "ApplyDetail | None":
+        """What an apply did; None for a step of another kind."""
+        if self.kind != StepKind.APPLY:
+            return None
+        from siding.ledger.details.apply import ApplyDetail
+
+        return ApplyDetail.from_record(self.line)
+
+    @property
+    def as_rollback(self) -> "RollbackDetail | None":
+        """What a rollback, an undo or a merge did; None for a step of another kind."""
+        if self.kind != StepKind.ROLLBACK:
+            return None
+        from siding.ledger.details.rollback import RollbackDetail
+
+        return RollbackDetail.from_record(self.line)
+
+    @property
+    def as_checkpoint(self) -> "CheckpointDetail | None":
+        """What a checkpoint says; None for a step of another kind."""
+        if self.kind != StepKind.CHECKPOINT:
+            return None
+        from siding.ledger.details.checkpoint import CheckpointDetail
+
+        return CheckpointDetail.from_record(self.line)
 
     @property
     def merges(self) -> bool:
@@ -82,9 +120,16 @@ class Step(NamedTuple):
         return self.kind == StepKind.ROLLBACK and not self.merges
 
     @property
-    def reversal(self) -> Reversal:
+    def reversal(self) -> "Reversal":
         """The step that this one takes back or does again, if it does."""
+        from siding.ledger.details.reversal import Reversal
+
         return Reversal.from_record(self.line)
+
+    @property
+    def returns(self) -> str | None:
+        """The snapshot that taking this step back leads to, where it is not the one before it."""
+        return text_or_none(self.line.get("returns"))
 
     @property
     def kind_shown(self) -> str:
@@ -114,20 +159,36 @@ class Step(NamedTuple):
         return strings(self.line.get("commits"))
 
     @property
-    def coverage(self) -> Coverage | None:
+    def coverage(self) -> "Coverage | None":
         """What the snapshot after the step holds; None where nobody looked."""
+        from siding.git.coverage import Coverage
+
         report = self.line.get("coverage")
         return Coverage.from_record(report) if isinstance(report, dict) else None
 
     @property
-    def policy_events(self) -> tuple[PolicyEvent, ...]:
+    def policy_events(self) -> "tuple[PolicyEvent, ...]":
         """The rules that matched."""
+        from siding.ledger.reports import PolicyEvent
+
         found = mappings(self.line.get("policy_events"))
         return tuple(PolicyEvent.from_record(each) for each in found)
 
     @property
-    def diff_stat(self) -> DiffFigures:
+    def isolation(self) -> "IsolationReport | None":
+        """What changed outside the workspace meanwhile; None for nothing, or nobody looked."""
+        report = self.line.get("isolation")
+        if not isinstance(report, dict) or not report.get("changes"):
+            return None
+        from siding.ledger.reports import IsolationReport
+
+        return IsolationReport.from_record(report)
+
+    @property
+    def diff_stat(self) -> "DiffFigures":
         """How much changed in the workspace, and the paths."""
+        from siding.ledger.figures import DiffFigures
+
         return DiffFigures.from_record(self.line.get("diff_stat"))
 
     @property

@@ -14,7 +14,7 @@ from siding.app.recording import OUTSIDE
 from siding.app.restoring import InTheWay, NeedsConsent
 from siding.errors import SidingError
 from siding.ids import Sha
-from siding.ledger.details import CheckpointDetail
+from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.step import StepStatus
 
 from .desk import Desk

@@ -14,6 +14,7 @@ from siding.app.doctor import examine, mend
 from siding.git import applying_checkout as checkouts
 from siding.git.applying import Move, move_from, swap
 from siding.git.scratch import hold
+from siding.ledger.draft import Draft
 from siding.ledger.running import Running, read_running, write_running
 from siding.ledger.step import StepStatus
 
@@ -25,7 +26,7 @@ def cut_off(desk: Desk, kind: str, record: dict[str, object]) -> None:
     last = desk.steps()[-1]
     running = Running(
         number=last.number + 1, kind=kind, started_at="2026-01-01T00:00:00.000Z", pid=1, token="",
-        parent=last.snapshot, record=record,
+        parent=last.snapshot, draft=Draft.from_record(kind, record),
     )  # fmt: skip
     write_running(desk.project.task_layout(desk.task.id).running_json, running)
 

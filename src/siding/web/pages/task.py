@@ -4,7 +4,7 @@ from typing import Any
 
 from siding.app.apply import Mode
 from siding.app.status import status
-from siding.app.steps import CheckpointDetail, Step
+from siding.app.steps import Step
 from siding.errors import UsageError
 from siding.web.acts import ACTS, Wish
 from siding.web.acts import plan as plan_act
@@ -63,13 +63,13 @@ def plan(ask: Ask) -> Page:
 
 
 def _entry(step: Step) -> dict[str, Any]:
-    detail = step.detail
+    checkpoint = step.as_checkpoint
     return {
         "step": step,
         "agent": step.agent,
         "policy": step.policy_events,
         "tone": tone_of(step.status),
-        "origin": detail.origin if isinstance(detail, CheckpointDetail) else "",
+        "origin": checkpoint.origin if checkpoint else "",
     }
 
 

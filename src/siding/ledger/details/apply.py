@@ -1,0 +1,101 @@
+"""The task's change went onto the main line, or came back from there."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from siding.ledger.details.reversal import Reversal
+from siding.ledger.details.rollback import LeftAlone
+from siding.ledger.fields import (
+    mappings,
+    said,
+    strings,
+    text,
+    text_or_none,
+)
+from siding.ledger.figures import DiffFigures
+from siding.ledger.kinds import StepKind
+
+
+class ApplyDetail(NamedTuple):
+    """The task's change went onto the main line, or came back from there."""
+
+    mode: str = ""  # commit, squash, patch, ...
+    message: str = ""
+    commit_sha: str = ""  # empty: files only
+    commit_message: str = ""
+    target_branch: str = ""
+    target_before: str = ""
+    commits: tuple[str, ...] = ()
+    whole: bool = False  # all of the task's change went
+    head: str | None = None  # the agent's commit then
+    applied: DiffFigures | None = None
+    steps: str = ""  # as asked for, where it was some steps
+    paths: tuple[str, ...] = ()
+    left_out: tuple[LeftAlone, ...] = ()
+    gone_back: tuple["LeftCommit", ...] = ()
+    reversal: Reversal = Reversal()
+    move: Mapping[str, Any] | None = None  # `siding.git.applying.move_from` reads it
+    reflog: str = ""
+
+    @property
+    def kind(self) -> str:
+        return StepKind.APPLY.value
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "ApplyDetail":
+        applied, move = record.get("applied"), record.get("move")
+        return cls(
+            mode=text(record.get("mode")),
+            message=text(record.get("message")),
+            commit_sha=text(record.get("commit_sha")),
+            commit_message=text(record.get("commit_message")),
+            target_branch=text(record.get("target_branch")),
+            target_before=text(record.get("target_before")),
+            commits=strings(record.get("commits")),
+            whole=bool(record.get("whole")),
+            head=text_or_none(record.get("head")),
+            applied=DiffFigures.from_record(applied) if isinstance(applied, dict) else None,
+            steps=text(record.get("steps")),
+            paths=strings(record.get("paths")),
+            left_out=tuple(
+                LeftAlone(text(each.get("path")), text(each.get("why")))
+                for each in mappings(record.get("left_out"))
+            ),
+            gone_back=tuple(
+                LeftCommit(text(each.get("commit")), text(each.get("subject")))
+                for each in mappings(record.get("gone_back"))
+            ),
+            reversal=Reversal.from_record(record),
+            move=move if isinstance(move, dict) else None,
+            reflog=text(record.get("reflog")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        reversed_ = self.reversal.of is not None
+        return {
+            "mode": self.mode,
+            "commit_sha": self.commit_sha,
+            "commit_message": self.commit_message,
+            "message": self.message,
+            "target_branch": self.target_branch,
+            "target_before": self.target_before,
+            **({} if reversed_ else {"commits": list(self.commits)}),
+            "whole": self.whole,
+            "head": self.head,
+            **({} if self.applied is None else {"applied": self.applied.as_record()}),
+            **said(
+                steps=self.steps,
+                paths=list(self.paths),
+                left_out=[each._asdict() for each in self.left_out],
+                gone_back=[each._asdict() for each in self.gone_back],
+            ),
+            **self.reversal.as_record(),
+            **said(move=self.move, reflog=self.reflog),
+        }
+
+
+class LeftCommit(NamedTuple):
+    """A commit of the agent's that stayed out because a rollback went back from it."""
+
+    commit: str
+    subject: str

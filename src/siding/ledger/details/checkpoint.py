@@ -1,0 +1,27 @@
+"""The workspace as it stood."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from siding.ledger.fields import (
+    text,
+)
+from siding.ledger.kinds import StepKind
+
+
+class CheckpointDetail(NamedTuple):
+    """The workspace as it stood, recorded because somebody asked or something had changed."""
+
+    message: str = ""
+    origin: str = ""  # asked, outside, carry
+
+    @property
+    def kind(self) -> str:
+        return StepKind.CHECKPOINT.value
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "CheckpointDetail":
+        return cls(message=text(record.get("message")), origin=text(record.get("origin")))
+
+    def as_record(self) -> dict[str, Any]:
+        return {"message": self.message, "origin": self.origin}

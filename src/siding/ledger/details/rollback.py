@@ -1,0 +1,114 @@
+"""The workspace was taken to another state, or a branch was merged into it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from siding.ledger.details.reversal import Reversal
+from siding.ledger.fields import (
+    mappings,
+    said,
+    strings,
+    text,
+    text_or_none,
+)
+from siding.ledger.kinds import StepKind
+
+
+class RollbackDetail(NamedTuple):
+    """The workspace was taken to another state."""
+
+    target: str = "step"  # base, step, merge
+    target_step: str | None = None  # the id of the step whose state it is
+    message: str = ""
+    hard: bool = False
+    restored: str | None = None  # the snapshot
+    paths: tuple[str, ...] = ()  # empty: everything
+    trash: str | None = None  # where ignored files and obstacles went
+    trash_before: tuple[str, ...] = ()  # the same, of attempts that were cut off
+    brought_back: tuple[str, ...] = ()  # places in the trash whose files returned
+    left: tuple["LeftAlone", ...] = ()  # what was left alone
+    merged: "MergedBranch | None" = None
+    reversal: Reversal = Reversal()
+    returns: str | None = None  # the snapshot that taking this one back leads to
+
+    @property
+    def kind(self) -> str:
+        return StepKind.ROLLBACK.value
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "RollbackDetail":
+        return cls(
+            target=text(record.get("target")),
+            target_step=text_or_none(record.get("target_step")),
+            message=text(record.get("message")),
+            hard=bool(record.get("hard")),
+            restored=text_or_none(record.get("restored")),
+            paths=strings(record.get("paths")),
+            trash=text_or_none(record.get("trash")),
+            trash_before=strings(record.get("trash_before")),
+            brought_back=strings(record.get("brought_back")),
+            left=tuple(
+                LeftAlone(text(each.get("path")), text(each.get("why")))
+                for each in mappings(record.get("left"))
+            ),
+            merged=MergedBranch.from_record(record.get("merged")),
+            reversal=Reversal.from_record(record),
+            returns=text_or_none(record.get("returns")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return {
+            "message": self.message,
+            "target": self.target,
+            "target_step": self.target_step,
+            "hard": self.hard,
+            **said(merged=None if self.merged is None else self.merged.as_record()),
+            **self.reversal.as_record(),
+            **said(
+                returns=self.returns,
+                trash_before=list(self.trash_before),
+                restored=self.restored,
+                paths=list(self.paths),
+                trash=self.trash,
+                brought_back=list(self.brought_back),
+                left=[each._asdict() for each in self.left],
+            ),
+        }
+
+
+class LeftAlone(NamedTuple):
+    """A path that a rollback or an apply did not touch."""
+
+    path: str
+    why: str
+
+
+class MergedBranch(NamedTuple):
+    """A target branch that was merged into the workspace, to be resolved there."""
+
+    branch: str
+    commit: str
+    conflicts: tuple["ConflictedPath", ...] = ()
+
+    @classmethod
+    def from_record(cls, value: object) -> "MergedBranch | None":
+        if not isinstance(value, dict):
+            return None
+        conflicts = mappings(value.get("conflicts"))
+        return cls(
+            branch=text(value.get("branch")),
+            commit=text(value.get("commit")),
+            conflicts=tuple(
+                ConflictedPath(text(c.get("name")), text(c.get("kind"))) for c in conflicts
+            ),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return self._asdict() | {"conflicts": [each._asdict() for each in self.conflicts]}
+
+
+class ConflictedPath(NamedTuple):
+    """A path that both sides of a merge changed."""
+
+    name: str
+    kind: str

@@ -1,0 +1,82 @@
+"""A command that ran in the workspace."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from siding.ledger.fields import (
+    mapping,
+    mappings,
+    said,
+    text,
+    whole_or_none,
+    words,
+)
+from siding.ledger.kinds import StepKind
+from siding.ledger.reports import (
+    HookReport,
+    IsolationReport,
+    OutputReport,
+    ProcessReport,
+    SandboxReport,
+)
+
+
+class RunDetail(NamedTuple):
+    """A command that ran in the workspace."""
+
+    cmd: tuple[str, ...] = ()
+    cwd: str = ""  # relative to the workspace
+    env: Mapping[str, str] = {}  # what was passed explicitly
+    timeout_s: float | None = None
+    ending: str = ""
+    child_exit_code: int | None = None  # where it is not the step's
+    output: OutputReport | None = None
+    notes: tuple[str, ...] = ()
+    processes: ProcessReport = ProcessReport()
+    hooks: tuple[HookReport, ...] = ()
+    sandbox: SandboxReport | None = None
+    limits: Mapping[str, int] = {}  # those in force besides the time
+    isolation: IsolationReport | None = None  # None: nobody was left to look
+
+    @property
+    def kind(self) -> str:
+        return StepKind.RUN.value
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "RunDetail":
+        timeout_s = record.get("timeout_s")
+        return cls(
+            cmd=words(record.get("cmd")),
+            cwd=text(record.get("cwd")),
+            env=mapping(record.get("env")),
+            timeout_s=timeout_s if isinstance(timeout_s, int | float) else None,
+            ending=text(record.get("ending")),
+            child_exit_code=whole_or_none(record.get("child_exit_code")),
+            output=OutputReport.from_record(record.get("output")),
+            notes=words(record.get("notes")),
+            processes=ProcessReport.from_record(record.get("processes")),
+            hooks=tuple(map(HookReport.from_record, mappings(record.get("hooks")))),
+            sandbox=SandboxReport.from_record(record.get("sandbox")),
+            limits=mapping(record.get("limits")),
+            isolation=IsolationReport.from_record(record.get("isolation")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        child = self.child_exit_code
+        return {
+            "cmd": list(self.cmd),
+            "cwd": self.cwd,
+            "env": dict(self.env),
+            **({} if self.timeout_s is None else {"timeout_s": self.timeout_s}),
+            **({} if child is None else {"child_exit_code": child}),
+            **({} if self.output is None else {"output": self.output.as_record()}),
+            **({} if self.isolation is None else {"isolation": self.isolation.as_record()}),
+            **({} if self.sandbox is None else {"sandbox": self.sandbox.as_record()}),
+            **said(
+                ending=self.ending,
+                notes=list(self.notes),
+                processes=self.processes.as_record() if any(self.processes) else None,
+                hooks=[each.as_record() for each in self.hooks],
+                limits=dict(self.limits),
+            ),
+        }

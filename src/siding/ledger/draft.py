@@ -1,0 +1,83 @@
+"""A step as far as it is known: what an intent holds, and what becomes a ledger line."""
+
+from collections.abc import Mapping
+from shlex import join
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from siding.ledger.details import detail_from
+from siding.ledger.details.run import RunDetail
+from siding.ledger.fields import mappings, said, text, text_or_none, whole_or_none
+from siding.ledger.kinds import StepStatus
+from siding.ledger.reports import PolicyEvent
+
+if TYPE_CHECKING:
+    from siding.ledger.details import Detail
+
+
+class Draft(NamedTuple):
+    """What the maker of a step says of it; the recorder adds what it finds itself.
+
+    `rest` are fields that this version does not know: a newer one began the step, and this one
+    records it after a crash.
+    """
+
+    detail: "Detail"
+    status: str = ""  # a StepStatus; empty until it has ended
+    exit_code: int | None = None
+    ended_at: str = ""
+    duration_ms: int | None = None
+    reason: str = ""
+    agent: str | None = None  # a known agent's name
+    policy_events: tuple[PolicyEvent, ...] = ()
+    recovered: bool = False  # a later command recorded it
+    rest: Mapping[str, Any] = {}
+
+    @classmethod
+    def from_record(cls, kind: str, record: Mapping[str, Any]) -> "Draft":
+        detail = detail_from(kind, record)
+        known = {*cls._fields, *detail._fields, "undoes", "redoes"}
+        events = mappings(record.get("policy_events"))
+        return cls(
+            detail=detail,
+            status=text(record.get("status")),
+            exit_code=whole_or_none(record.get("exit_code")),
+            ended_at=text(record.get("ended_at")),
+            duration_ms=whole_or_none(record.get("duration_ms")),
+            reason=text(record.get("reason")),
+            agent=text_or_none(record.get("agent")),
+            policy_events=tuple(PolicyEvent.from_record(each) for each in events),
+            recovered=bool(record.get("recovered")),
+            rest={name: value for name, value in record.items() if name not in known},
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields of the ledger line that say something."""
+        told = {} if self.exit_code is None else {"exit_code": self.exit_code}
+        took = {} if self.duration_ms is None else {"duration_ms": self.duration_ms}
+        return {
+            **self.rest,
+            **self.detail.as_record(),
+            **said(
+                status=self.status,
+                ended_at=self.ended_at,
+                reason=self.reason,
+                agent=self.agent,
+                policy_events=[each.as_record() for each in self.policy_events],
+            ),
+            **told,
+            **took,
+            **({"recovered": True} if self.recovered else {}),
+        }
+
+    @property
+    def kind(self) -> str:
+        return self.detail.kind
+
+    @property
+    def title(self) -> str:
+        """The command that runs, quoted so that it can be typed again; "" for other kinds."""
+        return join(self.detail.cmd) if isinstance(self.detail, RunDetail) else ""
+
+    def completed(self) -> "Draft":
+        """Return it as a step that did what it was to do."""
+        return self._replace(status=StepStatus.COMPLETED.value)

@@ -1,0 +1,27 @@
+"""How much a step changed."""
+
+from typing import Any, NamedTuple
+
+from siding.ledger.fields import mapping, whole, words
+
+
+class DiffFigures(NamedTuple):
+    """How much changed."""
+
+    files: int = 0
+    additions: int = 0
+    deletions: int = 0
+    file_list: tuple[str, ...] = ()
+
+    @classmethod
+    def from_record(cls, value: object) -> "DiffFigures":
+        found = mapping(value)
+        return cls(
+            files=whole(found.get("files")),
+            additions=whole(found.get("additions")),
+            deletions=whole(found.get("deletions")),
+            file_list=words(found.get("file_list")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        return self._asdict() | {"file_list": list(self.file_list)}
