@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from siding.ids import TaskId
-from siding.ledger.draft import Draft
 from siding.ledger.kinds import StepStatus
-from siding.ledger.reports import PolicyEvent
+
+if TYPE_CHECKING:  # whoever shows a step needs neither
+    from siding.ledger.draft import Draft
+    from siding.ledger.reports import PolicyEvent
 
 POLICY_EXIT = 5
 
@@ -41,12 +43,12 @@ class Ruling(NamedTuple):
     """What the policy says to one run."""
 
     runs: bool = True
-    events: tuple[PolicyEvent, ...] = ()
+    events: "tuple[PolicyEvent, ...]" = ()
     reason: str = ""  # why it does not run
     hint: str = ""
     withheld: int = 0  # what of the project's policy does not count, for want of trust
 
-    def on(self, draft: Draft) -> Draft:
+    def on(self, draft: "Draft") -> "Draft":
         """Return the draft of a step with what the policy said to it."""
         draft = draft._replace(policy_events=self.events)
         if self.runs:

@@ -1,8 +1,12 @@
 """What a step's sandbox and limits were, as lines of ``siding show``."""
 
-from siding.app.step_details import SandboxReport
+from typing import TYPE_CHECKING
+
 from siding.app.steps import Step
 from siding.cli.words import size
+
+if TYPE_CHECKING:
+    from siding.app.step_details import SandboxReport
 
 
 def sandbox_lines(step: Step) -> list[tuple[str, str]]:
@@ -19,7 +23,7 @@ def sandbox_lines(step: Step) -> list[tuple[str, str]]:
     return lines
 
 
-def _sandbox(told: SandboxReport) -> str:
+def _sandbox(told: "SandboxReport") -> str:
     if told.engine is None:
         return f"none: {told.reason or 'no engine works'}"
     return f"{told.engine}, profile {told.profile}, network {told.network}, git {told.git}"

@@ -3,12 +3,15 @@
 import os
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from siding.app.ruling import Answer, Asked, Asker, Ruling
-from siding.app.step_details import PolicyEvent
 from siding.cli.edge import complain
 from siding.cli.screen import Screen, inert, shorten, terminal_columns
 from siding.cli.words import counted
+
+if TYPE_CHECKING:
+    from siding.app.step_details import PolicyEvent
 
 
 def asker(screen: Screen) -> Asker | None:
@@ -55,7 +58,7 @@ def say_ruling(screen: Screen, ruling: Ruling) -> None:
         )
 
 
-def policy_lines(events: Iterable[PolicyEvent]) -> list[tuple[str, str]]:
+def policy_lines(events: "Iterable[PolicyEvent]") -> list[tuple[str, str]]:
     """Return the lines of `siding show` about the rules a step matched."""
     lines = []
     for event in events:
@@ -64,7 +67,7 @@ def policy_lines(events: Iterable[PolicyEvent]) -> list[tuple[str, str]]:
     return lines
 
 
-def _told(event: PolicyEvent) -> str:
+def _told(event: "PolicyEvent") -> str:
     what = _one_line(event.command, event.via) if event.command else ""
     return inert(f"{what}: {event.reason or 'matched'} ({event.rule})").removeprefix(": ")
 
