@@ -48,6 +48,19 @@ def _functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield node.name, (node.end_lineno or first) - first + 1
 
 
+def test_only_the_ledger_knows_the_fields_of_a_line() -> None:
+    """Outside it a step is asked: `step.as_run.cwd`, not ``step.line["cwd"]``."""
+    by_key = re.compile(r"\.(?:line|record)(?:\[|\.get\()|as_record\(\)(?:\[|\.get\()")
+    found = [
+        f"{path.relative_to(SOURCE)}: {line.strip()}"
+        for room in ("app", "cli", "web")
+        for path in (SOURCE / room).rglob("*.py")
+        for line in path.read_text("utf-8").splitlines()
+        if by_key.search(line)
+    ]
+    assert found == []
+
+
 def test_no_room_is_a_drawer() -> None:
     drawers = {"utils", "util", "helpers", "helper", "common", "misc", "core", "manager", "service"}
     assert not drawers & {path.stem for path in FILES}
