@@ -59,8 +59,13 @@ def _row(bench: Bench, files: int, *, moved: bool) -> Row:
         bench.run(["git", "commit", "-qam", "moved"], cwd=repository)
     start = bench.run(["git", "rev-parse", "main"], cwd=repository)
     scratch = bench.scratch(f"{name}-scratch")
-    floor_env = {**env, "WORKSPACE": str(workspace), "REPO": str(repository),
-                 "SCRATCH": str(scratch), "BASE": base}  # fmt: skip
+    floor_env = {
+        **env,
+        "WORKSPACE": str(workspace),
+        "REPO": str(repository),
+        "SCRATCH": str(scratch),
+        "BASE": base,
+    }
 
     def back() -> None:
         bench.run(["git", "reset", "-q", "--hard", start], cwd=repository)

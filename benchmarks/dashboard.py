@@ -126,17 +126,26 @@ def _measure(bench: Bench) -> Iterator[Row]:
         home = homes.make(bench, tasks=tasks, steps=steps)
         lines = LINES * tasks // 1_000
         script = _LARGE.replace(f"range({LINES // _FILES})", f"range({max(1, lines // _FILES)})")
-        bench.run([bench.siding, "run", "-q", "--", bench.python, "-c", script],
-                  cwd=home.repository, env=home.env)  # fmt: skip
+        bench.run(
+            [bench.siding, "run", "-q", "--", bench.python, "-c", script],
+            cwd=home.repository,
+            env=home.env,
+        )
         number = steps // 2 + 1
         pages = {
             "board": ("/", f"a board of {tasks:,} tasks", tasks),
             "task": (f"/tasks/{home.active}", f"a task of {number:,} steps", number),
-            "patch": (f"/tasks/{home.active}/steps/{number}",
-                      f"a step with a patch of {lines:,} lines", lines),
-            "files": (f"/tasks/{home.active}/steps/{number}/files",
-                      f"the files of a patch of {lines:,} lines", lines),
-        }  # fmt: skip
+            "patch": (
+                f"/tasks/{home.active}/steps/{number}",
+                f"a step with a patch of {lines:,} lines",
+                lines,
+            ),
+            "files": (
+                f"/tasks/{home.active}/steps/{number}/files",
+                f"the files of a patch of {lines:,} lines",
+                lines,
+            ),
+        }
         with dashboard(bench, home.repository, home.env) as server:
             usable = _usable(server, {name: page[0] for name, page in pages.items()})
             for name, (path, case, size) in pages.items():

@@ -43,9 +43,16 @@ def _measure(bench: Bench) -> Iterator[Row]:
             ("flushed", ", the file flushed", flushed, ""),
         ):
             yield Row(
-                series, case + text, megabytes, recorded, timing, f"cat | tee{text}",
-                goal=None if text else goal, throughput=True, note=told,
-            )  # fmt: skip
+                series,
+                case + text,
+                megabytes,
+                recorded,
+                timing,
+                f"cat | tee{text}",
+                goal=None if text else goal,
+                throughput=True,
+                note=told,
+            )
     lines.unlink()
 
 

@@ -15,12 +15,19 @@ LEAST_MB_S = 50
 ROOT = Path(__file__).parents[1]
 # What is usually done: one expression for each of a dozen formats.
 _USUAL = (
-    r"(AKIA|ASIA)[A-Z0-9]{16}", r"gh[pousr]_[A-Za-z0-9]{36}", r"github_pat_[A-Za-z0-9_]{22,}",
-    r"glpat-[A-Za-z0-9_-]{20,}", r"xox[abprs]-[A-Za-z0-9-]{10,}", r"sk-[A-Za-z0-9_-]{20,}",
-    r"AIza[A-Za-z0-9_-]{35}", r"(sk|rk)_live_[A-Za-z0-9]{24}", r"npm_[A-Za-z0-9]{36}",
-    r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", r"Bearer [A-Za-z0-9._~+/-]+=*",
+    r"(AKIA|ASIA)[A-Z0-9]{16}",
+    r"gh[pousr]_[A-Za-z0-9]{36}",
+    r"github_pat_[A-Za-z0-9_]{22,}",
+    r"glpat-[A-Za-z0-9_-]{20,}",
+    r"xox[abprs]-[A-Za-z0-9-]{10,}",
+    r"sk-[A-Za-z0-9_-]{20,}",
+    r"AIza[A-Za-z0-9_-]{35}",
+    r"(sk|rk)_live_[A-Za-z0-9]{24}",
+    r"npm_[A-Za-z0-9]{36}",
+    r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+",
+    r"Bearer [A-Za-z0-9._~+/-]+=*",
     r"([Pp]assword|[Tt]oken|[Ss]ecret|[Aa]pi_?[Kk]ey)[\"']?[ ]*[:=][ ]*[\"']?[^ \"']{8,}",
-)  # fmt: skip
+)
 
 
 def _measure(bench: Bench) -> Iterator[Row]:
@@ -39,10 +46,16 @@ def _measure(bench: Bench) -> Iterator[Row]:
             mine, theirs = side_by_side([ours, peer], rounds=bench.rounds(3, quick=2))
             speed = megabytes / mine.median_ms * 1000
             yield Row(
-                name, f"{megabytes} MB of {name}", megabytes, mine, theirs, "sed -E, 12 rules",
-                goal=GOAL, throughput=True,
+                name,
+                f"{megabytes} MB of {name}",
+                megabytes,
+                mine,
+                theirs,
+                "sed -E, 12 rules",
+                goal=GOAL,
+                throughput=True,
                 note=f"{speed:,.0f} MB/s (goal: {LEAST_MB_S}), {mine.rss_mb:.0f} MB of memory",
-            )  # fmt: skip
+            )
             path.unlink()
 
 
@@ -55,10 +68,18 @@ def _kinds() -> dict[str, bytes]:
         for n in range(5000)
     )
     lines = (
-        json.dumps({"type": "assistant", "uuid": f"5f2b1c3e-{n:04x}-4abc-8def-0123456789ab",
-                    "input_tokens": n, "output_tokens": 5, "text": "the key of the door"}) + "\n"
+        json.dumps(
+            {
+                "type": "assistant",
+                "uuid": f"5f2b1c3e-{n:04x}-4abc-8def-0123456789ab",
+                "input_tokens": n,
+                "output_tokens": 5,
+                "text": "the key of the door",
+            }
+        )
+        + "\n"
         for n in range(5000)
-    )  # fmt: skip
+    )
     sums = (f"{hashlib.sha256(b'%d' % n).hexdigest()}  src/file{n}.py\n" for n in range(5000))
     source = b"".join(path.read_bytes() for path in sorted((ROOT / "src/siding/git").glob("*.py")))
     return {

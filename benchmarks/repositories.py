@@ -41,8 +41,10 @@ def name_of(number: int) -> str:
 def _stream(files: int) -> Iterator[bytes]:
     mean = 400 if files > 50_000 else 4_000
     random = Random(_SEED)
-    words = [bytes(random.choices(b"abcdefghijklmnopqrstuvwxyz", k=random.randint(2, 9)))
-             for _ in range(2_000)]  # fmt: skip
+    words = [
+        bytes(random.choices(b"abcdefghijklmnopqrstuvwxyz", k=random.randint(2, 9)))
+        for _ in range(2_000)
+    ]
     text = b" ".join(random.choices(words, k=_TEXT_BYTES // 6))
     lines = b"\n".join(text[start : start + 70] for start in range(0, len(text), 70))
     yield b"commit refs/heads/main\n"

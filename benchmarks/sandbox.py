@@ -9,8 +9,19 @@ from benchmarks.measure import Run, command, settle_disk, side_by_side
 
 GOAL = 1.3
 FILES = 1_000
-BARE = ("--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs",
-        "/tmp", "--die-with-parent")  # fmt: skip
+BARE = (
+    "--unshare-all",
+    "--ro-bind",
+    "/",
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    "--tmpfs",
+    "/tmp",
+    "--die-with-parent",
+)
 
 
 def _measure(bench: Bench) -> Iterator[Row]:
@@ -25,10 +36,15 @@ def _measure(bench: Bench) -> Iterator[Row]:
 
     rounds = bench.rounds(30, quick=10)
     plain, walled, off, limited = side_by_side(
-        [ours(), ours("--sandbox"), ours("--sandbox", "--network", "off"),
-         ours("--max-memory", "1GiB", "--max-processes", "100", "--max-output", "1GiB")],
-        rounds=rounds, warm_ups=2,
-    )  # fmt: skip
+        [
+            ours(),
+            ours("--sandbox"),
+            ours("--sandbox", "--network", "off"),
+            ours("--max-memory", "1GiB", "--max-processes", "100", "--max-output", "1GiB"),
+        ],
+        rounds=rounds,
+        warm_ups=2,
+    )
     floor = "the same run without"
     yield Row(
         "sandbox", f"run --sandbox -- true, {FILES:,} files", FILES, walled, plain, floor, GOAL
@@ -38,10 +54,12 @@ def _measure(bench: Bench) -> Iterator[Row]:
     bwrap = shutil.which("bwrap")
     if bwrap is not None:
         alone, nothing = side_by_side(
-            [command([bwrap, *BARE, "--", "true"], env=env, cwd=workspace),
-             command(["true"], env=env, cwd=workspace)],
+            [
+                command([bwrap, *BARE, "--", "true"], env=env, cwd=workspace),
+                command(["true"], env=env, cwd=workspace),
+            ],
             rounds=rounds,
-        )  # fmt: skip
+        )
         yield Row("bwrap", "bwrap -- true, for comparison", FILES, alone, nothing, "true")
 
 

@@ -40,8 +40,16 @@ def _opening(bench: Bench, path: Path, megabytes: int, compactions: int) -> Row:
     )
     case = f"live chain of {megabytes:,} MB, {compactions} compactions, {DEAD:.0%} dead branches"
     goal = RESUME if compactions == 20 and megabytes == 1000 else None
-    return Row(f"open, {compactions}", case, megabytes, ours, floor, "json.loads of every line",
-               goal, note=_memory(ours))  # fmt: skip
+    return Row(
+        f"open, {compactions}",
+        case,
+        megabytes,
+        ours,
+        floor,
+        "json.loads of every line",
+        goal,
+        note=_memory(ours),
+    )
 
 
 def _linear(bench: Bench, path: Path, megabytes: int) -> Iterator[Row]:
@@ -50,14 +58,23 @@ def _linear(bench: Bench, path: Path, megabytes: int) -> Iterator[Row]:
         [_act(bench, "live", path), _act(bench, "whole", path)], rounds=rounds, warm_ups=0
     )
     case = f"live chain of {megabytes:,} MB, all of it alive"
-    yield Row("open, linear", case, megabytes, ours, floor, "whole-file parse", None,
-              note=f"{_memory(ours)}; the parse {_memory(floor)}")  # fmt: skip
+    yield Row(
+        "open, linear",
+        case,
+        megabytes,
+        ours,
+        floor,
+        "whole-file parse",
+        None,
+        note=f"{_memory(ours)}; the parse {_memory(floor)}",
+    )
     ours, floor = side_by_side(
         [_act(bench, "read", path), _act(bench, "whole", path)], rounds=rounds, warm_ups=0
     )
     case = f"every record of it, {megabytes:,} MB"
-    yield Row("read, linear", case, megabytes, ours, floor, "whole-file parse", None,
-              note=_memory(ours))  # fmt: skip
+    yield Row(
+        "read, linear", case, megabytes, ours, floor, "whole-file parse", None, note=_memory(ours)
+    )
 
 
 def _appending(bench: Bench, path: Path, megabytes: int) -> Row:
@@ -75,8 +92,9 @@ def _searching(bench: Bench, path: Path, megabytes: int) -> Iterator[Row]:
     scan = command(piped, env=bench.env, cwd=path.parent)
     built, floor = side_by_side(
         [_act(bench, "index", path.parent, before=_Forget(path.parent)), scan],
-        rounds=1, warm_ups=0,
-    )  # fmt: skip
+        rounds=1,
+        warm_ups=0,
+    )
     case = f"full-text index of {megabytes:,} MB, from nothing"
     yield Row("index", case, megabytes, built, floor, "grep -c -F", None, note=_memory(built))
     ours, floor = side_by_side(

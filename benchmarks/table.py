@@ -21,16 +21,18 @@ def heading(name: str, figure: Figure) -> str:
 def line(row: Row) -> str:
     """Return one row."""
     verdict = {True: "met", False: "MISS", None: ""}[row.meets_goal]
-    text = _line((
-        row.case,
-        _spread(row.ours),
-        _spread(row.floor),
-        _ratio(row.ratio),
-        _ratio(row.ratio_of_minima),
-        _ratio(row.ratio_of_cpu),
-        row.shown_goal,
-        verdict,
-    ))  # fmt: skip
+    text = _line(
+        (
+            row.case,
+            _spread(row.ours),
+            _spread(row.floor),
+            _ratio(row.ratio),
+            _ratio(row.ratio_of_minima),
+            _ratio(row.ratio_of_cpu),
+            row.shown_goal,
+            verdict,
+        )
+    )
     return f"{text}\n        {row.note}" if row.note else text
 
 

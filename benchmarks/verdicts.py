@@ -32,9 +32,15 @@ def _measure(bench: Bench) -> Iterator[Row]:
             [command(worker, env=env, cwd=ROOT), floor], rounds=bench.rounds(20, quick=5)
         )
         yield Row(
-            name, f"{len(line):,} characters: {name}", len(line), ours, bare, "python3 -c pass",
-            GOAL, note=f"{ours.cpu_ms - bare.cpu_ms:.0f} ms of CPU more, {ours.rss_mb:.0f} MB",
-        )  # fmt: skip
+            name,
+            f"{len(line):,} characters: {name}",
+            len(line),
+            ours,
+            bare,
+            "python3 -c pass",
+            GOAL,
+            note=f"{ours.cpu_ms - bare.cpu_ms:.0f} ms of CPU more, {ours.rss_mb:.0f} MB",
+        )
 
 
 FIGURE = Figure(

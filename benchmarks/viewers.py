@@ -44,8 +44,11 @@ def _sample(bench: Bench, viewers: int, number: int) -> Sample:
     with dashboard(bench, repository, env) as server:
         step = subprocess.Popen(
             [bench.siding, "run", "-q", "--", bench.python, "-c", _PRINTS],
-            cwd=repository, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+            cwd=repository,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
         try:
             while not (project / "tasks" / task / "artifacts" / "0001.output").exists():
                 pass

@@ -45,9 +45,11 @@ def main() -> int:
     env = {
         **os.environ,
         "SIDING_HOME": str(directory / "home"),
-        "GIT_AUTHOR_NAME": "Demo", "GIT_AUTHOR_EMAIL": "demo@localhost",
-        "GIT_COMMITTER_NAME": "Demo", "GIT_COMMITTER_EMAIL": "demo@localhost",
-    }  # fmt: skip
+        "GIT_AUTHOR_NAME": "Demo",
+        "GIT_AUTHOR_EMAIL": "demo@localhost",
+        "GIT_COMMITTER_NAME": "Demo",
+        "GIT_COMMITTER_EMAIL": "demo@localhost",
+    }
     for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "a greeting"]):
         subprocess.run(["git", *command], cwd=repo, env=env, check=True)
     python = sys.executable
@@ -58,7 +60,7 @@ def main() -> int:
         ("what it changed", ["diff", "--stat"]),
         ("one step in full", ["show", "1"]),
         ("the record is whole", ["verify"]),
-    ):  # fmt: skip
+    ):
         if not _siding(title, arguments, repo, env):
             return 1
     untouched = subprocess.run(

@@ -73,17 +73,33 @@ QUESTION = {
             "- 3 of them format it",
             "location": {"file": "shop/cart.py", "start": 11, "end": 15},
             "options": [
-                {"value": "cents", "label": "Whole cents, as int", "score": 86,
-                 "pros": ["exact", "no new dependency"], "cons": ["every caller changes"]},
-                {"value": "decimal", "label": "decimal.Decimal", "score": 71,
-                 "pros": ["reads like a price"], "cons": ["slower", "easy to mix with floats"]},
+                {
+                    "value": "cents",
+                    "label": "Whole cents, as int",
+                    "score": 86,
+                    "pros": ["exact", "no new dependency"],
+                    "cons": ["every caller changes"],
+                },
+                {
+                    "value": "decimal",
+                    "label": "decimal.Decimal",
+                    "score": 71,
+                    "pros": ["reads like a price"],
+                    "cons": ["slower", "easy to mix with floats"],
+                },
             ],
             "recommend": "cents",
         },
-        {"id": 2, "title": "Which currencies come first?", "kind": "multiple", "min": 1, "max": 3,
-         "options": [{"value": each, "label": each} for each in ("EUR", "USD", "GBP", "JPY")]},
+        {
+            "id": 2,
+            "title": "Which currencies come first?",
+            "kind": "multiple",
+            "min": 1,
+            "max": 3,
+            "options": [{"value": each, "label": each} for each in ("EUR", "USD", "GBP", "JPY")],
+        },
     ],
-}  # fmt: skip
+}
 AGENTS = """import time
 for number in range(1, 4000):
     print(f"\\x1b[36m[{number:03}]\\x1b[0m indexing catalogue/part-{number:03}.json", flush=True)
@@ -119,9 +135,13 @@ def _pictures(directory: Path, target: Path, chromium: str, *, everything: bool)
     tasks = _work(_Runner(env, repository), directory)
     agent = [*SIDING, "run", "-q", "-t", "index the catalogue", "--", "python3", "-c", AGENTS]
     running = subprocess.Popen(
-        agent, cwd=repository, env=env, stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        agent,
+        cwd=repository,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         with _dashboard(env, repository) as address:
             shots = _shots(tasks)
@@ -180,10 +200,12 @@ def _repository(directory: Path) -> tuple[dict[str, str], Path]:
         "HOME": str(home),
         "SIDING_HOME": str(directory / "siding"),
         "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org",
-        "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.org",
+        "GIT_AUTHOR_NAME": "Ada",
+        "GIT_AUTHOR_EMAIL": "ada@example.org",
+        "GIT_COMMITTER_NAME": "Ada",
+        "GIT_COMMITTER_EMAIL": "ada@example.org",
         "LC_ALL": "C.UTF-8",
-    }  # fmt: skip
+    }
     (repository / "shop" / "cart.py").write_text(CART, encoding="utf-8")
     (repository / "README.md").write_text("# The shop\n", encoding="utf-8")
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "The shop"]):
@@ -199,9 +221,14 @@ class _Runner(NamedTuple):
 
     def __call__(self, *words: str) -> str:
         done = subprocess.run(
-            [*SIDING, *words], cwd=self.repository, env=self.env, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            [*SIDING, *words],
+            cwd=self.repository,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return done.stdout.strip()
 
 
@@ -231,9 +258,14 @@ def _work(run: _Runner, directory: Path) -> dict[str, str]:
 @contextmanager
 def _dashboard(env: dict[str, str], repository: Path) -> Iterator[str]:
     process = subprocess.Popen(
-        [*SIDING, "ui"], cwd=repository, env=env, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
+        [*SIDING, "ui"],
+        cwd=repository,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     assert process.stdout is not None
     address = process.stdout.readline().strip()
     assert re.match(r"http://127\.0\.0\.1:\d+/#key=", address), address

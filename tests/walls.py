@@ -7,8 +7,21 @@ from functools import cache
 
 import pytest
 
-_WHOLE = ("bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/",
-          "--dev", "/dev", "--proc", "/proc", "--", "true")  # fmt: skip
+_WHOLE = (
+    "bwrap",
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-net",
+    "--ro-bind",
+    "/",
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    "--",
+    "true",
+)
 
 
 @cache

@@ -12,9 +12,14 @@ from sandbox import Sandbox
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SWITCHES = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 # How long a test waits for what must come: long, because a machine may be busy with other things.
 # What comes ends the wait, so a test that passes is no slower for it.
 PATIENCE_MS = 60_000

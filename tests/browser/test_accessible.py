@@ -15,16 +15,33 @@ from sandbox import Sandbox
 CHECKS = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
 TRANSCRIPT = Path(__file__).parents[1] / "unit/sessions/real/codex-0.169.0.jsonl"
 NEEDS_NAME = {
-    "button", "link", "textbox", "checkbox", "radio", "combobox", "slider", "meter", "image",
-    "dialog", "navigation", "region", "searchbox", "spinbutton", "img", "log",
-}  # fmt: skip
+    "button",
+    "link",
+    "textbox",
+    "checkbox",
+    "radio",
+    "combobox",
+    "slider",
+    "meter",
+    "image",
+    "dialog",
+    "navigation",
+    "region",
+    "searchbox",
+    "spinbutton",
+    "img",
+    "log",
+}
 QUESTION = {
     "task": "Log in",
     "source": "plan.md",
     "items": [
         {
-            "id": 1, "title": "How?", "context": "Some **Markdown** with `code`.\n\n- a\n- b",
-            "location": {"file": "src/a.py", "start": 1, "end": 1}, "recommend": "a",
+            "id": 1,
+            "title": "How?",
+            "context": "Some **Markdown** with `code`.\n\n- a\n- b",
+            "location": {"file": "src/a.py", "start": 1, "end": 1},
+            "recommend": "a",
             "options": [
                 {"value": "a", "label": "A", "score": 70, "pros": ["fast"], "cons": ["new"]},
                 {"value": "b", "label": "B"},
@@ -32,7 +49,7 @@ QUESTION = {
         },
         {"id": 2, "title": "Why?", "kind": "text"},
     ],
-}  # fmt: skip
+}
 
 
 # Every colour there is for code; a step changes each line, so that it is seen on both grounds.
@@ -110,11 +127,22 @@ def test_no_page_has_a_violation(lived_in: Dashboard, visit: Open, scheme: str, 
     (decision,) = dashboard.json("/api/v1/decisions")["decisions"]
     (session,) = dashboard.json("/api/v1/sessions")["sessions"]
     pages = [
-        "/", "/?closed=20", f"/tasks/{first}", f"/tasks/{first}/steps/1", f"/tasks/{first}/steps/2",
+        "/",
+        "/?closed=20",
+        f"/tasks/{first}",
+        f"/tasks/{first}/steps/1",
+        f"/tasks/{first}/steps/2",
         f"/tasks/{first}/changes",
-        "/decisions", f"/decisions/{decision['session_id']}", "/inbox", "/phases", "/sessions",
-        f"/sessions/{session['id']}", "/events", "/disk", "/tasks/nothere1",
-    ]  # fmt: skip
+        "/decisions",
+        f"/decisions/{decision['session_id']}",
+        "/inbox",
+        "/phases",
+        "/sessions",
+        f"/sessions/{session['id']}",
+        "/events",
+        "/disk",
+        "/tasks/nothere1",
+    ]
     page = visit(dashboard, color_scheme=scheme, viewport={"width": width, "height": 900})
     found = {}
     for path in pages:

@@ -47,9 +47,12 @@ def test_a_step_that_begins_is_seen_and_followed_without_a_reload(
     script = "printf '\\033[32mgreen\\033[0m\\n'; while [ ! -e go ]; do sleep 0.05; done; echo last"
     running = subprocess.Popen(
         [*SIDING, "run", "--", "sh", "-c", script],
-        cwd=worked.repo, env=worked.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        cwd=worked.repo,
+        env=worked.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     try:
         expect(page.locator(".stop.live")).to_have_count(1)
         expect(page.locator(".stop.live .term .f-2")).to_have_text("green")

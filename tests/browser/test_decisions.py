@@ -50,9 +50,12 @@ def asking(sandbox: Sandbox, question: dict[str, Any]) -> Iterator["subprocess.P
     """Run ``siding decide`` until it has its answer."""
     process = subprocess.Popen(
         [*SIDING, "decide", "-"],
-        cwd=sandbox.repo, env=sandbox.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )  # fmt: skip
+    )
     assert process.stdin is not None
     process.stdin.write(json.dumps(question).encode())
     process.stdin.close()

@@ -31,7 +31,8 @@ def poisoned(sandbox: Sandbox) -> Sandbox:
     output.write_bytes(
         b"".join(
             [
-                SCRIPT.encode(), b"\n",
+                SCRIPT.encode(),
+                b"\n",
                 b"\x1b]0;owned\x07\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07\n",
                 b"\x1b[8mhidden\x1b[0m \x1b[30;40mblack\x1b[0m\n",
                 b"\x1b[2J\x1b[H\x1b[1000A cleared\n",
@@ -44,7 +45,7 @@ def poisoned(sandbox: Sandbox) -> Sandbox:
                 b"end\n",
             ]
         )
-    )  # fmt: skip
+    )
     sandbox.siding("run", "--", "cat", os.fspath(output))
     sandbox.siding("run", "--", "sh", "-c", f"true {SCRIPT!r}", status=None)
     return sandbox
@@ -113,11 +114,23 @@ def test_the_door_for_html_lets_nothing_active_in(dashboard: Dashboard, visit: O
     page.goto(dashboard.url())
     settled(page)
     for html in (
-        "<script>1</script>", "<img src=x>", "<p onclick='1'>", "<a href='https://evil.example/'>",
-        "<a href='javascript:1'>", "<a href='//evil.example/'>", "<p style='x'>", "<iframe>",
-        "<svg><use href='#x'/></svg>", "<form action='/x'>", "<a href='/\\evil.example'>",
-        "<object>", "<base href='/'>", "<meta>", "<link>", "<template><p></template>",
-    ):  # fmt: skip
+        "<script>1</script>",
+        "<img src=x>",
+        "<p onclick='1'>",
+        "<a href='https://evil.example/'>",
+        "<a href='javascript:1'>",
+        "<a href='//evil.example/'>",
+        "<p style='x'>",
+        "<iframe>",
+        "<svg><use href='#x'/></svg>",
+        "<form action='/x'>",
+        "<a href='/\\evil.example'>",
+        "<object>",
+        "<base href='/'>",
+        "<meta>",
+        "<link>",
+        "<template><p></template>",
+    ):
         refused = page.evaluate(
             """async (html) => {
                 const { piece } = await import('/static/pieces.js');

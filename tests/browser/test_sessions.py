@@ -20,12 +20,18 @@ def line(number: int, kind: str, content: Any, **more: Any) -> str:
         usage = {"input_tokens": 1000 * number, "output_tokens": 10 * number}
         message |= {"id": f"msg_{number}", "model": "a-model", "usage": usage}
     record = {
-        "type": kind, "uuid": f"00000000-0000-4000-8000-{number:012}",
+        "type": kind,
+        "uuid": f"00000000-0000-4000-8000-{number:012}",
         "parentUuid": f"00000000-0000-4000-8000-{number - 1:012}" if number > 1 else None,
         "timestamp": f"2026-01-01T10:{number // 60:02}:{number % 60:02}.000Z",
-        "sessionId": SESSION, "cwd": "/", "version": "1", "isSidechain": False,
-        "userType": "external", "message": message, **more,
-    }  # fmt: skip
+        "sessionId": SESSION,
+        "cwd": "/",
+        "version": "1",
+        "isSidechain": False,
+        "userType": "external",
+        "message": message,
+        **more,
+    }
     return json.dumps(record)
 
 

@@ -255,10 +255,15 @@ def interrupted(case: Path) -> None:
     filled(case)
     files = project_of(case) / "tasks" / board(case)["alpha"]["id"]
     running = {
-        "version": 1, "number": 2, "kind": "run", "started_at": "2026-01-01T00:00:00.000Z",
-        "pid": 1, "token": "0" * 32, "parent": steps(case, "alpha")[-1]["snapshot"],
+        "version": 1,
+        "number": 2,
+        "kind": "run",
+        "started_at": "2026-01-01T00:00:00.000Z",
+        "pid": 1,
+        "token": "0" * 32,
+        "parent": steps(case, "alpha")[-1]["snapshot"],
         "record": {"cmd": list(WORK), "cwd": ".", "env": {}, "agent": None},
-    }  # fmt: skip
+    }
     (files / "running.json").write_bytes(json.dumps(running).encode())
     (files / "artifacts/0002.output").write_bytes(b"=== STDOUT ===\nou")
     (files / "artifacts/0002.stderr").write_bytes(b"err\n")

@@ -102,9 +102,14 @@ def run(case: Path, command: Command, *, timeout_s: float = 30) -> Ran:
     """Runs a command undisturbed: for setups and checks."""
     argv, env, cwd = resolve(command, case)
     done = subprocess.run(
-        argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s,
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout_s,
         check=False,
-    )  # fmt: skip
+    )
     return Ran(
         status=done.returncode,
         stdout=done.stdout.decode("utf-8", "replace"),

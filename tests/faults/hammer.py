@@ -86,9 +86,14 @@ def _start(
     fate = "kill" if draw < kill else "stop" if draw < kill + stop else "work"
     with stdout.open("wb") as out, stderr.open("wb") as err:
         process = subprocess.Popen(
-            argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
             start_new_session=True,
-        )  # fmt: skip
+        )
     when = chance.uniform(0.01, 0.12)
     return _Worker(process=process, stdout=stdout, stderr=stderr, fate=fate, when=when)
 

@@ -160,6 +160,10 @@ def test_the_gate_sees_a_checkout_that_is_left_behind() -> None:
 
     with pytest.raises(GateFailed):
         sweep(
-            begun, siding("apply", "--no-close"), careless, modes=("kill",), budget=16,
+            begun,
+            siding("apply", "--no-close"),
+            careless,
+            modes=("kill",),
+            budget=16,
             within=("repo",),
-        )  # fmt: skip
+        )

@@ -22,15 +22,29 @@ READS = (
     ("doctor", "--check"),
 )
 FILES = (
-    "task.json", "ledger.jsonl", "running.json", "lock", "artifacts/0001.output",
+    "task.json",
+    "ledger.jsonl",
+    "running.json",
+    "lock",
+    "artifacts/0001.output",
     "artifacts/0001.patch",
-)  # fmt: skip
+)
 OF_PROJECT = (
-    "state.json", "worktrees.json", "config.yaml", "project.json", "events.jsonl", "trust.json",
-    "cache/board.json", "locks/project", "snapshots.git/config", "snapshots.git/HEAD",
-    "snapshots.git/refs/tasks/{alpha}", "snapshots.git/tasks/{alpha}/index",
-    "snapshots.git/tasks/{alpha}/base", "snapshots.git/tasks/{alpha}/seen",
-)  # fmt: skip
+    "state.json",
+    "worktrees.json",
+    "config.yaml",
+    "project.json",
+    "events.jsonl",
+    "trust.json",
+    "cache/board.json",
+    "locks/project",
+    "snapshots.git/config",
+    "snapshots.git/HEAD",
+    "snapshots.git/refs/tasks/{alpha}",
+    "snapshots.git/tasks/{alpha}/index",
+    "snapshots.git/tasks/{alpha}/base",
+    "snapshots.git/tasks/{alpha}/seen",
+)
 CACHES = ("lock", "cache/", "locks/", "/index", "/seen")  # made again without a word
 
 
@@ -41,9 +55,15 @@ def everywhere(case: Path) -> None:
     act(case, "run", "-t", "beta", "--", "sh", "-c", "echo b > b")
     parent = steps(case, "alpha")[-1]["snapshot"]
     running = {
-        "version": 1, "number": 2, "kind": "run", "started_at": "2026-01-01T00:00:00.000Z",
-        "pid": 1, "token": "", "parent": parent, "record": {"cmd": ["true"]},
-    }  # fmt: skip
+        "version": 1,
+        "number": 2,
+        "kind": "run",
+        "started_at": "2026-01-01T00:00:00.000Z",
+        "pid": 1,
+        "token": "",
+        "parent": parent,
+        "record": {"cmd": ["true"]},
+    }
     (task_files(case, "alpha") / "running.json").write_bytes(json.dumps(running).encode())
     # The project and the task get names that do not change from one setup to the next.
     alpha = board(case)["alpha"]["id"]
@@ -66,8 +86,7 @@ def kinds_for(number: int, count: int = 1) -> tuple[str, ...]:
 @pytest.mark.parametrize("names", [FILES, OF_PROJECT], ids=["of-a-task", "of-a-project"])
 def test_a_damaged_file_is_named_and_the_rest_is_read(names: tuple[str, ...]) -> None:
     places = {_place(name): name for name in names}
-    cases = [(place, kind, 0)
-             for number, place in enumerate(places) for kind in kinds_for(number)]  # fmt: skip
+    cases = [(place, kind, 0) for number, place in enumerate(places) for kind in kinds_for(number)]
     damage_each(everywhere, cases, lambda place: _check(places[place]), seconds=90)
 
 

@@ -76,8 +76,15 @@ def test_a_signal_at_any_call(name: str) -> None:
 def test_the_output_that_could_not_be_written_is_never_called_whole() -> None:
     """The last bytes of an artifact fail: the step says so, or a later command joins them."""
     it = ACTS["run"]
-    sweep(it.setup, it.command(), it.check, modes=("err:EIO", "err:ENOSPC"), budget=4,
-          within=("home/projects",), best_effort=scratch)  # fmt: skip
+    sweep(
+        it.setup,
+        it.command(),
+        it.check,
+        modes=("err:EIO", "err:ENOSPC"),
+        budget=4,
+        within=("home/projects",),
+        best_effort=scratch,
+    )
 
 
 def readers(*names: str) -> Command:
@@ -89,8 +96,9 @@ def readers(*names: str) -> Command:
 
 
 def test_reading_changes_nothing() -> None:
-    calls = [call for call in changes(changed, readers())
-             if not any(place in call for place in SCRATCH)]  # fmt: skip
+    calls = [
+        call for call in changes(changed, readers()) if not any(place in call for place in SCRATCH)
+    ]
     # A shared lock is tried, never waited for, to tell whether somebody works in a task.
     assert [call for call in calls if not call.startswith(("flock(", "fsync("))] == []
 
@@ -129,7 +137,15 @@ def closed_stdout(case: Path, command: Command) -> "subprocess.CompletedProcess[
     read_end, write_end = os.pipe()
     os.close(read_end)
     try:
-        return subprocess.run(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=write_end,
-                              stderr=subprocess.PIPE, timeout=60, check=False)  # fmt: skip
+        return subprocess.run(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=write_end,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
     finally:
         os.close(write_end)

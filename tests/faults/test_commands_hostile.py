@@ -14,18 +14,47 @@ from .commands import GATE, act, changed, workspace_of
 pytestmark = GATE
 
 EVERYTHING = (
-    ("status",), ("log",), ("diff",), ("show", "1"), ("task", "list"), ("task", "show"),
-    ("worktree", "list"), ("worktree", "status"), ("verify",), ("doctor", "--check"),
-    ("policy", "check", "--", "git", "status"), ("policy", "test"), ("policy", "list"),
-    ("policy", "show"), ("run", "--", "true"), ("trust", "--show"), ("checkpoint",),
-    ("run", "--sandbox", "--", "true"), ("doctor", "--sandbox"), ("inbox",), ("decide", "list"),
-    ("phase", "start", "impl", "begin"), ("phase", "next-step", "more"), ("phase", "status"),
-    ("rollback", "--base", "--dry-run"), ("rollback", "--base"), ("undo",), ("redo",), ("undo",),
-    ("apply", "--dry-run"), ("apply", "--no-close", "-m", "it"), ("undo",), ("gc", "--dry-run"),
+    ("status",),
+    ("log",),
+    ("diff",),
+    ("show", "1"),
+    ("task", "list"),
+    ("task", "show"),
+    ("worktree", "list"),
+    ("worktree", "status"),
+    ("verify",),
+    ("doctor", "--check"),
+    ("policy", "check", "--", "git", "status"),
+    ("policy", "test"),
+    ("policy", "list"),
+    ("policy", "show"),
+    ("run", "--", "true"),
+    ("trust", "--show"),
+    ("checkpoint",),
+    ("run", "--sandbox", "--", "true"),
+    ("doctor", "--sandbox"),
+    ("inbox",),
+    ("decide", "list"),
+    ("phase", "start", "impl", "begin"),
+    ("phase", "next-step", "more"),
+    ("phase", "status"),
+    ("rollback", "--base", "--dry-run"),
+    ("rollback", "--base"),
+    ("undo",),
+    ("redo",),
+    ("undo",),
+    ("apply", "--dry-run"),
+    ("apply", "--no-close", "-m", "it"),
+    ("undo",),
+    ("gc", "--dry-run"),
     ("task", "start", "more", "--carry"),
-    ("doctor",), ("worktree", "keep", "alpha"), ("worktree", "remove", "alpha", "--force"),
-    ("worktree", "add", "alpha"), ("task", "close", "alpha", "--force"), ("verify", "alpha"),
-)  # fmt: skip
+    ("doctor",),
+    ("worktree", "keep", "alpha"),
+    ("worktree", "remove", "alpha", "--force"),
+    ("worktree", "add", "alpha"),
+    ("task", "close", "alpha", "--force"),
+    ("verify", "alpha"),
+)
 
 
 class Attacked:
@@ -36,11 +65,19 @@ class Attacked:
         self.directory, self.home, self.root = case, case, case / "repo"
         self.worktree = workspace_of(case, "alpha")
 
-    def user(self, *words: str, cwd: Path | None = None, stdin: bytes = b"",
-             check: bool = True) -> bytes:  # fmt: skip
+    def user(
+        self, *words: str, cwd: Path | None = None, stdin: bytes = b"", check: bool = True
+    ) -> bytes:
         _, env, _ = resolve(Command(argv=()), self.directory)
-        done = subprocess.run(["git", *words], cwd=cwd or self.root, env=env, input=stdin,
-                              capture_output=True, check=False, timeout=60)  # fmt: skip
+        done = subprocess.run(
+            ["git", *words],
+            cwd=cwd or self.root,
+            env=env,
+            input=stdin,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
         assert done.returncode == 0 or not check, done
         return done.stdout
 

@@ -25,8 +25,7 @@ ALL = 40
 def test_p4_a_failed_write_or_flush_that_counts_as_done() -> None:
     victim = UPDATE.command("swallow-errors")
     with pytest.raises(GateFailed):
-        sweep(UPDATE.setup, victim, UPDATE.check, modes=("err:EIO",), budget=ALL,
-              within=STORE)  # fmt: skip
+        sweep(UPDATE.setup, victim, UPDATE.check, modes=("err:EIO",), budget=ALL, within=STORE)
 
 
 def test_p5_a_short_write_that_is_not_continued() -> None:
@@ -61,5 +60,11 @@ def test_p20_an_interrupt_that_is_an_error_like_any_other() -> None:
     it = ACTS["task close"]
     victim = siding(*it.words, fault="loud-interrupt")
     with pytest.raises(GateFailed):
-        sweep(it.setup, victim, lambda case, _promises: it.check(case, []), modes=("sigint",),
-              budget=10, within=STORE)  # fmt: skip
+        sweep(
+            it.setup,
+            victim,
+            lambda case, _promises: it.check(case, []),
+            modes=("sigint",),
+            budget=10,
+            within=STORE,
+        )

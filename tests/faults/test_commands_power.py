@@ -29,18 +29,26 @@ def test_the_power_fails_and_nothing_arrives_in_order(name: str) -> None:
 
 PLANTED: dict[str, Callable[[], object]] = {
     "skip-fsync": lambda: powercut(
-        ACTS["task update"].setup, ACTS["task update"].command("skip-fsync"),
-        ACTS["task update"].check, fs="ordered", budget=40,
+        ACTS["task update"].setup,
+        ACTS["task update"].command("skip-fsync"),
+        ACTS["task update"].check,
+        fs="ordered",
+        budget=40,
     ),
     "skip-directory-fsync": lambda: powercut(
-        ACTS["task update"].setup, ACTS["task update"].command("skip-directory-fsync"),
-        ACTS["task update"].check, budget=40,
+        ACTS["task update"].setup,
+        ACTS["task update"].command("skip-directory-fsync"),
+        ACTS["task update"].check,
+        budget=40,
     ),
     "truncate-rewrite": lambda: sweep(
-        ACTS["task update"].setup, ACTS["task update"].command("truncate-rewrite"),
-        ACTS["task update"].check, modes=("kill", "torn"), budget=16,
+        ACTS["task update"].setup,
+        ACTS["task update"].command("truncate-rewrite"),
+        ACTS["task update"].check,
+        modes=("kill", "torn"),
+        budget=16,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", PLANTED)

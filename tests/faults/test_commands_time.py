@@ -53,8 +53,12 @@ def recorded_under_a_jumping_clock(case: Path) -> None:
     project, _ = ensure_project(app_in(case))
     task = start_task(project, name="alpha", base=None).task
     for number in range(4):
-        checkpoint(Project(project.app, project.layout, project.paths), task.id, f"mark {number}",
-                   wait=False)  # fmt: skip
+        checkpoint(
+            Project(project.app, project.layout, project.paths),
+            task.id,
+            f"mark {number}",
+            wait=False,
+        )
     act(case, "run", "--", "true")
 
 
@@ -107,8 +111,11 @@ def test_a_home_of_an_older_version_opens(tmp_path: Path, version: int) -> None:
     (tmp_path / "tmp").mkdir()
     tasks = board(tmp_path)
     assert {name: task["status"] for name, task in tasks.items()} == {
-        "planned": "pending", "closed": "closed", "kept": "closed", "open": "active",
-    }  # fmt: skip
+        "planned": "pending",
+        "closed": "closed",
+        "kept": "closed",
+        "open": "active",
+    }
     shown = answer(tmp_path, "task", "show", "open", "--format", "json")
     assert (shown["owner"], shown["metadata"]["tags"]) == ("ada", ["a", "b"])
     assert [step["kind"] for step in steps(tmp_path, "open")] == ["run", "run", "checkpoint"]

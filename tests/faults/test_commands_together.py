@@ -26,8 +26,9 @@ def updates_hold(case: Path, promises: list[str]) -> None:
 
 def steps_hold(case: Path, promises: list[str]) -> None:
     found = works(case)
-    done = [step for step in found
-            if step.get("message") == "rival" or step.get("cmd") == list(WORK)]  # fmt: skip
+    done = [
+        step for step in found if step.get("message") == "rival" or step.get("cmd") == list(WORK)
+    ]
     assert len(done) >= promises.count("done"), (promises, found)
 
 
@@ -95,8 +96,11 @@ def worker(number: int) -> Command:
 
 def hammered(case: Path, promises: list[str]) -> None:
     alpha, beta = steps(case, "alpha"), steps(case, "beta")
-    ran = [step["cmd"][2].split()[1] for step in alpha + beta
-           if step["kind"] == "run" and step["status"] == "completed"]  # fmt: skip
+    ran = [
+        step["cmd"][2].split()[1]
+        for step in alpha + beta
+        if step["kind"] == "run" and step["status"] == "completed"
+    ]
     marks = [step.get("message") for step in alpha]
     for promise in promises:
         what, number = promise.split()
@@ -122,5 +126,11 @@ def test_a_run_in_a_busy_task_says_who_is_there() -> None:
         assert promises.count("done") <= 1 or len(steps(case, "alpha")) >= 3
         works(case)
 
-    sweep(filled, ACTS["run"].command(), check, modes=("stop",), budget=2,
-          rival=promising("run", "--", "sh", "-c", "echo rival > rival"))  # fmt: skip
+    sweep(
+        filled,
+        ACTS["run"].command(),
+        check,
+        modes=("stop",),
+        budget=2,
+        rival=promising("run", "--", "sh", "-c", "echo rival > rival"),
+    )

@@ -122,8 +122,14 @@ def test_answering(modes: tuple[str, ...]) -> None:
 
 def test_two_who_answer_at_once() -> None:
     """The second comes at any call of the first: one is recorded, the other is told."""
-    sweep(put, answering("victim"), answered_holds, modes=("stop",), budget=2 * BUDGET,
-          rival=answering("rival"))  # fmt: skip
+    sweep(
+        put,
+        answering("victim"),
+        answered_holds,
+        modes=("stop",),
+        budget=2 * BUDGET,
+        rival=answering("rival"),
+    )
 
 
 def test_two_who_ask_at_once() -> None:

@@ -61,8 +61,10 @@ def moved_holds(case: Path, promises: list[str]) -> None:
     assert git(case, "status", "--porcelain") == ""
     assert_whole(case, "T")
     repository_is_sound(case)
-    left = [*case.glob("home/projects/*/tasks/*/phase-intent.json"),
-            *case.glob("repo/.git/worktrees/*/siding-index-*")]  # fmt: skip
+    left = [
+        *case.glob("home/projects/*/tasks/*/phase-intent.json"),
+        *case.glob("repo/.git/worktrees/*/siding-index-*"),
+    ]
     assert not left, left
 
 

@@ -49,8 +49,14 @@ def test_a_call_fails_in_a_blocked_attempt() -> None:
 
 def test_the_gate_sees_a_verdict_that_is_written_too_late() -> None:
     with pytest.raises(GateFailed):
-        sweep(guarded, attempt(fault="forget-verdict"), blocked_holds, modes=KILLS, budget=40,
-              within=("home/projects",))  # fmt: skip
+        sweep(
+            guarded,
+            attempt(fault="forget-verdict"),
+            blocked_holds,
+            modes=KILLS,
+            budget=40,
+            within=("home/projects",),
+        )
 
 
 def _never_ran(case: Path, promises: list[str]) -> None:

@@ -38,9 +38,13 @@ FIRST = "echo 1 >>file; mkdir d; echo x >d/x; printf '*.log\\n' >.gitignore; ech
 SECOND = "echo 2 >>file; mv d/x y; rmdir d; ln -s file d; chmod +x y; echo 3 >new"
 ONE = {"file": "one\n1\n", "d/x": "x\n", ".gitignore": "*.log\n", "a.log": "kept\n"}
 TWO = {
-    "file": "one\n1\n2\n", "y": "x\n", "d": "-> file", "new": "3\n", ".gitignore": "*.log\n",
+    "file": "one\n1\n2\n",
+    "y": "x\n",
+    "d": "-> file",
+    "new": "3\n",
+    ".gitignore": "*.log\n",
     "a.log": "kept\n",
-}  # fmt: skip
+}
 
 
 def begun(case: Path) -> None:
@@ -177,8 +181,14 @@ def test_rollback(modes: tuple[str, ...]) -> None:
 
 def test_a_rollback_that_moves_ignored_files_away() -> None:
     victim = siding("rollback", "--step", "1", "--hard")
-    sweep(begun, victim, two_is_reached_by_undo, modes=("kill", "err:EIO"), budget=BUDGET,
-          best_effort=scratch)  # fmt: skip
+    sweep(
+        begun,
+        victim,
+        two_is_reached_by_undo,
+        modes=("kill", "err:EIO"),
+        budget=BUDGET,
+        best_effort=scratch,
+    )
 
 
 def test_undo() -> None:
@@ -188,8 +198,14 @@ def test_undo() -> None:
 def test_undo_that_brings_ignored_files_back() -> None:
     victim = siding("undo")
     modes = ("kill", "err:EIO")
-    sweep(rolled_back_hard, victim, two_is_reached_by_undo, modes=modes, budget=BUDGET,
-          best_effort=scratch)  # fmt: skip
+    sweep(
+        rolled_back_hard,
+        victim,
+        two_is_reached_by_undo,
+        modes=modes,
+        budget=BUDGET,
+        best_effort=scratch,
+    )
 
 
 def test_redo() -> None:
@@ -199,22 +215,25 @@ def test_redo() -> None:
 @pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
 def test_close(modes: tuple[str, ...]) -> None:
     victim = siding("task", "close", "--force", "T")
-    sweep(begun, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET,
-          best_effort=scratch)  # fmt: skip
+    sweep(
+        begun, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET, best_effort=scratch
+    )
 
 
 def test_reopen() -> None:
     victim = siding("task", "reopen", "T")
     modes = ("kill", "err:EIO")
-    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET,
-          best_effort=scratch)  # fmt: skip
+    sweep(
+        closed, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET, best_effort=scratch
+    )
 
 
 @pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
 def test_gc(modes: tuple[str, ...]) -> None:
     victim = siding("gc")
-    sweep(closed, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET,
-          best_effort=scratch)  # fmt: skip
+    sweep(
+        closed, victim, two_is_reached_by_reopening, modes=modes, budget=BUDGET, best_effort=scratch
+    )
 
 
 def test_reopen_of_a_collected_one() -> None:

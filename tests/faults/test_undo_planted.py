@@ -19,14 +19,20 @@ pytestmark = [
 HOME = ("home/projects",)
 NO_INTENT: dict[str, tuple[Setup, tuple[str, ...], Check]] = {
     "rollback --hard": (
-        undoing.begun, ("rollback", "--step", "1", "--hard"), undoing.two_is_reached_by_undo),
+        undoing.begun,
+        ("rollback", "--step", "1", "--hard"),
+        undoing.two_is_reached_by_undo,
+    ),
     "undo": (undoing.rolled_back, ("undo",), undoing.two_is_reached_by_undo),
     "redo": (undoing.undone, ("redo",), undoing.one_is_reached_by_redo),
-    "close": (undoing.begun, ("task", "close", "--force", "T"),
-              undoing.two_is_reached_by_reopening),
+    "close": (
+        undoing.begun,
+        ("task", "close", "--force", "T"),
+        undoing.two_is_reached_by_reopening,
+    ),
     "reopen": (undoing.closed, ("task", "reopen", "T"), undoing.two_is_reached_by_reopening),
     "gc": (undoing.closed, ("gc",), undoing.two_is_reached_by_reopening),
-}  # fmt: skip
+}
 
 
 def planted(fault: str, *words: str) -> Command:
@@ -44,9 +50,13 @@ def test_an_apply_that_is_not_written_down_first() -> None:
     victim = planted("skip-intent", "apply", "--no-close")
     with pytest.raises(GateFailed):
         sweep(
-            applying.begun, victim, applying.apply_holds, modes=("kill",), budget=8,
+            applying.begun,
+            victim,
+            applying.apply_holds,
+            modes=("kill",),
+            budget=8,
             within=("repo",),
-        )  # fmt: skip
+        )
 
 
 def test_a_rollback_that_takes_no_lock_of_the_task() -> None:
@@ -55,6 +65,11 @@ def test_a_rollback_that_takes_no_lock_of_the_task() -> None:
     victim = planted("skip-lock", "rollback", "--step", "1")
     with pytest.raises(GateFailed):
         sweep(
-            undoing.begun, victim, undoing.rollback_holds, modes=("stop",), budget=16, rival=rival,
+            undoing.begun,
+            victim,
+            undoing.rollback_holds,
+            modes=("stop",),
+            budget=16,
+            rival=rival,
             within=HOME,
-        )  # fmt: skip
+        )

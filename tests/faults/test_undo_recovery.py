@@ -24,15 +24,21 @@ BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
 ACTS: dict[str, tuple[Setup, tuple[str, ...], Check]] = {
     "rollback": (undoing.begun, ("rollback", "--step", "1"), undoing.rollback_holds),
     "rollback --hard": (
-        undoing.begun, ("rollback", "--step", "1", "--hard"), undoing.two_is_reached_by_undo),
+        undoing.begun,
+        ("rollback", "--step", "1", "--hard"),
+        undoing.two_is_reached_by_undo,
+    ),
     "undo": (undoing.rolled_back, ("undo",), undoing.two_is_reached_by_undo),
-    "close": (undoing.begun, ("task", "close", "--force", "T"),
-              undoing.two_is_reached_by_reopening),
+    "close": (
+        undoing.begun,
+        ("task", "close", "--force", "T"),
+        undoing.two_is_reached_by_reopening,
+    ),
     "reopen": (undoing.closed, ("task", "reopen", "T"), undoing.two_is_reached_by_reopening),
     "gc": (undoing.closed, ("gc",), undoing.two_is_reached_by_reopening),
     "apply": (applying.begun, ("apply", "--no-close"), applying.apply_holds),
     "undo of an apply": (applying.applied, ("undo",), applying.undo_holds),
-}  # fmt: skip
+}
 
 
 def victim(words: tuple[str, ...]) -> Command:
@@ -43,8 +49,7 @@ def victim(words: tuple[str, ...]) -> Command:
 def test_killed_again_while_recovering(name: str) -> None:
     setup, words, check = ACTS[name]
     # For whatever is closed there is nothing to mend but what was cut off.
-    sweep(setup, victim(words), check, modes=("nested",), budget=BUDGET,
-          recover=siding("doctor"))  # fmt: skip
+    sweep(setup, victim(words), check, modes=("nested",), budget=BUDGET, recover=siding("doctor"))
 
 
 @pytest.mark.parametrize("name", ["rollback", "undo", "close", "reopen", "gc"])

@@ -98,9 +98,14 @@ def test_the_person_commits_during_an_apply() -> None:
     """What she staged is committed or not; the change is applied or not; nothing is reverted."""
     victim = siding("apply", "--no-close")
     sweep(
-        applying.begun, said_by(victim), nothing_is_reverted, modes=("stop",), budget=2 * BUDGET,
-        rival=HERS, within=("repo",),
-    )  # fmt: skip
+        applying.begun,
+        said_by(victim),
+        nothing_is_reverted,
+        modes=("stop",),
+        budget=2 * BUDGET,
+        rival=HERS,
+        within=("repo",),
+    )
 
 
 def test_the_person_commits_while_an_apply_is_taken_back() -> None:
@@ -110,9 +115,14 @@ def test_the_person_commits_while_an_apply_is_taken_back() -> None:
             assert not (case / "repo/new").exists()
 
     sweep(
-        applying.applied, said_by(siding("undo")), check, modes=("stop",), budget=2 * BUDGET,
-        rival=HERS, within=("repo",),
-    )  # fmt: skip
+        applying.applied,
+        said_by(siding("undo")),
+        check,
+        modes=("stop",),
+        budget=2 * BUDGET,
+        rival=HERS,
+        within=("repo",),
+    )
 
 
 def test_everything_unreachable_is_pruned_while_a_task_is_reopened() -> None:
@@ -128,9 +138,13 @@ def test_git_collects_during_an_apply() -> None:
 
     victim = siding("apply", "--no-close")
     sweep(
-        applying.begun, said_by(victim), check, modes=("stop",), budget=BUDGET,
+        applying.begun,
+        said_by(victim),
+        check,
+        modes=("stop",),
+        budget=BUDGET,
         rival=said("pruned", *PRUNE),
-    )  # fmt: skip
+    )
 
 
 def test_a_branch_moved_without_gits_lock_would_be_seen() -> None:
@@ -143,9 +157,14 @@ def test_a_branch_moved_without_gits_lock_would_be_seen() -> None:
     victim = Command(argv=("sh", "-c", script), cwd="{case}/repo")
     with pytest.raises(GateFailed):
         sweep(
-            made_ready, victim, nothing_is_reverted, modes=("stop",), budget=40, rival=HERS,
+            made_ready,
+            victim,
+            nothing_is_reverted,
+            modes=("stop",),
+            budget=40,
+            rival=HERS,
             within=("repo",),
-        )  # fmt: skip
+        )
 
 
 HERS = said("hers", "git", "commit", "-q", "-m", "hers")

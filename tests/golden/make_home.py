@@ -29,16 +29,28 @@ def archive(version: int) -> Path:
 
 def environment(case: Path) -> dict[str, str]:
     return {
-        "PATH": os.environ.get("PATH", os.defpath), "HOME": str(case), "TZ": "UTC",
-        "SIDING_HOME": str(case / "home"), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8",
-        "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org",
-        "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.org",
-    }  # fmt: skip
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(case),
+        "TZ": "UTC",
+        "SIDING_HOME": str(case / "home"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "LC_ALL": "C.UTF-8",
+        "GIT_AUTHOR_NAME": "Ada",
+        "GIT_AUTHOR_EMAIL": "ada@example.org",
+        "GIT_COMMITTER_NAME": "Ada",
+        "GIT_COMMITTER_EMAIL": "ada@example.org",
+    }
 
 
 def call(case: Path, *argv: str) -> None:
-    subprocess.run(argv, cwd=case / "repo", env=environment(case), check=True,
-                   stdin=subprocess.DEVNULL, capture_output=True)  # fmt: skip
+    subprocess.run(
+        argv,
+        cwd=case / "repo",
+        env=environment(case),
+        check=True,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+    )
 
 
 def siding(case: Path, *words: str) -> None:

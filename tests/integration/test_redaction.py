@@ -84,12 +84,17 @@ def test_the_command_and_its_variables(sandbox: Sandbox) -> None:
     sandbox.siding("run", *env, "--", *words)
     (step,) = sandbox.steps()
     assert step["cmd"] == [
-        "echo", "--token", "[redacted:token]", "https://ada:[redacted:url-password]@host/x",
+        "echo",
+        "--token",
+        "[redacted:token]",
+        "https://ada:[redacted:url-password]@host/x",
         "[redacted:github-token]",
-    ]  # fmt: skip
+    ]
     assert step["env"] == {
-        "DB_PASSWORD": "[redacted:password]", "MODE": "fast", "NOTE": "see [redacted:gitlab-token]"
-    }  # fmt: skip
+        "DB_PASSWORD": "[redacted:password]",
+        "MODE": "fast",
+        "NOTE": "see [redacted:gitlab-token]",
+    }
     assert holders(sandbox, "Fk29xLq8Wm3Zt7", PASSWORD, GITHUB, GITLAB) == []
 
 
@@ -97,8 +102,16 @@ def test_values_of_the_environment_are_known(sandbox: Sandbox) -> None:
     value = "plain-but-Secret.77"
     env = {"OUR_SECRET": value, "SSH_AUTH_SOCK": "/tmp/agent.sock", "HOME_TOKEN": "true"}
     text = 'echo is $OUR_SECRET; printf %s "$OUR_SECRET" | base64; echo $SSH_AUTH_SOCK true'
-    sandbox.siding("run", "-e", "MORE_SECRET=Other.value-8", "--", "sh", "-c",
-                   f"{text}; echo Other.value-8", env=env)  # fmt: skip
+    sandbox.siding(
+        "run",
+        "-e",
+        "MORE_SECRET=Other.value-8",
+        "--",
+        "sh",
+        "-c",
+        f"{text}; echo Other.value-8",
+        env=env,
+    )
     kept = output(sandbox).decode()
     assert "is [redacted:env:OUR_SECRET]\n[redacted:env:OUR_SECRET]" in kept
     assert "/tmp/agent.sock true\n[redacted:env:MORE_SECRET]\n" in kept
@@ -215,8 +228,11 @@ def test_much_output_is_redacted_to_its_end(sandbox: Sandbox) -> None:
     path.write_text(text)
     with subprocess.Popen(
         [*SIDING, "run", "--", "python3", str(path)],
-        cwd=sandbox.repo, env=sandbox.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
         assert process.wait(60) == 0
     assert output(sandbox).count(b"key [redacted:github-token] end\n") == 12
     assert holders(sandbox, GITHUB) == []
@@ -226,8 +242,14 @@ def test_much_output_is_redacted_to_its_end(sandbox: Sandbox) -> None:
 def test_an_export_is_redacted_unless_asked_otherwise(sandbox: Sandbox) -> None:
     said = f'use {GITHUB}\nand "password": "{PASSWORD}"'
     message = {"role": "user", "content": said}
-    line = {"type": "user", "uuid": "a" * 8, "parentUuid": None, "sessionId": "01a1b2c3",
-            "timestamp": "2026-11-21T10:00:00Z", "message": message}  # fmt: skip
+    line = {
+        "type": "user",
+        "uuid": "a" * 8,
+        "parentUuid": None,
+        "sessionId": "01a1b2c3",
+        "timestamp": "2026-11-21T10:00:00Z",
+        "message": message,
+    }
     source = sandbox.directory / "01a1b2c3.jsonl"
     source.write_text(json.dumps(line) + "\n")
     sandbox.siding("init")

@@ -152,9 +152,13 @@ os.symlink("/etc", f"{common}/objects/info")
         script = "echo k >k && git add k && git commit -qm kept && touch done && sleep 60"
         command = [*SIDING, "run", "--sandbox", "--", "sh", "-c", script]
         process = subprocess.Popen(
-            command, cwd=task.repo, env=task.env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            command,
+            cwd=task.repo,
+            env=task.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         ready = task.directory / "siding"
         while not list(ready.glob("projects/*/workspaces/*/done")):
             assert process.poll() is None
@@ -221,9 +225,13 @@ class TestEndings:
     def test_killing_siding_ends_it(self, task: Sandbox) -> None:
         command = [*SIDING, "run", "--sandbox", "--", "sh", "-c", "touch up; sleep 2000"]
         process = subprocess.Popen(
-            command, cwd=task.repo, env=task.env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            command,
+            cwd=task.repo,
+            env=task.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         home = task.directory / "siding"
         while not list(home.glob("projects/*/workspaces/*/up")):
             assert process.poll() is None
@@ -236,8 +244,11 @@ class TestEndings:
         script = "trap 'echo stopped; exit 3' INT; touch up; while :; do sleep 0.05; done"
         process = subprocess.Popen(
             [*SIDING, "-q", "run", "--sandbox", "--", "sh", "-c", script],
-            cwd=task.repo, env=task.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        )  # fmt: skip
+            cwd=task.repo,
+            env=task.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        )
         home = task.directory / "siding"
         while not list(home.glob("projects/*/workspaces/*/up")):
             assert process.poll() is None
@@ -268,10 +279,26 @@ class TestNested:
     def test_a_sandbox_inside_the_sandbox(self, task: Sandbox) -> None:
         """As agents bring one: bwrap with a user namespace of its own."""
         task.siding(
-            "-q", "run", "--sandbox", "--", "bwrap", "--unshare-user", "--unshare-pid",
-            "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/tmp", "--",
-            "sh", "-c", "! touch hello.txt",
-        )  # fmt: skip
+            "-q",
+            "run",
+            "--sandbox",
+            "--",
+            "bwrap",
+            "--unshare-user",
+            "--unshare-pid",
+            "--unshare-net",
+            "--ro-bind",
+            "/",
+            "/",
+            "--dev",
+            "/dev",
+            "--tmpfs",
+            "/tmp",
+            "--",
+            "sh",
+            "-c",
+            "! touch hello.txt",
+        )
 
 
 class TestProfiles:

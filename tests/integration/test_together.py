@@ -146,18 +146,26 @@ def test_a_reader_that_goes_away(sandbox: Sandbox) -> None:
     code = "import sys\nfor n in range(200000): print('line', n)"
     script = f'{PYTHON} -m siding run -- {PYTHON} -c "{code}" | head -1; echo ${{PIPESTATUS[0]}}'
     done = subprocess.run(
-        ["bash", "-c", script], cwd=sandbox.repo, env=sandbox.env, capture_output=True, check=True,
+        ["bash", "-c", script],
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        capture_output=True,
+        check=True,
         timeout=60,
-    )  # fmt: skip
+    )
     assert done.stdout == b"line 0\n0\n"
     (step,) = sandbox.steps()
     assert step["exit_code"] == 0
     assert sandbox.siding("show", "1", "--raw").stdout.count(b"\n") == 200_000
     listing = f"{PYTHON} -m siding log --format json | head -c 1; echo; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(
-        ["bash", "-c", listing], cwd=sandbox.repo, env=sandbox.env, capture_output=True, check=True,
+        ["bash", "-c", listing],
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        capture_output=True,
+        check=True,
         timeout=60,
-    )  # fmt: skip
+    )
     assert done.stderr == b""
 
 
@@ -215,9 +223,26 @@ def test_the_step_as_json(sandbox: Sandbox) -> None:
     assert b"hi\n" in done.stderr
     assert step["env"] == {"API_TOKEN": "[redacted:token]", "MODE": "fast"}
     assert step["cmd"] == ["echo", "hi"]
-    assert set(step) >= {"v", "step_id", "kind", "cmd", "cwd", "env", "started_at", "ended_at",
-                         "duration_ms", "exit_code", "diff_stat", "artifacts", "policy_events",
-                         "snapshot", "parent", "coverage", "status", "prev"}  # fmt: skip
+    assert set(step) >= {
+        "v",
+        "step_id",
+        "kind",
+        "cmd",
+        "cwd",
+        "env",
+        "started_at",
+        "ended_at",
+        "duration_ms",
+        "exit_code",
+        "diff_stat",
+        "artifacts",
+        "policy_events",
+        "snapshot",
+        "parent",
+        "coverage",
+        "status",
+        "prev",
+    }
     assert step["cwd"] == "."
 
 

@@ -19,10 +19,28 @@ LONGEST_FUNCTION = 70
 
 # What a command may load. Everything else costs a person time at every start.
 HEAVY = {
-    "asyncio", "ctypes", "dataclasses", "email", "http", "importlib.metadata", "inspect", "logging",
-    "msgspec", "multiprocessing", "pdb", "pkg_resources", "rich", "socket", "sqlite3", "ssl",
-    "tree_sitter", "unittest", "urllib.request", "uuid", "yaml",
-}  # fmt: skip
+    "asyncio",
+    "ctypes",
+    "dataclasses",
+    "email",
+    "http",
+    "importlib.metadata",
+    "inspect",
+    "logging",
+    "msgspec",
+    "multiprocessing",
+    "pdb",
+    "pkg_resources",
+    "rich",
+    "socket",
+    "sqlite3",
+    "ssl",
+    "tree_sitter",
+    "unittest",
+    "urllib.request",
+    "uuid",
+    "yaml",
+}
 
 
 def test_files_and_functions_stay_small() -> None:
@@ -61,6 +79,17 @@ def test_only_the_ledger_knows_the_fields_of_a_line() -> None:
     assert found == []
 
 
+def test_the_layout_is_the_formatters() -> None:
+    root = SOURCE.parents[1]
+    ours = [
+        path
+        for room in ("src", "tests", "benchmarks", "examples")
+        for path in (root / room).rglob("*.py")
+    ]
+    packed = [str(path) for path in ours if "# fmt:" + " skip" in path.read_text("utf-8")]
+    assert packed == []
+
+
 def test_no_room_is_a_drawer() -> None:
     drawers = {"utils", "util", "helpers", "helper", "common", "misc", "core", "manager", "service"}
     assert not drawers & {path.stem for path in FILES}
@@ -96,9 +125,19 @@ def test_the_version_loads_nothing() -> None:
 
 @pytest.mark.parametrize(
     "verb",
-    ["status", "log", "task list", "worktree list", "show", "decide list", "decide show", "inbox",
-     "phase status", "phase list"],
-)  # fmt: skip
+    [
+        "status",
+        "log",
+        "task list",
+        "worktree list",
+        "show",
+        "decide list",
+        "decide show",
+        "inbox",
+        "phase status",
+        "phase list",
+    ],
+)
 def test_reading_commands_load_nothing_heavy(verb: str) -> None:
     loaded = _loaded([*verb.split(), "--help"])
     assert not loaded & HEAVY

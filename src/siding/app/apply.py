@@ -121,9 +121,13 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
         place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
         with bench_for(project, seen.store, place) as bench:
             sources = Sources(
-                project=project, task=task, workspace=workspace, bench=bench,
-                user=project.user_settings, coverage=seen.coverage,
-            )  # fmt: skip
+                project=project,
+                task=task,
+                workspace=workspace,
+                bench=bench,
+                user=project.user_settings,
+                coverage=seen.coverage,
+            )
             yield task, planned(sources, request, seen.tree, look=True), bench
 
 
@@ -145,9 +149,13 @@ def apply(project: Project, request: ApplyRequest) -> Applied:
             if plan.changes:
                 step = _carry_out(recorder, bench, plan, request)
     applied = Applied(
-        task=task, plan=plan, step=step, settled=tuple(recorder.settled), closed=None,
+        task=task,
+        plan=plan,
+        step=step,
+        settled=tuple(recorder.settled),
+        closed=None,
         stays_open=None,
-    )  # fmt: skip
+    )
     return _close(project, applied, request)
 
 
@@ -196,11 +204,21 @@ def write_patch(bench: Bench, plan: ApplyPlan, fd: int) -> None:
     """Write what the apply would change in its target, as a patch for `git apply`."""
     bench.git.run_to_fd(
         bench.place(),
-        ["diff-tree", "-r", "-p", "--binary", "--full-index", "-M", "--no-ext-diff",
-         "--no-textconv", bench.tree_of(plan.target.sha), plan.tree],
+        [
+            "diff-tree",
+            "-r",
+            "-p",
+            "--binary",
+            "--full-index",
+            "-M",
+            "--no-ext-diff",
+            "--no-textconv",
+            bench.tree_of(plan.target.sha),
+            plan.tree,
+        ],
         doing="writing the patch",
         stdout=fd,
-    )  # fmt: skip
+    )
 
 
 def planned(sources: Sources, request: ApplyRequest, now: Sha, *, look: bool = False) -> ApplyPlan:

@@ -38,6 +38,9 @@ def with_hooks(
     last = plan.commits[-1]._replace(sha=new, subject=subject)
     changes = changed_paths(bench.repository, bench.place(), plan.target.sha, tree)
     return plan._replace(
-        new=new, tree=tree, message=message, commits=(*plan.commits[:-1], last),
+        new=new,
+        tree=tree,
+        message=message,
+        commits=(*plan.commits[:-1], last),
         changes=tuple(changes),
-    ), settings  # fmt: skip
+    ), settings

@@ -54,9 +54,14 @@ class Settled(Recorder):
         super().__init__(project, task, workspace, lock)
         at = Sha(snapshot)
         self._frozen = Capture(
-            snapshot=at, parent=at, tree=self.snapshots.store.read_commit(at).tree, changes=(),
-            heads=(), coverage=Coverage(), modes=None,
-        )  # fmt: skip
+            snapshot=at,
+            parent=at,
+            tree=self.snapshots.store.read_commit(at).tree,
+            changes=(),
+            heads=(),
+            coverage=Coverage(),
+            modes=None,
+        )
         self.settled = self.settle_interrupted()
 
     @property
@@ -78,9 +83,13 @@ class Settled(Recorder):
     def sources(self, bench: Bench) -> Sources:
         """Return where the states of this task come from."""
         return Sources(
-            project=self.project, task=self.task, workspace=self.workspace, bench=bench,
-            user=self.project.user_settings, coverage=self.seen.coverage,
-        )  # fmt: skip
+            project=self.project,
+            task=self.task,
+            workspace=self.workspace,
+            bench=bench,
+            user=self.project.user_settings,
+            coverage=self.seen.coverage,
+        )
 
 
 def new_token(project: Project) -> str:

@@ -72,8 +72,9 @@ def _go(project: Project, task: Task, step: Step, move: Move, reversal: Reversal
     elif move.checkout is not None:
         refuse_busy(repository, move.checkout)
     try:
-        changes = changed_paths(repository, Place(git_dir=project.paths.common_dir),
-                                move.old, move.new)  # fmt: skip
+        changes = changed_paths(
+            repository, Place(git_dir=project.paths.common_dir), move.old, move.new
+        )
     except CommandFailed as error:
         raise CannotUndo(
             f"the commits of step {step.id} are no longer in the repository"

@@ -20,8 +20,15 @@ from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskMove, TaskState, WorkspaceState, move_task
 from siding.tasks.task import Task
 
-__all__ = ["Closed", "Fate", "NotSwitchedOver", "close_task", "finish_removal", "keep_workspace",
-           "remove_workspace"]  # fmt: skip
+__all__ = [
+    "Closed",
+    "Fate",
+    "NotSwitchedOver",
+    "close_task",
+    "finish_removal",
+    "keep_workspace",
+    "remove_workspace",
+]
 
 
 class Fate(StrEnum):

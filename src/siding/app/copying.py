@@ -7,9 +7,14 @@ from pathlib import Path
 
 FICLONE = 0x40049409  # linux/fs.h: make one file share the blocks of another
 _NO_REFLINK = {
-    errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EPERM,
+    errno.EOPNOTSUPP,
+    errno.ENOTTY,
+    errno.EXDEV,
+    errno.EINVAL,
+    errno.ENOSYS,
+    errno.EPERM,
     errno.ETXTBSY,
-}  # fmt: skip
+}
 
 
 def copy_entry(source: bytes, target: bytes) -> bool:

@@ -20,8 +20,10 @@ class NotARequest(SidingError):
 def read_text(raw: bytes, where: str) -> object:
     """Return the JSON object in the bytes; `where` names them in messages."""
     if len(raw) > LONGEST_REQUEST:
-        raise NotARequest(f"{where} has more than {LONGEST_REQUEST} bytes",
-                          hint="a person reads this; make it shorter")  # fmt: skip
+        raise NotARequest(
+            f"{where} has more than {LONGEST_REQUEST} bytes",
+            hint="a person reads this; make it shorter",
+        )
     if not raw.strip():
         raise NotARequest(f"{where} is empty", hint="give the question as JSON; see --help")
     try:
@@ -37,8 +39,10 @@ def read_file(path: Path) -> object:
     except FileNotFoundError:
         raise NotFound(f"there is no file {str(path)!r}") from None
     except FileTooLarge as error:
-        raise NotARequest(f"{str(path)!r} has more than {error.limit} bytes",
-                          hint="a person reads this; make it shorter")  from None  # fmt: skip
+        raise NotARequest(
+            f"{str(path)!r} has more than {error.limit} bytes",
+            hint="a person reads this; make it shorter",
+        ) from None
     return read_text(raw, repr(str(path)))
 
 

@@ -45,9 +45,13 @@ def run_judged_hook(
         events = ruling.events
         if not ruling.runs:
             return HookResult(
-                moment=hook.moment, command=hook.command, source=hook.source,
-                exit_code=POLICY_EXIT, output=ruling.reason, policy_events=events,
-            )  # fmt: skip
+                moment=hook.moment,
+                command=hook.command,
+                source=hook.source,
+                exit_code=POLICY_EXIT,
+                output=ruling.reason,
+                policy_events=events,
+            )
     return run_hook(hook, cwd=root, env=env, timeout_s=timeout_s)._replace(policy_events=events)
 
 

@@ -127,12 +127,14 @@ class Watch:
 
     def _index(self) -> Iterator[OutsideChange]:
         paths = fingerprint.changed_index(
-            self._before.repository, self._after.repository,
+            self._before.repository,
+            self._after.repository,
             self._project.paths.hash_size // 2,
-        )  # fmt: skip
+        )
         if paths is None:
-            yield OutsideChange(what="index", name="the index of your checkout", how="rewritten",
-                         weight=NOTE)  # fmt: skip
+            yield OutsideChange(
+                what="index", name="the index of your checkout", how="rewritten", weight=NOTE
+            )
         elif paths:
             yield OutsideChange(what="index", name=_named(paths), how="staged otherwise")
 
@@ -151,9 +153,12 @@ class Watch:
         if not cheap and wish != "always":
             return None
         return touched.start(
-            project.snapshots, project.snapshots.task(self._workspace.task_id),
-            root=main, index=index, since_ns=self._since_ns,
-        )  # fmt: skip
+            project.snapshots,
+            project.snapshots.task(self._workspace.task_id),
+            root=main,
+            index=index,
+            since_ns=self._since_ns,
+        )
 
     def _files(self) -> Iterator[OutsideChange]:
         from siding.git import touched
@@ -187,9 +192,12 @@ def say(change: OutsideChange) -> str:
 def _head(before: Fingerprint, after: Fingerprint) -> Iterator[OutsideChange]:
     if before.head != after.head:
         yield OutsideChange(
-            what="head", name="HEAD", how="changed", before=_text(before.head),
+            what="head",
+            name="HEAD",
+            how="changed",
+            before=_text(before.head),
             after=_text(after.head),
-        )  # fmt: skip
+        )
 
 
 def _own_git_dir(before: _Moment, after: _Moment, branch: str) -> Iterator[OutsideChange]:
@@ -227,8 +235,9 @@ def _ref(ref: RefChange) -> OutsideChange:
     ):
         if ref.name.startswith(prefix):
             name = ref.name.removeprefix(prefix) or ref.name
-            return OutsideChange(what=what, name=name, how=how, weight=weight, before=ref.before,
-                          after=ref.after)  # fmt: skip
+            return OutsideChange(
+                what=what, name=name, how=how, weight=weight, before=ref.before, after=ref.after
+            )
     return OutsideChange(what="ref", name=ref.name, how=how, before=ref.before, after=ref.after)
 
 
@@ -330,8 +339,9 @@ def _newest_ns(directory: Path) -> int:
     """Return when any file of a directory was last changed."""
     try:
         with os.scandir(directory) as entries:
-            return max((entry.stat(follow_symlinks=False).st_ctime_ns for entry in entries),
-                       default=0)  # fmt: skip
+            return max(
+                (entry.stat(follow_symlinks=False).st_ctime_ns for entry in entries), default=0
+            )
     except OSError:
         return 0
 

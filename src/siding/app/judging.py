@@ -128,12 +128,17 @@ def _answered(
 
 def _questions(verdict: Verdict) -> tuple[Asked, ...]:
     return tuple(
-        Asked(command=part.text, via=part.via, rule=finding.rule, reason=finding.reason,
-              matched=finding.matched)
+        Asked(
+            command=part.text,
+            via=part.via,
+            rule=finding.rule,
+            reason=finding.reason,
+            matched=finding.matched,
+        )
         for part in verdict.parts
         for finding in part.findings
         if finding.action is Action.ASK
-    )  # fmt: skip
+    )
 
 
 def _events(verdict: Verdict, answers: Mapping[Asked, Answer]) -> tuple[PolicyEvent, ...]:

@@ -218,8 +218,12 @@ class _Building:
 
     def _take_header(self, line: bytes) -> None:
         text = line.rstrip(b"\r\n").decode("utf-8", "backslashreplace")
-        for prefix, status in (("new file mode", "A"), ("deleted file mode", "D"),
-                               ("rename to ", "R"), ("copy to ", "C")):  # fmt: skip
+        for prefix, status in (
+            ("new file mode", "A"),
+            ("deleted file mode", "D"),
+            ("rename to ", "R"),
+            ("copy to ", "C"),
+        ):
             if text.startswith(prefix):
                 self._status = status
         if text.startswith(("rename from ", "copy from ")):

@@ -279,9 +279,13 @@ def _made(
         if wanted.tree not in (None, seen.tree):
             raise GateClosed("the workspace changed after its gates ran", hint="try again")
         sources = Sources(
-            project=project, task=task, workspace=workspace, bench=bench,
-            user=project.user_settings, coverage=seen.coverage,
-        )  # fmt: skip
+            project=project,
+            task=task,
+            workspace=workspace,
+            bench=bench,
+            user=project.user_settings,
+            coverage=seen.coverage,
+        )
         found = gone_back(sources, [head])
         behind = found.behind(head)
         parent = Sha(newest_clean(found.graph, head, behind, workspace.base_commit))
@@ -376,8 +380,9 @@ def _checked(summary: str) -> str:
     if not text:
         raise UsageError("the summary is blank", hint="say in a few words what was done, or why")
     if len(text) > LONGEST_SUMMARY or "\0" in text:
-        raise UsageError(f"the summary has {len(text)} characters",
-                         hint=f"{LONGEST_SUMMARY} is the most")  # fmt: skip
+        raise UsageError(
+            f"the summary has {len(text)} characters", hint=f"{LONGEST_SUMMARY} is the most"
+        )
     return text
 
 

@@ -16,9 +16,15 @@ GateView = PassedGate
 PhaseEntry = Entry
 
 __all__ = [
-    "GateView", "PhaseEntry", "PhaseMove", "PhaseView", "as_record", "list_phases", "show",
+    "GateView",
+    "PhaseEntry",
+    "PhaseMove",
+    "PhaseView",
+    "as_record",
+    "list_phases",
+    "show",
     "status",
-]  # fmt: skip
+]
 
 
 class PhaseView(NamedTuple):
@@ -93,8 +99,12 @@ def show(project: Project, named: str | None) -> PhaseView:
 
 def as_record(view: PhaseView) -> dict[str, Any]:
     """Return the pass as a document for programs: the seed's `FlowStatus`, and whose it is."""
-    return {**view.record, "task": view.task_id, "task_name": view.task_name,
-            "current": view.current}  # fmt: skip
+    return {
+        **view.record,
+        "task": view.task_id,
+        "task_name": view.task_name,
+        "current": view.current,
+    }
 
 
 def _store(project: Project, task: Task) -> PhaseStore:

@@ -39,8 +39,15 @@ from siding.tasks.names import branch_name
 from siding.tasks.task import Task
 
 # Where a repository is may only come from where we run git, never from the caller's environment.
-_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
-           "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")  # fmt: skip
+_PLACES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_PREFIX",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+)
 
 
 class PushFailed(SidingError):
@@ -156,13 +163,20 @@ def push(project: Project, prepared: Prepared, *, force: bool) -> None:
     """Push with the person's own git, which may ask them for a passphrase; raises PushFailed."""
     name = f"refs/heads/{prepared.branch}"
     lease = [f"--force-with-lease={name}"] if force else []
-    argv = [project.git.program, "push", "--porcelain", *lease, prepared.remote,
-            f"{prepared.commit}:{name}"]  # fmt: skip
+    argv = [
+        project.git.program,
+        "push",
+        "--porcelain",
+        *lease,
+        prepared.remote,
+        f"{prepared.commit}:{name}",
+    ]
     done = run_attached(argv, env=_environment(project.app.env), cwd=_here(project))
     if done.returncode == 0:
         return
-    rejected = [line for line in done.stdout.decode("utf-8", "replace").splitlines()
-                if line.startswith("!")]  # fmt: skip
+    rejected = [
+        line for line in done.stdout.decode("utf-8", "replace").splitlines() if line.startswith("!")
+    ]
     why = rejected[0].split("\t")[-1] if rejected else f"git push ended with {done.returncode}"
     behind = "non-fast-forward" in why or "fetch first" in why or "stale info" in why
     raise PushFailed(
@@ -223,9 +237,10 @@ def _tip(
         tip = write_commit(bench, commit, person, sign=wish.sign)
         bench.keep(tip, without=(base, parent))
     listed = bench.git.run(
-        bench.place(), ["rev-list", "--topo-order", "--reverse", "--no-merges", tip, f"^{base}"],
+        bench.place(),
+        ["rev-list", "--topo-order", "--reverse", "--no-merges", tip, f"^{base}"],
         doing="listing the commits of the task",
-    )  # fmt: skip
+    )
     shas = [Sha(line) for line in listed.decode("ascii").split()]
     if not shas:
         raise SidingError(
@@ -273,8 +288,19 @@ def _with_gh(project: Project, gh: str, prepared: Prepared, *, draft: bool) -> t
             said = {}
         if isinstance(said, dict) and said.get("state") == "OPEN":
             return str(said.get("url", "")), False
-    argv = [gh, "pr", "create", "--head", prepared.branch, "--base", prepared.base,
-            "--title", prepared.title, "--body-file", "-"]  # fmt: skip
+    argv = [
+        gh,
+        "pr",
+        "create",
+        "--head",
+        prepared.branch,
+        "--base",
+        prepared.base,
+        "--title",
+        prepared.title,
+        "--body-file",
+        "-",
+    ]
     done = _gh(project, [*argv, *(["--draft"] if draft else [])], stdin=prepared.body.encode())
     if done.returncode != 0:
         said_text = done.stderr.decode("utf-8", "replace").strip().replace("\n", "; ")

@@ -207,8 +207,11 @@ def _record_places(project: Project) -> list[Path]:
         found = sorted(project.layout.trash_dir.iterdir())
     except FileNotFoundError:
         return []
-    return [place for place in found if (place / "task" / "task.json").is_file()
-            and "-" not in place.name]  # fmt: skip
+    return [
+        place
+        for place in found
+        if (place / "task" / "task.json").is_file() and "-" not in place.name
+    ]
 
 
 def _name_in(trash: Path) -> str | None:

@@ -42,9 +42,18 @@ from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
 __all__ = [
-    "NeedsConsent", "Request", "Restored", "RolledBack", "Survey",
-    "destination_of", "moved_branch", "preview", "quote_path", "rollback", "rollback_to",
-]  # fmt: skip
+    "NeedsConsent",
+    "Request",
+    "Restored",
+    "RolledBack",
+    "Survey",
+    "destination_of",
+    "moved_branch",
+    "preview",
+    "quote_path",
+    "rollback",
+    "rollback_to",
+]
 
 
 class Request(NamedTuple):

@@ -44,14 +44,34 @@ if TYPE_CHECKING:
 
 HOOK_FAILED_EXIT = 1
 __all__ = [
-    "Ending", "RunRequest", "RunResult", "StdinPlan", "Terminal",
-    "choose_stdin", "run",
-]  # fmt: skip
+    "Ending",
+    "RunRequest",
+    "RunResult",
+    "StdinPlan",
+    "Terminal",
+    "choose_stdin",
+    "run",
+]
 
 KNOWN_AGENTS = frozenset(
-    {"aider", "amp", "claude", "codex", "copilot", "crush", "cursor-agent", "gemini", "goose",
-     "kimi", "llm", "mini", "opencode", "openhands", "qwen"}
-)  # fmt: skip
+    {
+        "aider",
+        "amp",
+        "claude",
+        "codex",
+        "copilot",
+        "crush",
+        "cursor-agent",
+        "gemini",
+        "goose",
+        "kimi",
+        "llm",
+        "mini",
+        "opencode",
+        "openhands",
+        "qwen",
+    }
+)
 
 
 class RunRequest(NamedTuple):
@@ -138,9 +158,12 @@ def run(
 
         notify_step(project, task, result.step)  # nobody looks at a terminal: a person is told
     return result._replace(
-        task=task, started_task=started is not None, settled=tuple(settled), ruling=ruling,
+        task=task,
+        started_task=started is not None,
+        settled=tuple(settled),
+        ruling=ruling,
         fence=fence,
-    )  # fmt: skip
+    )
 
 
 def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:
@@ -171,9 +194,13 @@ def _name_for(project: Project, request: RunRequest) -> str:
 
 def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunToJudge:
     return RunToJudge(
-        argv=request.argv, cwd=command.cwd, workspace=recorder.root, env=command.env,
-        added=request.env, task_id=recorder.task.id,
-    )  # fmt: skip
+        argv=request.argv,
+        cwd=command.cwd,
+        workspace=recorder.root,
+        env=command.env,
+        added=request.env,
+        task_id=recorder.task.id,
+    )
 
 
 def _recorded(
@@ -227,9 +254,16 @@ def _recorded(
 def _not_run(recorder: Recorder, ruling: Ruling, step: Step | None, fence: FencePlan) -> RunResult:
     exit_code = REFUSED_EXIT if fence.refusal else POLICY_EXIT
     return RunResult(
-        task=recorder.task, step=step, exit_code=exit_code, outcome=None, settled=(), hooks=(),
-        untrusted_hooks=0, started_task=False, ruling=ruling,
-    )  # fmt: skip
+        task=recorder.task,
+        step=step,
+        exit_code=exit_code,
+        outcome=None,
+        settled=(),
+        hooks=(),
+        untrusted_hooks=0,
+        started_task=False,
+        ruling=ruling,
+    )
 
 
 def _refused(draft: Draft, fence: FencePlan) -> Draft:

@@ -110,8 +110,17 @@ def _nested(found: Found) -> Proof:
     what = "an agent's own sandbox (bwrap) starts inside"
     if found.engine is not Engine.BWRAP:
         return Proof(what, False, "not with this engine", needed=False)
-    argv = (found.bwrap, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--dev", "/dev",
-            "true")  # fmt: skip
+    argv = (
+        found.bwrap,
+        "--unshare-user",
+        "--unshare-pid",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "true",
+    )
     status, why = _run(found, View(mounts=()), Network.ON, argv)
     return Proof(what, status == 0, why, needed=False)
 

@@ -105,8 +105,10 @@ def asked_of(project: Project, request: FenceRequest) -> tuple["Asked", tuple[st
             own = settings.replaced(own, theirs)
         else:
             if settings.loosens(own, theirs):
-                notes = ("sandbox settings of the repository that widen do not count; "
-                         "`siding trust` shows and allows them",)  # fmt: skip
+                notes = (
+                    "sandbox settings of the repository that widen do not count; "
+                    "`siding trust` shows and allows them",
+                )
             own = settings.narrowed(own, theirs)
     required = own.mode is settings.Mode.REQUIRE
     if request.sandbox is False and required:

@@ -32,9 +32,22 @@ from siding.storage.errors import UnreadableFile
 from siding.storage.files import read_bytes, remove_file
 
 __all__ = [
-    "Compacted", "Finding", "Form", "Keep", "Spent", "bring", "clear_results", "compact", "examine",
-    "give", "leave_out", "read_text", "search", "task_of", "usage",
-]  # fmt: skip
+    "Compacted",
+    "Finding",
+    "Form",
+    "Keep",
+    "Spent",
+    "bring",
+    "clear_results",
+    "compact",
+    "examine",
+    "give",
+    "leave_out",
+    "read_text",
+    "search",
+    "task_of",
+    "usage",
+]
 
 
 class Compacted(NamedTuple):

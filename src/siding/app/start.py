@@ -196,6 +196,11 @@ def _planned(project: Project, task: Task, *, switch: bool) -> Started:
         with project.changing(f"switching to task {task.id}"):
             project.set_active(task.id)
     return Started(
-        task=task, workspace=None, card=None, carried=None, hooks=(), untrusted_hooks=0,
+        task=task,
+        workspace=None,
+        card=None,
+        carried=None,
+        hooks=(),
+        untrusted_hooks=0,
         switched=switch,
-    )  # fmt: skip
+    )

@@ -28,8 +28,18 @@ from siding.ledger.step import Step, StepKind
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
 
-__all__ = ["NothingToRedo", "NothingToUndo", "Request", "Restored", "Undone", "choose",
-           "position_of", "redo", "trashes_of", "undo"]  # fmt: skip
+__all__ = [
+    "NothingToRedo",
+    "NothingToUndo",
+    "Request",
+    "Restored",
+    "Undone",
+    "choose",
+    "position_of",
+    "redo",
+    "trashes_of",
+    "undo",
+]
 
 _NAMED = 3
 

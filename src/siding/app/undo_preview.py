@@ -32,8 +32,9 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
     if away:
         if word == "redo":
             raise NothingToRedo(f"task {task_id} is closed", hint="undo opens it again")
-        yield Coming(what="the task is opened again, its workspace comes back", step=None,
-                     survey=None)  # fmt: skip
+        yield Coming(
+            what="the task is opened again, its workspace comes back", step=None, survey=None
+        )
         return
     task = project.tasks.load(task_id)
     found = position_of(project, task)

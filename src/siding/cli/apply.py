@@ -56,15 +56,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--sign", action="store_true", help="sign the commits with your key")
     parser.add_argument("--hooks", action="store_true", help="run your commit hooks")
     parser.add_argument(
-        "--co-author", action="append", default=[], metavar="WHO",
+        "--co-author",
+        action="append",
+        default=[],
+        metavar="WHO",
         help="add a Co-authored-by line: 'Name <mail>' (repeatable)",
-    )  # fmt: skip
+    )
     parser.add_argument("--no-close", action="store_true", help="leave the task open")
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument(
-        "-o", "--output", metavar="FILE",
+        "-o",
+        "--output",
+        metavar="FILE",
         help="with --mode patch: write a patch (- for standard output), change nothing",
-    )  # fmt: skip
+    )
     act = parser.add_mutually_exclusive_group()
     act.add_argument("-n", "--dry-run", action="store_true", help="show what would happen")
     act.add_argument("--resolve", action="store_true", help="bring a conflict into the workspace")

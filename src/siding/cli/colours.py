@@ -2,8 +2,21 @@
 
 from siding.cli.screen import Screen, inert
 
-_HEADERS = ("diff --git", "index ", "--- ", "+++ ", "old mode", "new mode", "deleted file",
-            "new file", "similarity", "rename ", "copy ", "GIT binary", "Binary files")  # fmt: skip
+_HEADERS = (
+    "diff --git",
+    "index ",
+    "--- ",
+    "+++ ",
+    "old mode",
+    "new mode",
+    "deleted file",
+    "new file",
+    "similarity",
+    "rename ",
+    "copy ",
+    "GIT binary",
+    "Binary files",
+)
 
 
 def coloured_patch(screen: Screen, line: str) -> str:

@@ -9,10 +9,22 @@ from siding.errors import SidingError
 TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
 STEP_OPTIONS = {"--step", "--from", "--to"}
 TASK_ARGUMENT = {
-    "cd", "path", "open", "task show", "task switch", "task update", "task close",
-    "task reopen", "verify", "worktree add",
-    "worktree status", "worktree keep", "worktree remove", "phase status", "phase show",
-}  # fmt: skip
+    "cd",
+    "path",
+    "open",
+    "task show",
+    "task switch",
+    "task update",
+    "task close",
+    "task reopen",
+    "verify",
+    "worktree add",
+    "worktree status",
+    "worktree keep",
+    "worktree remove",
+    "phase status",
+    "phase show",
+}
 STEP_ARGUMENT = {"show"}
 OPEN_DECISION = {"decide answer", "decide cancel"}
 ANY_DECISION = {"decide show", "decide result"}

@@ -28,9 +28,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("session", nargs="?", help="which one (default: the only one that waits)")
     how = parser.add_argument_group("without questions")
     how.add_argument(
-        "-c", "--choose", action="append", default=[], metavar="ID=VALUE",
+        "-c",
+        "--choose",
+        action="append",
+        default=[],
+        metavar="ID=VALUE",
         help="what an item is answered with (repeat for a multiple choice)",
-    )  # fmt: skip
+    )
     how.add_argument(
         "-n", "--note", action="append", default=[], metavar="ID=TEXT", help="a note on an item"
     )

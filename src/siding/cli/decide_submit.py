@@ -101,8 +101,9 @@ def _say(context: Context, project: Project, asking: Asking, *, open_page: bool)
     page = page_of(project, decision)
     if page is not None:
         screen.note(f"to answer: {page}")
-    screen.note(f"{'or in a terminal' if page else 'to answer'}: "
-                f"siding decide answer {decision.session_id}")  # fmt: skip
+    screen.note(
+        f"{'or in a terminal' if page else 'to answer'}: siding decide answer {decision.session_id}"
+    )
     if open_page:
         _open(context, project, decision)
     if not asking.found:

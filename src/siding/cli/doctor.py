@@ -48,9 +48,11 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.format == "json":
         print_json(
             screen,
-            [{"what": f.what, "advice": f.advice, "done": done, "failed": failed}
-             for f, done, failed in results],
-        )  # fmt: skip
+            [
+                {"what": f.what, "advice": f.advice, "done": done, "failed": failed}
+                for f, done, failed in results
+            ],
+        )
     else:
         for finding, done, failed in results:
             screen.print(f"- {inert(finding.what)}")

@@ -42,11 +42,17 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
     header = ("TASK", "NAME", "STATE", "WORKSPACE", "SNAPSHOTS", "RECORDS", "TRASH", "ARCHIVE")
     rows = [
         (
-            use.id, use.name, use.state, size(use.workspace), size(use.snapshots),
-            size(use.artifacts), size(use.trash), size(use.archive),
+            use.id,
+            use.name,
+            use.state,
+            size(use.workspace),
+            size(use.snapshots),
+            size(use.artifacts),
+            size(use.trash),
+            size(use.archive),
         )
         for use in report.uses
-    ]  # fmt: skip
+    ]
     screen.table(header, rows)
     screen.note(f"the snapshot store takes {size(report.store)} in all")
     if dry_run:

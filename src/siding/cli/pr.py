@@ -62,12 +62,20 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(
             screen,
-            {"url": done.url, "created": done.created, "branch": prepared.branch,
-             "remote": prepared.remote, "base": prepared.base, "commit": prepared.commit,
-             "page": done.page,
-             "gone_back": [{"commit": each.sha[:12], "subject": inert(each.subject)}
-                           for each in prepared.gone_back]},
-        )  # fmt: skip
+            {
+                "url": done.url,
+                "created": done.created,
+                "branch": prepared.branch,
+                "remote": prepared.remote,
+                "base": prepared.base,
+                "commit": prepared.commit,
+                "page": done.page,
+                "gone_back": [
+                    {"commit": each.sha[:12], "subject": inert(each.subject)}
+                    for each in prepared.gone_back
+                ],
+            },
+        )
         return 0
     screen.note(
         f"pushed {counted(prepared.new_commits, 'commit')} to {prepared.remote} as "

@@ -28,9 +28,15 @@ _GAP = "  "  # between the columns of a table
 NARROWEST = 6  # columns that a cell keeps on a narrow terminal
 
 _STYLES = {
-    "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34",
-    "magenta": "35", "cyan": "36",
-}  # fmt: skip
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
 
 
 def inert(text: str, *, lines: bool = False) -> str:

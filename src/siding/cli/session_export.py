@@ -15,8 +15,13 @@ from siding.cli.globals import Context
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("session", nargs="?", metavar="SESSION")
-    parser.add_argument("--to", dest="form", choices=[each.value for each in Form],
-                        default=Form.CLAUDE.value, help="default: claude")  # fmt: skip
+    parser.add_argument(
+        "--to",
+        dest="form",
+        choices=[each.value for each in Form],
+        default=Form.CLAUDE.value,
+        help="default: claude",
+    )
     parser.add_argument("-o", "--output", metavar="DIRECTORY", default=".", help="default: here")
     parser.add_argument("--no-redact", action="store_true", help="leave secrets as they are")
 

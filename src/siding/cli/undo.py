@@ -17,9 +17,11 @@ from siding.cli.words import task_name, task_step
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "-t", "--task", metavar="TASK",
+        "-t",
+        "--task",
+        metavar="TASK",
         help="the task (default: the active one, else the one that was closed last)",
-    )  # fmt: skip
+    )
     parser.add_argument("--force", action="store_true", help="even if later changes go with it")
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the step as JSON")

@@ -30,9 +30,13 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.format == "json":
         print_json(
             screen,
-            {**found.workspace._asdict(), "present": found.present, "since_base": stat,
-             "unrecorded_files": found.unrecorded},
-        )  # fmt: skip
+            {
+                **found.workspace._asdict(),
+                "present": found.present,
+                "since_base": stat,
+                "unrecorded_files": found.unrecorded,
+            },
+        )
         return 0
     missing = "" if found.present or found.workspace.status.value == "removed" else ", missing"
     screen.print(inert(f"{found.workspace.path} ({found.workspace.status.value}{missing})"))

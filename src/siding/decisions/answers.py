@@ -36,13 +36,17 @@ def check_answers(request: Request, value: object) -> tuple[Answer, ...]:
         if number in found:
             raise place.wrong("id", f"is {number}, which is answered twice", hint="answer it once")
         if number not in items:
-            raise place.wrong("id", f"is {number}, and no item has that number",
-                              hint=f"the items are {_listed(list(items))}")  # fmt: skip
+            raise place.wrong(
+                "id",
+                f"is {number}, and no item has that number",
+                hint=f"the items are {_listed(list(items))}",
+            )
         found[number] = _answer(place, items[number])
     missing = [number for number in items if number not in found]
     if missing:
-        raise InvalidAnswer("decisions", f"lack an answer to {_listed(missing)}",
-                            hint="every item needs one")  # fmt: skip
+        raise InvalidAnswer(
+            "decisions", f"lack an answer to {_listed(missing)}", hint="every item needs one"
+        )
     return tuple(found[number] for number in items)
 
 
@@ -85,8 +89,9 @@ def _several(place: Place, item: Item) -> tuple[str, ...]:
         raise place.wrong(key, "names an option twice", hint="name each at most once")
     most = len(item.options) if item.most is None else item.most
     if not item.least <= len(values) <= most:
-        raise place.wrong(key, f"names {len(values)} options",
-                          hint=f"choose {_range(item.least, most)}")  # fmt: skip
+        raise place.wrong(
+            key, f"names {len(values)} options", hint=f"choose {_range(item.least, most)}"
+        )
     order = [option.value for option in item.options]
     return tuple(sorted(values, key=order.index))
 
@@ -94,8 +99,11 @@ def _several(place: Place, item: Item) -> tuple[str, ...]:
 def _require_option(place: Place, key: str, value: str, item: Item) -> None:
     values = [option.value for option in item.options]
     if value not in values:
-        raise place.wrong(key, f"is {shown(value)}, which is no option of item {item.id}",
-                          hint=f"one of {', '.join(values)[:200]}")  # fmt: skip
+        raise place.wrong(
+            key,
+            f"is {shown(value)}, which is no option of item {item.id}",
+            hint=f"one of {', '.join(values)[:200]}",
+        )
 
 
 def _range(least: int, most: int) -> str:

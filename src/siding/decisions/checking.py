@@ -41,8 +41,11 @@ def check_request(value: object, *, stored: bool = False) -> Checked:
     for each in items:
         item = _item(each, ignored, stored=stored)
         if item.id in seen:
-            raise each.wrong("id", f"is {item.id}, as is {seen[item.id]}.id",
-                             hint="give each item a number of its own")  # fmt: skip
+            raise each.wrong(
+                "id",
+                f"is {item.id}, as is {seen[item.id]}.id",
+                hint="give each item a number of its own",
+            )
         seen[item.id] = each.path
         found.append(item)
     request = Request(task=task, source=source, items=tuple(found))
@@ -76,30 +79,42 @@ def _kind(place: Place) -> ItemKind:
     try:
         return ItemKind(value)
     except ValueError:
-        raise place.wrong("kind", f"should be one of {_KINDS}, and is {shown(value)}",
-                          hint="leave it out for a choice of one") from None  # fmt: skip
+        raise place.wrong(
+            "kind",
+            f"should be one of {_KINDS}, and is {shown(value)}",
+            hint="leave it out for a choice of one",
+        ) from None
 
 
 def _options(place: Place, kind: ItemKind, ignored: list[str]) -> tuple[Option, ...]:
     if kind is ItemKind.TEXT:
         if place.raw("options"):
-            raise place.wrong("options", "are given for a free text",
-                              hint='leave out "options", or leave out "kind": "text"')  # fmt: skip
+            raise place.wrong(
+                "options",
+                "are given for a free text",
+                hint='leave out "options", or leave out "kind": "text"',
+            )
         return ()
     what = 'a list of at least two, [{"value": "a", "label": "…"}, …]'
     places = place.objects("options", what=what)
     least = 2 if kind is ItemKind.SINGLE else 1
     if len(places) < least:
-        raise place.wrong("options", f"has {len(places)} of at least {least}",
-                          hint='add one, or write "kind": "text" for a free answer')  # fmt: skip
+        raise place.wrong(
+            "options",
+            f"has {len(places)} of at least {least}",
+            hint='add one, or write "kind": "text" for a free answer',
+        )
     _no_more(place, "options", len(places), MAX_OPTIONS)
     found = []
     seen: dict[str, str] = {}
     for each in places:
         option = _option(each, ignored)
         if option.value in seen:
-            raise each.wrong("value", f"is {option.value!r}, as is {seen[option.value]}.value",
-                             hint="give each option of an item a value of its own")  # fmt: skip
+            raise each.wrong(
+                "value",
+                f"is {option.value!r}, as is {seen[option.value]}.value",
+                hint="give each option of an item a value of its own",
+            )
         seen[option.value] = each.path
         found.append(option)
     return tuple(found)
@@ -112,8 +127,11 @@ def _option(place: Place, ignored: list[str]) -> Option:
     score = place.raw("score")
     if score is not None:
         if not isinstance(score, int | float) or isinstance(score, bool):
-            raise place.wrong("score", f"should be a number, and is {shown(score)}",
-                              hint="a number from 0 to 100, or leave it out")  # fmt: skip
+            raise place.wrong(
+                "score",
+                f"should be a number, and is {shown(score)}",
+                hint="a number from 0 to 100, or leave it out",
+            )
         if not 0 <= score <= 100:
             raise place.wrong("score", f"is {shown(score)}", hint="a number from 0 to 100")
     return Option(
@@ -129,8 +147,11 @@ def _bounds(place: Place, kind: ItemKind, count: int) -> tuple[int, int | None]:
     if kind is not ItemKind.MULTIPLE:
         for key in ("min", "max"):
             if place.has(key):
-                raise place.wrong(key, f"is given for an item of kind {kind.value}",
-                                  hint='leave it out, or write "kind": "multiple"')  # fmt: skip
+                raise place.wrong(
+                    key,
+                    f"is given for an item of kind {kind.value}",
+                    hint='leave it out, or write "kind": "multiple"',
+                )
         return 1, None
     what = f"a whole number up to the {count} options"
     least = place.whole("min", least=0, what=what) if place.has("min") else 1
@@ -159,11 +180,17 @@ def _recommend(
     values = [option.value for option in options]
     for each in wanted:
         if each not in values:
-            raise place.wrong("recommend", f"is {shown(each)}, which is no option's value",
-                              hint=f"one of {', '.join(values)[:200]}")  # fmt: skip
+            raise place.wrong(
+                "recommend",
+                f"is {shown(each)}, which is no option's value",
+                hint=f"one of {', '.join(values)[:200]}",
+            )
     if len(set(wanted)) != len(wanted) or (most is not None and len(wanted) > most):
-        raise place.wrong("recommend", "names more options than may be chosen, or one twice",
-                          hint="name each at most once, and no more than max")  # fmt: skip
+        raise place.wrong(
+            "recommend",
+            "names more options than may be chosen, or one twice",
+            hint="name each at most once, and no more than max",
+        )
     return wanted
 
 
@@ -183,13 +210,19 @@ def _location(place: Place, ignored: list[str]) -> Location | None:
     file = where.text("file", what="a path inside the project", longest=LONGEST_LINE)
     parts = file.split("/")
     if file.startswith("/") or ".." in parts or "\0" in file or ".git" in parts:
-        raise where.wrong("file", f"is {shown(file)}, which is not inside the project",
-                          hint="a path relative to the project, such as docs/plan.md")  # fmt: skip
+        raise where.wrong(
+            "file",
+            f"is {shown(file)}, which is not inside the project",
+            hint="a path relative to the project, such as docs/plan.md",
+        )
     start = where.whole("start", least=1, what="the number of the first line")
     end = where.whole("end", least=1, what="the number of the last line")
     if end < start:
-        raise where.wrong("end", f"is {end}, before start, which is {start}",
-                          hint="start is the first line and end the last")  # fmt: skip
+        raise where.wrong(
+            "end",
+            f"is {end}, before start, which is {start}",
+            hint="start is the first line and end the last",
+        )
     return Location(file=file, start=start, end=end)
 
 

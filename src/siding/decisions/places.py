@@ -36,8 +36,11 @@ class Place:
         self.path = path
         self._error = error
         if not isinstance(value, dict):
-            raise error(path or "the document", f"should be an object, and is {shown(value)}",
-                        hint='write it as {"name": value, …}')  # fmt: skip
+            raise error(
+                path or "the document",
+                f"should be an object, and is {shown(value)}",
+                hint='write it as {"name": value, …}',
+            )
         self._values: Mapping[str, Any] = value
 
     def at(self, key: str) -> str:
@@ -70,8 +73,11 @@ class Place:
         if value is None:
             raise self.wrong(key, "is missing", hint=f'add "{key}": {what}')
         if not isinstance(value, str):
-            raise self.wrong(key, f"should be a text, and is {shown(value)}",
-                             hint=f'write "{key}" in quotes: {what}')  # fmt: skip
+            raise self.wrong(
+                key,
+                f"should be a text, and is {shown(value)}",
+                hint=f'write "{key}" in quotes: {what}',
+            )
         if not value.strip():
             raise self.wrong(key, "is blank", hint=f'fill in "{key}": {what}')
         return self._within(key, value, longest)
@@ -82,8 +88,11 @@ class Place:
         if value is None:
             return ""
         if not isinstance(value, str):
-            raise self.wrong(key, f"should be a text, and is {shown(value)}",
-                             hint="write it in quotes, or leave it out")  # fmt: skip
+            raise self.wrong(
+                key,
+                f"should be a text, and is {shown(value)}",
+                hint="write it in quotes, or leave it out",
+            )
         return self._within(key, value, longest)
 
     def whole(self, key: str, *, least: int, what: str) -> int:
@@ -103,12 +112,18 @@ class Place:
         if value is None:
             return ()
         if not isinstance(value, list):
-            raise self.wrong(key, f"should be a list of texts, and is {shown(value)}",
-                             hint='write ["one", "another"]')  # fmt: skip
+            raise self.wrong(
+                key,
+                f"should be a list of texts, and is {shown(value)}",
+                hint='write ["one", "another"]',
+            )
         for index, each in enumerate(value):
             if not isinstance(each, str):
-                raise self.wrong(f"{key}[{index}]", f"should be a text, and is {shown(each)}",
-                                 hint="write it in quotes")  # fmt: skip
+                raise self.wrong(
+                    f"{key}[{index}]",
+                    f"should be a text, and is {shown(each)}",
+                    hint="write it in quotes",
+                )
             self._within(f"{key}[{index}]", each, longest)
         return tuple(value)
 

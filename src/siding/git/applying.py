@@ -109,8 +109,11 @@ class Move(NamedTuple):
     def as_record(self) -> dict[str, Any]:
         """Return what `move_from` reads back."""
         record: dict[str, Any] = {
-            "branch": self.branch, "old": self.old, "new": self.new, "token": self.token,
-        }  # fmt: skip
+            "branch": self.branch,
+            "old": self.old,
+            "new": self.new,
+            "token": self.token,
+        }
         if self.checkout is not None:
             record["checkout"] = os.fsdecode(self.checkout.root)
             record["git_dir"] = os.fsdecode(self.checkout.git_dir)
@@ -182,8 +185,19 @@ def changed_paths(repository: Repository, place: Place, old: Sha, new: Sha) -> l
 
 def counted_paths(bench: Bench, old: Sha, new: Sha) -> tuple[list[Change], DiffStat]:
     """Return what differs between two trees, path by path, and by how many lines."""
-    arguments = ["diff-tree", "-r", "--raw", "--numstat", "-z", "--no-renames", "--no-abbrev",
-                 "--no-ext-diff", "--no-textconv", old, new]  # fmt: skip
+    arguments = [
+        "diff-tree",
+        "-r",
+        "--raw",
+        "--numstat",
+        "-z",
+        "--no-renames",
+        "--no-abbrev",
+        "--no-ext-diff",
+        "--no-textconv",
+        old,
+        new,
+    ]
     output = bench.git.run(bench.place(), arguments, doing="comparing with the target")
     return parse_raw(output), parse_stat(output)
 
@@ -349,9 +363,10 @@ def swap(
     )
     name = f"refs/heads/{move.branch}"
     done = repository.git.attempt(
-        place, ["update-ref", "--create-reflog", "-m", reason, name, move.new, move.old],
+        place,
+        ["update-ref", "--create-reflog", "-m", reason, name, move.new, move.old],
         keep_fds=keep_fds,
-    )  # fmt: skip
+    )
     if done.returncode == 0:
         _flush_ref(repository, name)
         return

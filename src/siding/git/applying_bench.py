@@ -192,11 +192,17 @@ class Bench:
         wanted = [new, *(f"^{sha}" for sha in without)]
         self.git.run(
             place,
-            ["pack-objects", "-q", "--revs", "--non-empty", "--window=0",
-             str(theirs / "pack" / "pack")],
+            [
+                "pack-objects",
+                "-q",
+                "--revs",
+                "--non-empty",
+                "--window=0",
+                str(theirs / "pack" / "pack"),
+            ],
             doing="storing the new commits",
             stdin="".join(f"{line}\n" for line in wanted).encode("ascii"),
-        )  # fmt: skip
+        )
         durable.sync_directory(theirs / "pack")
 
     def _descend(self, tree: Sha, path: bytes) -> Entries | None:

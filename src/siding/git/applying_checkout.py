@@ -21,8 +21,14 @@ from siding.ids import Sha
 
 _NOTHING, _GITLINK = "000000", "160000"
 _MARK = b"siding "
-_STATUS = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=no",
-           "--ignore-submodules=dirty")  # fmt: skip
+_STATUS = (
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--no-renames",
+    "--untracked-files=no",
+    "--ignore-submodules=dirty",
+)
 _PREFIX = "siding-index-"
 
 
@@ -334,8 +340,10 @@ class _Files:
 
     def at(self, *, new: bool) -> set[bytes]:
         """Return the paths whose files are as one side has them, conversions considered."""
-        sides = {c.path: (c.new_mode, c.new_sha) if new else (c.old_mode, c.old_sha)
-                 for c in self._changes}  # fmt: skip
+        sides = {
+            c.path: (c.new_mode, c.new_sha) if new else (c.old_mode, c.old_sha)
+            for c in self._changes
+        }
         absent = {path for path, (mode, _) in sides.items() if mode == _NOTHING}
         links = {path for path, (mode, _) in sides.items() if mode == _GITLINK}
         self._index_info(sides)
@@ -347,8 +355,11 @@ class _Files:
         )
         different = set(output.split(b"\0")[1::2])
         present = {p for p in sides if p not in absent and p not in links and p not in different}
-        gone = {p for p in absent if not os.path.lexists(join(self._root, p))
-                or _is_real_directory(join(self._root, p))}  # fmt: skip
+        gone = {
+            p
+            for p in absent
+            if not os.path.lexists(join(self._root, p)) or _is_real_directory(join(self._root, p))
+        }
         return present | gone | links
 
     def is_lost(self, change: Change) -> bool:
@@ -414,9 +425,10 @@ class _Files:
             return True
         shown = os.fsdecode(path)
         done = self._git.attempt(
-            self._place, ["cat-file", "--filters", f"--path={shown}", sha],
+            self._place,
+            ["cat-file", "--filters", f"--path={shown}", sha],
             env=_filter_environment(self._repository) if self._user.filters else {},
-        )  # fmt: skip
+        )
         if done.returncode or size >= len(done.stdout):
             return False
         with open(full, "rb") as file:

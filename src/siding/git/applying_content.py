@@ -172,18 +172,24 @@ def smudged(
     lines = [f"{c.new_mode} {c.new_sha}".encode() + b"\t" + c.path for c in written]
     lines += [b"100644 " + e.sha.encode() + b"\t" + path for path, (e, _) in attributes.items()]
     bench.git.run(
-        place, ["update-index", "-z", "--index-info"], doing="preparing the files",
+        place,
+        ["update-index", "-z", "--index-info"],
+        doing="preparing the files",
         stdin=b"\0".join(lines) + b"\0",
-    )  # fmt: skip
+    )
     bench.git.run(
-        place, ["checkout-index", "-a", "-q"], doing="writing the files",
+        place,
+        ["checkout-index", "-a", "-q"],
+        doing="writing the files",
         env=filter_environment(bench),
-    )  # fmt: skip
+    )
     names = [join(os.fsencode(root), c.path) for c in written]
     output = bench.git.run(
-        place, ["hash-object", "-w", "--no-filters", "--stdin-paths"], doing="storing the files",
+        place,
+        ["hash-object", "-w", "--no-filters", "--stdin-paths"],
+        doing="storing the files",
         stdin=b"".join(c_quote(name) + b"\n" for name in names),
-    )  # fmt: skip
+    )
     for change, sha in zip(written, output.decode("ascii").split(), strict=True):
         edits[change.path] = TreeEntry(change.new_mode.encode(), Sha(sha))
     return edits
@@ -272,13 +278,17 @@ def _with_attributes(
         *changes,
         *(
             Change(
-                status="A", path=path, old_mode=_NOTHING, new_mode="100644", old_sha=zeros,
+                status="A",
+                path=path,
+                old_mode=_NOTHING,
+                new_mode="100644",
+                old_sha=zeros,
                 new_sha=entry.sha,
             )
             for path, (entry, _) in attributes.items()
             if path not in changed
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _refuse_missing_filter(bench: Bench, user: UserSettings, paths: Sequence[bytes]) -> None:

@@ -16,16 +16,27 @@ from siding.git.settings import scoped_values
 from siding.ids import Sha
 from siding.process.capture import Running
 
-_IDENTITY = (
-    "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "EMAIL", "USER", "LOGNAME", "XDG_CONFIG_HOME",
-    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
-)  # fmt: skip
-_SIGNING = ("GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "SSH_AUTH_SOCK", "DISPLAY",
-            "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")  # fmt: skip
+_IDENTITY = tuple(
+    """
+    GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+    GIT_COMMITTER_DATE EMAIL USER LOGNAME XDG_CONFIG_HOME GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM
+    GIT_CONFIG_NOSYSTEM
+    """.split()
+)
+_SIGNING = tuple(
+    """
+    GNUPGHOME GPG_TTY GPG_AGENT_INFO SSH_AUTH_SOCK DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS
+    XDG_RUNTIME_DIR
+    """.split()
+)
 _TRAILER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*: \S")
-_USERS_ONLY = ("gpg.program", "gpg.ssh.program", "gpg.x509.program", "gpg.openpgp.program",
-               "gpg.ssh.defaultkeycommand")  # fmt: skip
+_USERS_ONLY = (
+    "gpg.program",
+    "gpg.ssh.program",
+    "gpg.x509.program",
+    "gpg.openpgp.program",
+    "gpg.ssh.defaultkeycommand",
+)
 
 
 class NoIdentity(GitError):

@@ -15,8 +15,15 @@ from typing import NamedTuple
 from siding.git.durable import read_small
 
 # What of a git directory decides what git does next, apart from refs and configuration.
-_STEERING = ("info/attributes", "info/exclude", "info/sparse-checkout", "info/grafts", "shallow",
-             "objects/info/alternates", "config.worktree")  # fmt: skip
+_STEERING = (
+    "info/attributes",
+    "info/exclude",
+    "info/sparse-checkout",
+    "info/grafts",
+    "shallow",
+    "objects/info/alternates",
+    "config.worktree",
+)
 MOST_REFS = 200  # loose ones whose values are read; of further ones the status, as ``?…``
 LARGEST_INDEX = 64 << 20  # bytes; a larger one is not compared
 LARGEST_PACKED = 32 << 20

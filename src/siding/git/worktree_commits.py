@@ -73,9 +73,11 @@ def agree_index(
         private = copy_index(place, move.token)
         where = git_place(repository, user, place, private)
         repository.git.run(
-            where, ["read-tree", "--reset", move.new], doing="bringing the index up to date",
+            where,
+            ["read-tree", "--reset", move.new],
+            doing="bringing the index up to date",
             keep_fds=keep_fds,
-        )  # fmt: skip
+        )
         repository.git.attempt(where, ["update-index", "-q", "--refresh"], keep_fds=keep_fds)
         put_in_place(place, private)
     finally:

@@ -15,8 +15,14 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 DEFAULT_PHASES = (
-    "task-optimize", "flow-design", "impl", "verify", "docs", "confirm", "finish",
-)  # fmt: skip
+    "task-optimize",
+    "flow-design",
+    "impl",
+    "verify",
+    "docs",
+    "confirm",
+    "finish",
+)
 MAX_PHASES = 50
 LONGEST_NAME = 60  # characters
 

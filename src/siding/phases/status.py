@@ -10,8 +10,16 @@ from typing import Any, NamedTuple
 from siding.phases.states import PhaseMove, Position
 
 STATUS_VERSION = 1
-_STATUS = ("version", "task_id", "task", "current_phase", "current_step", "started_at", "phases",
-           "history")  # fmt: skip
+_STATUS = (
+    "version",
+    "task_id",
+    "task",
+    "current_phase",
+    "current_step",
+    "started_at",
+    "phases",
+    "history",
+)
 _ENTRY = ("timestamp", "action", "phase", "step", "summary", "git_commit", "gates", "inside_step")
 
 

@@ -24,22 +24,46 @@ _SECRET_VARIABLE = re.compile(
 _NAMES_ONLY = re.compile(r"(?i)(?:_file|_path|_dir|_sock|_url|_name|_type|_ttl|_len(?:gth)?)$")
 
 _WRITE_RULES = {
-    Zone.REPOSITORY: "write-repository", Zone.STEERING: "steer-agents", Zone.STATE: "siding-state",
-    Zone.HOME: "write-outside", Zone.OUTSIDE: "write-outside", Zone.WORKSPACE: "write-outside",
-    Zone.SYSTEM: "write-system", Zone.KERNEL: "write-system", Zone.DEVICE: "write-device",
+    Zone.REPOSITORY: "write-repository",
+    Zone.STEERING: "steer-agents",
+    Zone.STATE: "siding-state",
+    Zone.HOME: "write-outside",
+    Zone.OUTSIDE: "write-outside",
+    Zone.WORKSPACE: "write-outside",
+    Zone.SYSTEM: "write-system",
+    Zone.KERNEL: "write-system",
+    Zone.DEVICE: "write-device",
     Zone.UNKNOWN: "write-unknown",
-}  # fmt: skip
+}
 _DELETE_RULES = {
-    **_WRITE_RULES, Zone.REPOSITORY: "delete-repository", Zone.HOME: "delete-outside",
-    Zone.OUTSIDE: "delete-outside", Zone.WORKSPACE: "delete-workspace",
-    Zone.SYSTEM: "delete-outside", Zone.KERNEL: "delete-outside", Zone.DEVICE: "delete-outside",
-    Zone.HARMLESS: "delete-outside", Zone.UNKNOWN: "delete-unknown",
-}  # fmt: skip
+    **_WRITE_RULES,
+    Zone.REPOSITORY: "delete-repository",
+    Zone.HOME: "delete-outside",
+    Zone.OUTSIDE: "delete-outside",
+    Zone.WORKSPACE: "delete-workspace",
+    Zone.SYSTEM: "delete-outside",
+    Zone.KERNEL: "delete-outside",
+    Zone.DEVICE: "delete-outside",
+    Zone.HARMLESS: "delete-outside",
+    Zone.UNKNOWN: "delete-unknown",
+}
 
 
-_WORSE = (Zone.HARMLESS, Zone.INSIDE, Zone.TEMPORARY, Zone.STEERING, Zone.UNKNOWN, Zone.REPOSITORY,
-          Zone.OUTSIDE, Zone.HOME, Zone.WORKSPACE, Zone.KERNEL, Zone.STATE, Zone.SYSTEM,
-          Zone.DEVICE)  # fmt: skip
+_WORSE = (
+    Zone.HARMLESS,
+    Zone.INSIDE,
+    Zone.TEMPORARY,
+    Zone.STEERING,
+    Zone.UNKNOWN,
+    Zone.REPOSITORY,
+    Zone.OUTSIDE,
+    Zone.HOME,
+    Zone.WORKSPACE,
+    Zone.KERNEL,
+    Zone.STATE,
+    Zone.SYSTEM,
+    Zone.DEVICE,
+)
 
 
 class _OpenPart:

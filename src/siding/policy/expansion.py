@@ -9,6 +9,7 @@ from typing import Protocol
 
 from siding.policy.budget import LONGEST_VALUE, Budget
 from siding.policy.fields import ANY, MARKS, NUMBER, ONE, UNKNOWN, Output
+from siding.policy.names import names
 from siding.policy.state import State
 from siding.policy.tree import (
     Arithmetic,
@@ -24,8 +25,9 @@ from siding.policy.words import NotUnderstood
 MOST_FIELDS = 2000
 MOST_BRACES = 40  # groups of braces in one word
 
-_NUMBERS = frozenset({"$", "!", "?", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID",
-                      "BASHPID", "EPOCHSECONDS"})  # fmt: skip
+_NUMBERS = names("""
+    $ ! ? # RANDOM SECONDS LINENO UID EUID PPID BASHPID EPOCHSECONDS
+""")
 _TILDE = re.compile(r"~([A-Za-z_][\w.-]*|[+-])?(?=[/:]|\Z)")
 _ASSIGNS = re.compile(r"-{0,2}[A-Za-z_][\w-]*(?:\[[^\]]*\])?\+?=")
 _ELEMENT = re.compile(r"\]\+?=")

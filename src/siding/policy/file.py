@@ -124,9 +124,14 @@ def _policy(loaded: _Loaded, root: str) -> Policy:
         *(f"writable: {path}" for path in writable),
     )
     return Policy(
-        rules=rules, actions=actions, off=off, programs=programs, writable=writable,
-        examples=reader.examples(document.get("examples")), loosens=loosens,
-    )  # fmt: skip
+        rules=rules,
+        actions=actions,
+        off=off,
+        programs=programs,
+        writable=writable,
+        examples=reader.examples(document.get("examples")),
+        loosens=loosens,
+    )
 
 
 class _Reader:
@@ -163,8 +168,11 @@ class _Reader:
             if name == _NEVER_LOWERED or (
                 name in BUILT_IN and BUILT_IN[name].group == _NEVER_LOWERED
             ):
-                raise self.mistake(here, f"{name!r} cannot be switched off: what is not understood "
-                                         "is never let through silently")  # fmt: skip
+                raise self.mistake(
+                    here,
+                    f"{name!r} cannot be switched off: what is not understood "
+                    "is never let through silently",
+                )
         return names
 
     def action(self, value: object, path: str) -> Action:

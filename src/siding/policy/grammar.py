@@ -46,8 +46,9 @@ _COPROC_NAME = re.compile(r"[A-Za-z_]\w*[ \t]+(?=[{(]|(?:if|while|until|for|case
 _TIMED = re.compile(r"-p(?=[ \t\n]|\Z)")
 _CLOSED = re.compile(r"\]\](?=[ \t\n;&|<>()]|\Z)")
 
-_OPENERS = frozenset({"if", "while", "until", "for", "select", "case", "function", "coproc", "time",
-                      "{", "!", "[["})  # fmt: skip
+_OPENERS = frozenset(
+    {"if", "while", "until", "for", "select", "case", "function", "coproc", "time", "{", "!", "[["}
+)
 _ENDERS = frozenset({"then", "else", "elif", "fi", "do", "done", "esac", "}", "in"})
 _RESERVED_STARTS = frozenset(word[0] for word in _OPENERS | _ENDERS)
 _DECLARE = frozenset({"declare", "typeset", "local", "export", "readonly"})
@@ -205,10 +206,17 @@ class Parser(WordReader):
         if not word:
             return None
         readers: dict[str, Callable[[], Command]] = {
-            "{": self._group, "if": self._if, "while": self._loop, "until": self._loop,
-            "for": self._for, "select": self._for, "case": self._case, "[[": self._condition,
-            "function": self._named_function, "coproc": self._coprocess,
-        }  # fmt: skip
+            "{": self._group,
+            "if": self._if,
+            "while": self._loop,
+            "until": self._loop,
+            "for": self._for,
+            "select": self._for,
+            "case": self._case,
+            "[[": self._condition,
+            "function": self._named_function,
+            "coproc": self._coprocess,
+        }
         if word in ("!", "time"):
             raise self.fail(f"{word!r} is not expected here")
         reader = readers.get(word)

@@ -33,16 +33,19 @@ def policy_from(record: Mapping[str, Any]) -> Policy:
     is none."""
     return Policy(
         rules=tuple(
-            Rule(name=name, group=group, action=Action(action), reason=reason,
-                 pattern=re.compile(pattern))
+            Rule(
+                name=name,
+                group=group,
+                action=Action(action),
+                reason=reason,
+                pattern=re.compile(pattern),
+            )
             for name, group, action, reason, pattern in record["rules"]
         ),
-        actions={
-            BUILT_IN[name].name: Action(action) for name, action in record["actions"].items()
-        },
+        actions={BUILT_IN[name].name: Action(action) for name, action in record["actions"].items()},
         off=frozenset(record["off"]),
         programs=frozenset(record["programs"]),
         writable=tuple(record["writable"]),
         examples=tuple((line, Action(action)) for line, action in record["examples"]),
         loosens=tuple(record["loosens"]),
-    )  # fmt: skip
+    )

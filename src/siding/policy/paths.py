@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from siding.policy.fields import ANY, NUMBER, ONE, UNKNOWN
+from siding.policy.names import names, ordered
 
 
 class Zone(StrEnum):
@@ -42,8 +43,10 @@ class Place(NamedTuple):
     exists: Callable[[str], bool] = lambda path: False  # noqa: ARG005 - os.path.exists there
 
 
-HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty",
-                              "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random"})  # fmt: skip
+HARMLESS_DEVICES = names("""
+    /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full /dev/urandom
+    /dev/random
+""")
 
 # Patterns are compiled when they are first used: many a command touches no file.
 #
@@ -79,9 +82,11 @@ _SECRET_FILES = (
     r"|Keychains(?:/.*)?|Login Data|cookies\.sqlite|key[34]\.db|logins\.json"
     r")$"
 )
-_SYSTEM_SECRETS = (r"^/(?:etc/(?:shadow|gshadow|sudoers|ssh/ssh_host|master\.passwd"
-                             r"|krb5\.keytab)|proc/[^/]+/(?:environ|mem|fd)|root(?:/|$)"
-                             r"|run/secrets|var/run/secrets)")  # fmt: skip
+_SYSTEM_SECRETS = (
+    r"^/(?:etc/(?:shadow|gshadow|sudoers|ssh/ssh_host|master\.passwd"
+    r"|krb5\.keytab)|proc/[^/]+/(?:environ|mem|fd)|root(?:/|$)"
+    r"|run/secrets|var/run/secrets)"
+)
 _SECRET_NAMES = ("shadow", "gshadow", "environ", "sudoers", "krb5.keytab", "master.passwd")
 
 
@@ -245,8 +250,10 @@ def _allowed(resolved: str, pattern: str, place: Place) -> Zone | None:
     return None
 
 
-_SYSTEM_ROOTS = ("/etc/", "/usr/", "/bin/", "/sbin/", "/lib", "/boot/", "/var/", "/root/", "/opt/",
-                 "/run/", "/System/", "/Library/", "/Applications/", "/private/etc/")  # fmt: skip
+_SYSTEM_ROOTS = ordered("""
+    /etc/ /usr/ /bin/ /sbin/ /lib /boot/ /var/ /root/ /opt/ /run/ /System/ /Library/ /Applications/
+    /private/etc/
+""")
 
 
 def is_secret(field: str, place: Place, cwd: str | None) -> bool:
@@ -268,18 +275,9 @@ def holds_secrets(field: str, place: Place, cwd: str | None) -> bool:
     return any(_below(f"{place.home}/{each}", top) is not None for each in _SECRET_DIRECTORIES)
 
 
-_SECRET_DIRECTORIES = (
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".password-store",
-    ".config/gh",
-    ".config/gcloud",
-    ".config/op",
-)
+_SECRET_DIRECTORIES = ordered("""
+    .ssh .gnupg .aws .azure .kube .docker .password-store .config/gh .config/gcloud .config/op
+""")
 
 
 def _secret_path(path: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from siding.policy.budget import Budget
+from siding.policy.names import ordered
 from siding.policy.tree import (
     Case,
     Command,
@@ -58,8 +59,10 @@ def assigned(command: Command, budget: Budget) -> Iterator[str]:
             first = each.words[0].text if each.words else ""
             if first in ("cd", "pushd", "popd"):
                 yield "cd"
-            if first in ("read", "export", "declare", "local", "typeset", "readonly", "printf",
-                         "mapfile", "readarray", "getopts", "let", "eval", "unset"):  # fmt: skip
+            if first in ordered("""
+                read export declare local typeset readonly printf mapfile readarray getopts let
+                eval unset
+            """):
                 yield from (word.text.partition("=")[0] for word in each.words[1:])
 
 

@@ -25,8 +25,11 @@ def _options(text: str) -> tuple[str, ...]:
 
 
 WRAPPERS: dict[str, Wrapper] = {
-    "env": Wrapper(_options("-u --unset -C --chdir -S --split-string -a --argv0"),
-                   assignments=True, line_options=("-S", "--split-string")),
+    "env": Wrapper(
+        _options("-u --unset -C --chdir -S --split-string -a --argv0"),
+        assignments=True,
+        line_options=("-S", "--split-string"),
+    ),
     "nice": Wrapper(_options("-n --adjustment")),
     "ionice": Wrapper(_options("-c -n -p -P -u --class --classdata")),
     "chrt": Wrapper(_options("-T -P -D"), operands=1),
@@ -74,8 +77,10 @@ WRAPPERS: dict[str, Wrapper] = {
     "proxychains4": Wrapper(_options("-f")),
     "dbus-launch": Wrapper(),
     "dbus-run-session": Wrapper(_options("--config-file --dbus-daemon")),
-    "xvfb-run": Wrapper(_options("-e -f -n -p -s -w --error-file --auth-file --server-num "
-                                 "--server-args --wait"), writes=("-e", "--error-file")),
+    "xvfb-run": Wrapper(
+        _options("-e -f -n -p -s -w --error-file --auth-file --server-num --server-args --wait"),
+        writes=("-e", "--error-file"),
+    ),
     "setpriv": Wrapper(_options("--reuid --regid --groups --inh-caps --bounding-set")),
     "unshare": Wrapper(_options("-R -w -S -G --root --wd --setuid --setgid --map-user")),
     "nsenter": Wrapper(_options("-t -r -w -S -G --target"), rule="become-root"),
@@ -83,15 +88,23 @@ WRAPPERS: dict[str, Wrapper] = {
     "proot": Wrapper(_options("-r -b -w -q -R -S"), rule="become-root"),
     "bwrap": Wrapper(rule="option-runs-program"),
     "firejail": Wrapper(_options("")),
-    "systemd-run": Wrapper(_options("-p -u -E -M -H -t --property --unit --setenv --on-active "
-                                    "--on-calendar --slice --uid --gid --working-directory "
-                                    "--description"), rule="schedule"),
+    "systemd-run": Wrapper(
+        _options(
+            "-p -u -E -M -H -t --property --unit --setenv --on-active "
+            "--on-calendar --slice --uid --gid --working-directory "
+            "--description"
+        ),
+        rule="schedule",
+    ),
     "systemd-inhibit": Wrapper(_options("--what --who --why --mode")),
     "caffeinate": Wrapper(_options("-t -w")),
     "daemonize": Wrapper(_options("-a -c -e -o -p -l -u -E"), rule="schedule"),
     "start-stop-daemon": Wrapper(_options("-x -p -n -u -c --exec --pidfile"), rule="schedule"),
-    "flock": Wrapper(_options("-w -E -c --timeout --command --conflict-exit-code"), operands=1,
-                     line_options=("-c", "--command")),
+    "flock": Wrapper(
+        _options("-w -E -c --timeout --command --conflict-exit-code"),
+        operands=1,
+        line_options=("-c", "--command"),
+    ),
     "lockfile-exec": Wrapper(operands=1),
     "setlock": Wrapper(operands=1),
     "chpst": Wrapper(_options("-u -U -b -e -/ -n -l -L -m -d -o -p -f -c -r -t")),
@@ -101,13 +114,19 @@ WRAPPERS: dict[str, Wrapper] = {
     "dumb-init": Wrapper(_options("-r --rewrite")),
     "su-exec": Wrapper(operands=1, rule="become-root"),
     "gosu": Wrapper(operands=1, rule="become-root"),
-    "sudo": Wrapper(_options("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt "
-                             "--chdir --role --type --close-from --chroot --other-user"),
-                    assignments=True, rule="become-root"),
+    "sudo": Wrapper(
+        _options(
+            "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt "
+            "--chdir --role --type --close-from --chroot --other-user"
+        ),
+        assignments=True,
+        rule="become-root",
+    ),
     "doas": Wrapper(_options("-u -C"), rule="become-root"),
     "pkexec": Wrapper(_options("--user"), rule="become-root"),
-    "run0": Wrapper(_options("-u -g -D --user --group --chdir --setenv --unit --property"),
-                    rule="become-root"),
+    "run0": Wrapper(
+        _options("-u -g -D --user --group --chdir --setenv --unit --property"), rule="become-root"
+    ),
     "sudo-rs": Wrapper(_options("-u -g -h -p -C -D -R"), assignments=True, rule="become-root"),
     "gksudo": Wrapper(_options("-u"), rule="become-root"),
     "kdesudo": Wrapper(_options("-u"), rule="become-root"),
@@ -116,20 +135,28 @@ WRAPPERS: dict[str, Wrapper] = {
     "capsh": Wrapper(line_options=("-c",), with_value=("-c",), rule="become-root"),
     "ld.so": Wrapper(_options("--library-path --preload --audit --argv0"), rule="loads-code"),
     "ld-linux.so.2": Wrapper(_options("--library-path --preload --audit"), rule="loads-code"),
-    "ld-linux-x86-64.so.2": Wrapper(_options("--library-path --preload --audit"),
-                                    rule="loads-code"),
-    "ld-linux-aarch64.so.1": Wrapper(_options("--library-path --preload --audit"),
-                                     rule="loads-code"),
+    "ld-linux-x86-64.so.2": Wrapper(
+        _options("--library-path --preload --audit"), rule="loads-code"
+    ),
+    "ld-linux-aarch64.so.1": Wrapper(
+        _options("--library-path --preload --audit"), rule="loads-code"
+    ),
     "watch": Wrapper(_options("-n -q --interval --equexit")),
     "entr": Wrapper(),
-    "hyperfine": Wrapper(_options("-w -m -M -r -n -N -p -c -S -L -P --warmup --runs --min-runs "
-                                  "--export-json --prepare")),
+    "hyperfine": Wrapper(
+        _options(
+            "-w -m -M -r -n -N -p -c -S -L -P --warmup --runs --min-runs --export-json --prepare"
+        )
+    ),
     "multitime": Wrapper(_options("-n -s -i -o -I")),
     "retry": Wrapper(_options("-d -t -m --delay --times")),
     "loop": Wrapper(),
     "rlwrap": Wrapper(_options("-a -C -D -f -H -s -S")),
-    "script": Wrapper(_options("-c --command -I -O -B -T -m -o -E --log-out"),
-                      line_options=("-c", "--command"), writes=("-O", "--log-out")),
+    "script": Wrapper(
+        _options("-c --command -I -O -B -T -m -o -E --log-out"),
+        line_options=("-c", "--command"),
+        writes=("-O", "--log-out"),
+    ),
     "asciinema": Wrapper(_options("-c --command -t -i"), line_options=("-c", "--command")),
     "tsp": Wrapper(_options("-N -D -L -S"), rule="schedule"),
     "wsl": Wrapper(_options("-d -u --distribution --user --cd")),
@@ -138,12 +165,12 @@ WRAPPERS: dict[str, Wrapper] = {
     "arch": Wrapper(),
     "ssh-agent": Wrapper(_options("-a -t -E -O -P")),
     "keychain": Wrapper(),
-}  # fmt: skip
+}
 
 
-def command_in(wrapper: Wrapper, words: tuple[str, ...]) -> tuple[list[tuple[str, str]],
-                                                                  tuple[str, ...],
-                                                                  dict[str, str]]:  # fmt: skip
+def command_in(
+    wrapper: Wrapper, words: tuple[str, ...]
+) -> tuple[list[tuple[str, str]], tuple[str, ...], dict[str, str]]:
     """Split a wrapper's arguments: its options, the command's words, the assignments before it."""
     given = arguments(words, wrapper.with_value, stop_at_operand=True)
     rest = list(given.operands)

@@ -5,16 +5,32 @@ from collections.abc import Mapping, Sequence
 from siding.redaction.redactor import Redactor
 from siding.redaction.span import mark
 
-_SECRET_WORDS = (
-    "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "PRIVATE",
-    "API_KEY", "APIKEY", "ACCESS_KEY", "AUTH", "COOKIE", "SESSION_KEY", "DSN",
-)  # fmt: skip
+_SECRET_WORDS = tuple(
+    """
+    TOKEN SECRET PASSWORD PASSWD PASSPHRASE CREDENTIAL PRIVATE API_KEY APIKEY ACCESS_KEY AUTH
+    COOKIE SESSION_KEY DSN
+    """.split()
+)
 # Options whose next word (or rest) is a password, by program.
-_NEXT = {"sshpass": "-p", "redis-cli": "-a", "ldapsearch": "-w", "mosquitto_pub": "-P",
-         "mosquitto_sub": "-P", "smbclient": "-P", "7z": "-p", "zip": "-P",
-         "unzip": "-P"}  # fmt: skip
-_GLUED = {"mysql": "-p", "mysqldump": "-p", "mysqladmin": "-p", "mariadb": "-p", "sshpass": "-p",
-          "7z": "-p"}  # fmt: skip
+_NEXT = {
+    "sshpass": "-p",
+    "redis-cli": "-a",
+    "ldapsearch": "-w",
+    "mosquitto_pub": "-P",
+    "mosquitto_sub": "-P",
+    "smbclient": "-P",
+    "7z": "-p",
+    "zip": "-P",
+    "unzip": "-P",
+}
+_GLUED = {
+    "mysql": "-p",
+    "mysqldump": "-p",
+    "mysqladmin": "-p",
+    "mariadb": "-p",
+    "sshpass": "-p",
+    "7z": "-p",
+}
 _LOGINS = {
     "curl": ("-u", "--user", "-U", "--proxy-user"),
     "http": ("-a", "--auth"),

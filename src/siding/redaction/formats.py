@@ -87,8 +87,11 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("jfrog-token", "cmVmdGtuO", _ALNUM + "{20,}+"),
     ("clojars-token", "CLOJARS_", _HEX + "{40,}+"),
     ("composer-token", "packagist_", r"[a-z]{2,4}_" + _HEX + "{40,}+"),
-    ("slack-token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.",
-    r"[A-Za-z0-9.%-]{10,}+"),
+    (
+        "slack-token",
+        "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.",
+        r"[A-Za-z0-9.%-]{10,}+",
+    ),
     ("slack-token", "xapp- xwfp-", _MIXED + r"[A-Za-z0-9-]{20,}+"),
     ("stripe-key", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", _ALNUM + "{12,}+"),
     ("stripe-secret", "whsec_", r"[A-Za-z0-9+/]{20,}+=*"),
@@ -116,8 +119,11 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("typeform-token", "tfp_", r"[A-Za-z0-9_.-]{30,}+"),
     ("contentful-token", "CFPAT-", _WORD + "{30,}+"),
     ("postman-key", "PMAK-", _HEX + r"{24}-" + _HEX + "{30,}+"),
-    ("launchdarkly-key", "sdk- api-",
-    _HEX + r"{8}-" + _HEX + r"{4}-4" + _HEX + r"{3}-[a-f0-9-]{17}"),
+    (
+        "launchdarkly-key",
+        "sdk- api-",
+        _HEX + r"{8}-" + _HEX + r"{4}-4" + _HEX + r"{3}-[a-f0-9-]{17}",
+    ),
     ("sentry-token", "sntrys_ sntryu_ sntrya_ sntryi_", r"[A-Za-z0-9+/=_.-]{40,}+"),
     ("newrelic-key", "NRAK- NRII- NRIQ- NRRA-", r"[A-Za-z0-9-]{20,}+"),
     ("grafana-token", "glsa_ glc_", r"[A-Za-z0-9+/=_-]{30,}+"),
@@ -137,10 +143,16 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("wallet-key", "xprv yprv zprv tprv", r"[1-9A-HJ-NP-Za-km-z]{90,}+"),
     ("prefect-key", "pnu_ pnb_", _ALNUM + "{36}" + _END),
     ("readme-key", "rdme_", r"[a-z0-9]{60,}+"),
-    ("prefixed-key", "ddp_ dd_api_ sntry_ phx_ phc_secret_ ubn_ tskey- lip_",
-    _MIXED + _WORD + "{24,}+"),
-    ("tailscale-key", "tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook-",
-    _WORD + "{16,}+"),
+    (
+        "prefixed-key",
+        "ddp_ dd_api_ sntry_ phx_ phc_secret_ ubn_ tskey- lip_",
+        _MIXED + _WORD + "{24,}+",
+    ),
+    (
+        "tailscale-key",
+        "tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook-",
+        _WORD + "{16,}+",
+    ),
     ("frame-token", "fio-u-", _WORD + "{40,}+"),
     ("easypost-key", "EZAK EZTK", _ALNUM + "{50,}+"),
     ("duffel-token", "duffel_live_ duffel_test_", _WORD + "{30,}+"),
@@ -161,7 +173,7 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         "LS0tLS1CRUdJTiBQR1AgUFJJVkFURS",
         r"[A-Za-z0-9+/_-]{16,}+=*",
     ),
-)  # fmt: skip
+)
 
 # Tokens of several words joined by dots or colons, by what stands before their last long word.
 _JOINED: tuple[tuple[str, str, str], ...] = (

@@ -14,17 +14,28 @@ _DECORATION = (
 _BASE64 = rb"(?:[A-Za-z0-9+/]|\\{1,2}/)"
 _NEXT = re.compile(
     _DECORATION
-    + rb"(?:(?P<end>" + _END + rb")"
-    + rb"|(?P<body>" + _BASE64 + rb"{16,}+={0,2}+)"
-    + rb"|(?P<last>=?" + _BASE64 + rb"{1,15}+={0,2}+(?=" + _DECORATION + rb"-----END))"
+    + rb"(?:(?P<end>"
+    + _END
+    + rb")"
+    + rb"|(?P<body>"
+    + _BASE64
+    + rb"{16,}+={0,2}+)"
+    + rb"|(?P<last>=?"
+    + _BASE64
+    + rb"{1,15}+={0,2}+(?="
+    + _DECORATION
+    + rb"-----END))"
     + rb"|(?P<head>(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): [^\n\\\"]{1,100}))"
-)  # fmt: skip
+)
 _OPEN = re.compile(
     _DECORATION
-    + rb"(?:=?" + _BASE64 + rb"{0,40}={0,2}" + _DECORATION
+    + rb"(?:=?"
+    + _BASE64
+    + rb"{0,40}={0,2}"
+    + _DECORATION
     + rb"(?:-{0,5}|-----[A-Z0-9 ]{1,60}-{0,4})"
     + rb"|[A-Z][A-Za-z-]{1,10}(?::[^\n\\\"]{0,100})?|\\{1,8})\Z"
-)  # fmt: skip
+)
 _LEFT_OVER = re.compile(_DECORATION + rb"=?" + _BASE64 + rb"{1,15}={0,2}\Z")
 _AHEAD = 400  # bytes that decide whether a block goes on
 PUTTY = re.compile(rb"PuTTY-User-Key-File-\d")

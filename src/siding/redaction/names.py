@@ -29,41 +29,49 @@ class Meaning(NamedTuple):
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WHICH = frozenset(
-    {"value", "val", "b64", "base64", "enc", "encoded", "raw", "prod", "production", "dev",
-     "development", "testing", "stage", "staging", "live", "sandbox", "old", "new", "current",
-     "previous", "data", "plain", "plaintext", "plaintextpassword", "text", "primary", "secondary",
-     "ro", "rw", "main", "default", "local", "qa", "uat", "a", "b", "v"}
-)  # fmt: skip
+    """
+    value val b64 base64 enc encoded raw prod production dev development testing stage staging live
+    sandbox old new current previous data plain plaintext plaintextpassword text primary secondary
+    ro rw main default local qa uat a b v
+    """.split()
+)
 _PASSWORDS = ("password", "passwd", "passwort", "passphrase")
 _PASS = frozenset(
-    {"pass", "pwd", "passw", "requirepass", "masterauth", "userpass", "dbpass", "rootpass",
-     "smtppass", "mailpass", "adminpass", "pgpass", "sshpass", "keypass", "storepass", "userpwd",
-     "dbpwd", "sapwd", "rootpwd", "mysqlpwd", "adminpwd", "mypwd", "pswd", "psw"}
-)  # fmt: skip
+    """
+    pass pwd passw requirepass masterauth userpass dbpass rootpass smtppass mailpass adminpass
+    pgpass sshpass keypass storepass userpwd dbpwd sapwd rootpwd mysqlpwd adminpwd mypwd pswd psw
+    """.split()
+)
 _KEYS = frozenset(
-    {"api", "access", "secret", "private", "signing", "signature", "encryption", "encrypt",
-    "master",
-     "auth", "account", "shared", "service", "deploy", "hmac", "jwt", "webhook", "admin",
-     "consumer",
-     "subscription", "storage", "crypt", "aes", "gpg", "pgp", "rsa", "ssh", "tls", "ssl", "vault",
-     "unseal", "recovery", "session", "cookie", "license", "licence", "app", "application",
-     "preshared",
-     "psk", "functions", "host", "root", "client", "token", "cipher", "decryption", "symmetric"}
-)  # fmt: skip
-_GLUED_KEYS = (
-    "apikey", "accesskey", "secretkey", "privatekey", "authkey", "signingkey", "encryptionkey",
-    "masterkey", "accountkey", "sharedkey", "servicekey", "clientkey", "presharedkey", "sessionkey",
-)  # fmt: skip
+    """
+    api access secret private signing signature encryption encrypt master auth account shared
+    service deploy hmac jwt webhook admin consumer subscription storage crypt aes gpg pgp rsa ssh
+    tls ssl vault unseal recovery session cookie license licence app application preshared psk
+    functions host root client token cipher decryption symmetric
+    """.split()
+)
+_GLUED_KEYS = tuple(
+    """
+    apikey accesskey secretkey privatekey authkey signingkey encryptionkey masterkey accountkey
+    sharedkey servicekey clientkey presharedkey sessionkey
+    """.split()
+)
 _NOT_KEYS = frozenset(
-    {"public", "pub", "cache", "primary", "foreign", "sort", "partition", "index", "group",
-    "object",
-     "row", "lookup", "map", "dict", "idempotency", "registry", "query", "translation", "message",
-     "locale", "unique", "hash", "range", "sub", "hot", "short", "publishable", "anon", "site",
-     "dedup", "routing", "react", "metric", "label", "tag", "column", "order", "sha", "by", "the",
-     "s3", "on", "press", "arrow", "enter", "any", "no", "for"}
-)  # fmt: skip
-_OTHERS = {"credential": b"credential", "credentials": b"credential", "creds": b"credential",
-           "cred": b"credential", "auth": b"auth", "authtoken": b"token"}  # fmt: skip
+    """
+    public pub cache primary foreign sort partition index group object row lookup map dict
+    idempotency registry query translation message locale unique hash range sub hot short
+    publishable anon site dedup routing react metric label tag column order sha by the s3 on press
+    arrow enter any no for
+    """.split()
+)
+_OTHERS = {
+    "credential": b"credential",
+    "credentials": b"credential",
+    "creds": b"credential",
+    "cred": b"credential",
+    "auth": b"auth",
+    "authtoken": b"token",
+}
 
 
 @lru_cache(maxsize=4096)

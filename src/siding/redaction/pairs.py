@@ -14,14 +14,19 @@ _BLANKS = (b" ", b"\t", b"\n")
 _COLOUR = rb"(?:\x1b\[[0-9;]{0,16}m){0,4}+"
 _QUOTE = rb"(?:\\{0,6}[\"'`]|&quot;|%22)"
 _AFTER = re.compile(
-    rb"(?P<rest>[A-Za-z0-9_.-]{0,48}+)" + _COLOUR + rb"(?P<q>" + _QUOTE + rb")?+\]?+" + _COLOUR +
-    rb"(?:(?P<sep>[ \t]{0,16}+"
+    rb"(?P<rest>[A-Za-z0-9_.-]{0,48}+)"
+    + _COLOUR
+    + rb"(?P<q>"
+    + _QUOTE
+    + rb")?+\]?+"
+    + _COLOUR
+    + rb"(?:(?P<sep>[ \t]{0,16}+"
     rb"(?::[ \t]?[A-Za-z][\w.\[\]|, ]{0,30}?=[ \t]?(?=[a-zA-Z]{0,2}\\{0,6}[\"'])"
     rb"|=>|:=|=(?!=)|:(?!:)|%3[AaDd])[ \t]{0,64}+)"
     rb"|(?P<xml>>)"
     rb"|(?P<pair>[ ]?,[ ]?\\{0,6}[\"']value\\{0,6}[\"'][ ]?:[ ]?)"
     rb"|(?P<gap>[ \t]{1,16}+))" + _COLOUR
-)  # fmt: skip
+)
 _OPEN = re.compile(rb"(?:[bBrRuUfF]{0,2}(?=[\"']))?(" + _QUOTE + rb")")
 _BODY = {quote: re.compile(rb"(?:[^%s\\\n\r]|\\[^\n\r])*+" % quote) for quote in (b'"', b"'", b"`")}
 _LINE_START = re.compile(
@@ -75,9 +80,15 @@ def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
 
 
 def _value(
-    data: bytes, left: int, start: int, limit: int, known: Meaning, after: re.Match[bytes], *,
+    data: bytes,
+    left: int,
+    start: int,
+    limit: int,
+    known: Meaning,
+    after: re.Match[bytes],
+    *,
     final: bool,
-) -> Span | None:  # fmt: skip
+) -> Span | None:
     opened = _OPEN.match(data, start, limit)
     if opened is not None:
         start = opened.end()

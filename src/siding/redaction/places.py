@@ -213,10 +213,18 @@ def _behind_brace(data: bytes, start: int, limit: int) -> Span | None:
 
 
 _BEFORE = {
-    b" ": _behind_blank, b".": _behind_joint, b":": _behind_joint, b"/": _behind_slash,
-    b"=": _behind_equals, b"%": _behind_escape, b"\\": _behind_escape, b"[": _behind_escape,
-    b";": _behind_escape, b"}": _behind_brace, b"$": _behind_joint,
-}  # fmt: skip
+    b" ": _behind_blank,
+    b".": _behind_joint,
+    b":": _behind_joint,
+    b"/": _behind_slash,
+    b"=": _behind_equals,
+    b"%": _behind_escape,
+    b"\\": _behind_escape,
+    b"[": _behind_escape,
+    b";": _behind_escape,
+    b"}": _behind_brace,
+    b"$": _behind_joint,
+}
 
 
 def url_password(data: bytes, at: int, limit: int) -> Span | None:

@@ -30,10 +30,28 @@ _PLACEHOLDER = re.compile(
     | -+$ | _+$ | \#+$
     """
 )
-_INSIDE = (b"example", b"placeholder", b"changeme", b"change-me", b"change_me", b"changeit",
-           b"change-it", b"change_it", b"replaceme", b"replace-me", b"replace_me", b"redacted",
-           b"dummy", b"xxxx", b"****", b"...", b"\xe2\x80\xa6", b"\xe2\x80\xa2\xe2\x80\xa2",
-           b"your-", b"your_")  # fmt: skip
+_INSIDE = (
+    b"example",
+    b"placeholder",
+    b"changeme",
+    b"change-me",
+    b"change_me",
+    b"changeit",
+    b"change-it",
+    b"change_it",
+    b"replaceme",
+    b"replace-me",
+    b"replace_me",
+    b"redacted",
+    b"dummy",
+    b"xxxx",
+    b"****",
+    b"...",
+    b"\xe2\x80\xa6",
+    b"\xe2\x80\xa2\xe2\x80\xa2",
+    b"your-",
+    b"your_",
+)
 _WORDS = frozenset(
     b"password passwd secret token none null nil true false undefined yes no on off string str "
     b"text required optional default test testing tests admin root user guest postgres mysql "

@@ -159,8 +159,9 @@ class _Reader:
             step = {key: max(0, total[key] - self._total[key]) for key in _TOKENS}
         self._total = total
         message = self._answer["message"]
-        usage = message.setdefault("usage", {"input_tokens": 0, "output_tokens": 0,
-                                             "cache_read_input_tokens": 0})  # fmt: skip
+        usage = message.setdefault(
+            "usage", {"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0}
+        )
         usage["input_tokens"] += max(0, step["input_tokens"] - step["cached_input_tokens"])
         usage["cache_read_input_tokens"] += step["cached_input_tokens"]
         usage["output_tokens"] += step["output_tokens"]

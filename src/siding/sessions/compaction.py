@@ -108,9 +108,13 @@ def by_memory(
 
 
 def summarised(
-    chain: Sequence[Record], summariser: Summariser, making: Making, *, at: str | None = None,
+    chain: Sequence[Record],
+    summariser: Summariser,
+    making: Making,
+    *,
+    at: str | None = None,
     keep: Keep = Keep.NOTHING,
-) -> list[Record]:  # fmt: skip
+) -> list[Record]:
     """Return the lines of a compaction whose summary a summariser writes."""
     if keep is Keep.NOTHING or at is None:
         division = Cut(list(active(chain)), [], Keep.NOTHING)

@@ -244,12 +244,36 @@ class Unknown(Struct, frozen=True, kw_only=True):
 
 MESSAGE_ENTRIES: tuple[type[MessageEntry], ...] = (User, Assistant, Attachment, System)
 AnyEntry: TypeAlias = (
-    User | Assistant | Attachment | System | Progress | Summary | CustomTitle | AiTitle | Tag
-    | AgentName | AgentColor | AgentSetting | Mode | LastPrompt | TaskSummary | PrLink
-    | WorktreeState | Goal | GoalCleared | FileHistorySnapshot | AttributionSnapshot
-    | ContentReplacement | QueueOperation | SpeculationAccept | CollapseCommit | CollapseSnapshot
-    | CostState | Tombstone | ForeignLine
-)  # fmt: skip
+    User
+    | Assistant
+    | Attachment
+    | System
+    | Progress
+    | Summary
+    | CustomTitle
+    | AiTitle
+    | Tag
+    | AgentName
+    | AgentColor
+    | AgentSetting
+    | Mode
+    | LastPrompt
+    | TaskSummary
+    | PrLink
+    | WorktreeState
+    | Goal
+    | GoalCleared
+    | FileHistorySnapshot
+    | AttributionSnapshot
+    | ContentReplacement
+    | QueueOperation
+    | SpeculationAccept
+    | CollapseCommit
+    | CollapseSnapshot
+    | CostState
+    | Tombstone
+    | ForeignLine
+)
 
 
 def typed(record: Mapping[str, Any]) -> AnyEntry | Unknown:

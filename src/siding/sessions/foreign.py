@@ -14,8 +14,11 @@ from siding.sessions.kinds import FORMAT_VERSION, SPOKEN, Record
 
 # How Codex and the Gemini CLI begin what they tell the model about the place, in a person's name.
 _CONTEXTS = (
-    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<session_context>",
-)  # fmt: skip
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md instructions",
+    "<session_context>",
+)
 ORIGIN = "sidingOrigin"  # no other program writes it
 # Releases before wrote the same under a name that Claude Code uses for something of its own.
 _OLD_ORIGIN = "origin"

@@ -79,8 +79,9 @@ def exported(records: list[Record]) -> list[str]:
             without_origin(each) if (origin_of(each) or {}).get("format") == DOCUMENT else each
             for each in records
         ]
-    results = {str(each.get("tool_use_id")): each for record in records
-               for each in tool_results(record)}  # fmt: skip
+    results = {
+        str(each.get("tool_use_id")): each for record in records for each in tool_results(record)
+    }
     lines = given_back(records, FORM, partial(_written, results=results))
     if not any('"sessionId"' in line for line in lines[:1]):
         first = next((each for each in records if each.get("uuid")), {})
@@ -163,9 +164,14 @@ def _take_rewind(gathering: Gathering, message: str, number: int, line: str) -> 
     mark = rewind_line(target, uuid=gathering.id_of(f"{number}.rewind"), now=newest)
     gathering.cursor = target
     gathering.add(
-        SYSTEM, mark["uuid"], mark["timestamp"], line, subtype=mark["subtype"],
-        content=mark["content"], isMeta=True,
-    )  # fmt: skip
+        SYSTEM,
+        mark["uuid"],
+        mark["timestamp"],
+        line,
+        subtype=mark["subtype"],
+        content=mark["content"],
+        isMeta=True,
+    )
 
 
 def _answer(message: Record, uuid: str) -> Record:
@@ -248,8 +254,11 @@ def _text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
-    texts = [part if isinstance(part, str) else part.get("text", "") for part in parts
-             if isinstance(part, str | dict)]  # fmt: skip
+    texts = [
+        part if isinstance(part, str) else part.get("text", "")
+        for part in parts
+        if isinstance(part, str | dict)
+    ]
     return "".join(text for text in texts if isinstance(text, str))
 
 

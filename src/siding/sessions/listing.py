@@ -17,19 +17,18 @@ PROMPT_LENGTH = 200
 NO_PROMPT = "No prompt"
 SESSION = "(session)"
 
-BUILT_IN_COMMANDS = frozenset({
-    "add-dir", "advisor", "agents", "branch", "btw", "bug", "chrome", "clear", "color", "compact",
-    "config", "context", "copy", "cost", "desktop", "diff", "doctor", "effort", "exit", "export",
-    "extra-usage", "fast", "feedback", "files", "fork", "goal", "heapdump", "help", "hooks",
-    "ide", "init", "insights", "install-github-app", "install-slack-app", "keybindings", "login",
-    "logout", "mcp", "memory", "mobile", "model", "new", "output-style", "passes", "permissions",
-    "plan", "plugin", "pr-comments", "pr_comments", "privacy-settings", "quit",
-    "rate-limit-options", "release-notes", "reload-plugins", "remote-control", "remote-env",
-    "rename", "reset", "resume", "review", "rewind", "sandbox", "sandbox-toggle", "schedule",
-    "security-review", "session", "settings", "skills", "stats", "status", "statusline",
-    "stickers", "tag", "tasks", "teleport", "terminal-setup", "theme", "think-back", "todos",
-    "ultrareview", "upgrade", "usage", "version", "vim", "voice", "web-setup",
-})  # fmt: skip
+BUILT_IN_COMMANDS = frozenset(
+    """
+    add-dir advisor agents branch btw bug chrome clear color compact config context copy cost
+    desktop diff doctor effort exit export extra-usage fast feedback files fork goal heapdump help
+    hooks ide init insights install-github-app install-slack-app keybindings login logout mcp
+    memory mobile model new output-style passes permissions plan plugin pr-comments pr_comments
+    privacy-settings quit rate-limit-options release-notes reload-plugins remote-control remote-env
+    rename reset resume review rewind sandbox sandbox-toggle schedule security-review session
+    settings skills stats status statusline stickers tag tasks teleport terminal-setup theme
+    think-back todos ultrareview upgrade usage version vim voice web-setup
+    """.split()
+)
 _NOBODYS_WORDS = re.compile(r"\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\]")
 
 

@@ -73,9 +73,10 @@ def result_text(content: object, longest: int) -> str:
     if isinstance(content, list):
         parts: Sequence[object] = content
         content = "\n".join(
-            str(part.get("text", f"[{part.get('type')}]")) for part in parts
+            str(part.get("text", f"[{part.get('type')}]"))
+            for part in parts
             if isinstance(part, dict)
-        )  # fmt: skip
+        )
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     if len(text) <= longest:
         return text

@@ -24,15 +24,19 @@ _LAST_BY_SESSION = {
     "goal": "state",
 }
 # What must be written again near the end so that other programs, which look only there, find it.
-REPEATED = (
-    "last-prompt", "custom-title", "tag", "agent-name", "agent-color", "agent-setting", "mode",
-    "goal", "worktree-state", "pr-link",
-)  # fmt: skip
-TYPES = frozenset(_LAST_BY_SESSION) | {
-    "summary", "pr-link", "goal-cleared", "task-summary", "file-history-snapshot", "cost-state",
-    "attribution-snapshot", "content-replacement", "marble-origami-commit",
-    "marble-origami-snapshot", "queue-operation", "speculation-accept", "foreign-line",
-}  # fmt: skip
+REPEATED = tuple(
+    """
+    last-prompt custom-title tag agent-name agent-color agent-setting mode goal worktree-state
+    pr-link
+    """.split()
+)
+TYPES = frozenset(_LAST_BY_SESSION) | set(
+    """
+    summary pr-link goal-cleared task-summary file-history-snapshot cost-state attribution-snapshot
+    content-replacement marble-origami-commit marble-origami-snapshot queue-operation
+    speculation-accept foreign-line
+    """.split()
+)
 
 
 class Metadata:

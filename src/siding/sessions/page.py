@@ -28,9 +28,17 @@ hr { border: 0; border-top: 2px dashed var(--line); margin: 2rem 0 .3rem; }
 """
 # What draws nothing but changes what is drawn: controls, and what reorders or hides text.
 _INVISIBLE = {
-    *range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0), 0x200B,
-    *range(0x200E, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF,
-}  # fmt: skip
+    *range(0x09),
+    0x0B,
+    0x0C,
+    *range(0x0E, 0x20),
+    *range(0x7F, 0xA0),
+    0x200B,
+    *range(0x200E, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+    0xFEFF,
+}
 _INERT = {code: f"\\u{code:04x}" for code in _INVISIBLE}
 _INERT |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 

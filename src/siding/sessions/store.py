@@ -258,8 +258,9 @@ def branch_session(store: SessionStore, source: str, target: str) -> str:
     return title
 
 
-def rewind_session(writer: Writer, transcript: Transcript, target: str | None, *, now: str,
-                   uuid: str) -> Record:  # fmt: skip
+def rewind_session(
+    writer: Writer, transcript: Transcript, target: str | None, *, now: str, uuid: str
+) -> Record:
     """Write that the session goes on behind `target` (None: at its start); return the line.
 
     Behind the summary of a compaction that kept a part, what was kept comes next, whatever is

@@ -196,8 +196,9 @@ class Transcript:
         try:
             record = parsed(raw)
         except NotJson as error:
-            found = Damage(number=None, offset=head.offset, end=head.offset + head.size + 1,
-                           problem=str(error))  # fmt: skip
+            found = Damage(
+                number=None, offset=head.offset, end=head.offset + head.size + 1, problem=str(error)
+            )
             if found not in self.damage:
                 self.damage.append(found)
             return None

@@ -393,6 +393,15 @@ def _must_be_stored(record: Record) -> bool:
 
 def _supersedes(new: Record, old: Record) -> bool:
     """Whether an entry set before the first message makes an earlier one pointless."""
-    kinds = {"custom-title", "ai-title", "tag", "mode", "agent-name", "agent-color",
-             "agent-setting", "worktree-state", "last-prompt"}  # fmt: skip
+    kinds = {
+        "custom-title",
+        "ai-title",
+        "tag",
+        "mode",
+        "agent-name",
+        "agent-color",
+        "agent-setting",
+        "worktree-state",
+        "last-prompt",
+    }
     return new.get("type") == old.get("type") and new.get("type") in kinds

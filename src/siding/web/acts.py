@@ -228,20 +228,34 @@ def _preview_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
     with apply_preview(project, _apply_request(task_id, wish)) as (_task, found, _bench):
         where = found.target.branch or "your checkout"
         groups = [
-            _group(f"changed on {where}", "write",
-                   [f"{each.status} {quote_path(each.path)}" for each in found.stat.per_file]),
-            _group("in conflict", "stop",
-                   [f"{quote_path(each.path)} ({each.kind})" for each in found.conflicts]),
+            _group(
+                f"changed on {where}",
+                "write",
+                [f"{each.status} {quote_path(each.path)}" for each in found.stat.per_file],
+            ),
+            _group(
+                "in conflict",
+                "stop",
+                [f"{quote_path(each.path)} ({each.kind})" for each in found.conflicts],
+            ),
             _group("changed by you too", "stop", [quote_path(p) for p in found.overlaps.all]),
-            _group("left out", "leave",
-                   [f"{quote_path(each.path)} ({each.why})" for each in found.left_out]),
-            _group("of commits that were gone back from, left out", "leave",
-                   [f"{each.sha[:10]} {each.subject}" for each in found.gone_back]),
-        ]  # fmt: skip
+            _group(
+                "left out",
+                "leave",
+                [f"{quote_path(each.path)} ({each.why})" for each in found.left_out],
+            ),
+            _group(
+                "of commits that were gone back from, left out",
+                "leave",
+                [f"{each.sha[:10]} {each.subject}" for each in found.gone_back],
+            ),
+        ]
         stops = []
         if found.conflicts:
-            stops.append(f"the task and {where} disagree; `siding apply --resolve` brings both "
-                         "sides into the workspace")  # fmt: skip
+            stops.append(
+                f"the task and {where} disagree; `siding apply --resolve` brings both "
+                "sides into the workspace"
+            )
         if found.overlaps.all:
             stops.append("your own uncommitted changes are in the way; they are not touched")
         stat = found.stat

@@ -146,9 +146,12 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _bug(request: Request, error: Exception) -> Response:
     return _failure(
-        request, 500, "bug", f"this is a bug in Siding: {type(error).__name__}",
+        request,
+        500,
+        "bug",
+        f"this is a bug in Siding: {type(error).__name__}",
         "the terminal of `siding ui` says more",
-    )  # fmt: skip
+    )
 
 
 def _failure(

@@ -49,9 +49,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     parser.add_argument(
-        "--idle", type=float, default=IDLE_MINUTES, metavar="MINUTES",
+        "--idle",
+        type=float,
+        default=IDLE_MINUTES,
+        metavar="MINUTES",
         help=f"end when nobody has looked for so long (default: {IDLE_MINUTES:g})",
-    )  # fmt: skip
+    )
 
 
 def run(arguments: Namespace, context: Context) -> int:

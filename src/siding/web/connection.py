@@ -22,10 +22,17 @@ HEAD_S = 5.0
 BODY_S = 5.0
 LINGER_S = 0.5  # a refusal is read only if the rest of the request is taken off the wire
 _PHRASES = {
-    400: "Bad Request", 403: "Forbidden", 405: "Method Not Allowed", 408: "Request Timeout",
-    411: "Length Required", 413: "Content Too Large", 415: "Unsupported Media Type",
-    421: "Misdirected Request", 429: "Too Many Requests", 431: "Request Header Fields Too Large",
-}  # fmt: skip
+    400: "Bad Request",
+    403: "Forbidden",
+    405: "Method Not Allowed",
+    408: "Request Timeout",
+    411: "Length Required",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    421: "Misdirected Request",
+    429: "Too Many Requests",
+    431: "Request Header Fields Too Large",
+}
 
 
 class Door:

@@ -6,10 +6,19 @@ Markup is not this module's business: the templates escape everything.
 # Controls draw nothing and may change what is drawn; bidirectional controls reorder the text after
 # them (U+202A to U+202E, U+2066 to U+2069), and some characters hide in it (U+200B, U+FEFF, tags).
 _HIDDEN = {
-    *range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0xAD, 0x061C, 0x180E,
-    *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF,
-    *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080),
-}  # fmt: skip
+    *range(0x09),
+    *range(0x0B, 0x20),
+    *range(0x7F, 0xA0),
+    0xAD,
+    0x061C,
+    0x180E,
+    *range(0x200B, 0x2010),
+    *range(0x2028, 0x202F),
+    *range(0x2060, 0x2070),
+    0xFEFF,
+    *range(0xFFF9, 0xFFFC),
+    *range(0xE0000, 0xE0080),
+}
 _SPELLED = {code: f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}" for code in _HIDDEN}
 _SPELLED |= {code: chr(0x2400 + code) for code in range(0x20) if code in _HIDDEN}  # ␀ ␛ and so on
 _SPELLED[0x7F] = "\u2421"

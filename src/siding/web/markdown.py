@@ -62,10 +62,21 @@ def _fence(_renderer: Any, tokens: Any, index: int, _options: Any, _env: Any) ->
 
 
 _RULES = {
-    "link_open": _link_open, "link_close": _link_close, "fence": _fence,
-    "th_open": _cell, "td_open": _cell,
-}  # fmt: skip
+    "link_open": _link_open,
+    "link_close": _link_close,
+    "fence": _fence,
+    "th_open": _cell,
+    "td_open": _cell,
+}
 _ENDINGS = {
-    "python": "py", "javascript": "js", "typescript": "ts", "rust": "rs", "bash": "sh",
-    "shell": "sh", "console": "sh", "ruby": "rb", "golang": "go", "yaml": "yml",
-}  # fmt: skip
+    "python": "py",
+    "javascript": "js",
+    "typescript": "ts",
+    "rust": "rs",
+    "bash": "sh",
+    "shell": "sh",
+    "console": "sh",
+    "ruby": "rb",
+    "golang": "go",
+    "yaml": "yml",
+}

@@ -45,9 +45,12 @@ class Stage:
     def show(self, path: str, revision: str = "main") -> str:
         """Return a file of a commit, byte for byte as text."""
         done = subprocess.run(
-            ["git", "show", f"{revision}:{path}"], cwd=self.repo, env=self.box.env,
-            capture_output=True, check=True,
-        )  # fmt: skip
+            ["git", "show", f"{revision}:{path}"],
+            cwd=self.repo,
+            env=self.box.env,
+            capture_output=True,
+            check=True,
+        )
         return done.stdout.decode("latin-1")
 
     def files(self, revision: str = "main") -> list[str]:
@@ -56,9 +59,12 @@ class Stage:
     def status(self, cwd: Path | None = None) -> list[str]:
         """Return `git status`, one entry a line."""
         output = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=all"], cwd=cwd or self.repo,
-            env=self.box.env, capture_output=True, check=True,
-        ).stdout  # fmt: skip
+            ["git", "status", "--porcelain", "--untracked-files=all"],
+            cwd=cwd or self.repo,
+            env=self.box.env,
+            capture_output=True,
+            check=True,
+        ).stdout
         return output.decode().splitlines()
 
     def everything(self) -> tuple[Any, ...]:

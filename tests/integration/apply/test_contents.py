@@ -70,9 +70,12 @@ def test_names_of_any_bytes(stage: Stage) -> None:
             file.write(b"y\n")
     stage.apply()
     listed = subprocess.run(
-        ["git", "ls-tree", "-r", "-z", "--name-only", "main"], cwd=stage.repo, env=stage.box.env,
-        capture_output=True, check=True,
-    ).stdout.split(b"\0")  # fmt: skip
+        ["git", "ls-tree", "-r", "-z", "--name-only", "main"],
+        cwd=stage.repo,
+        env=stage.box.env,
+        capture_output=True,
+        check=True,
+    ).stdout.split(b"\0")
     assert {*names, *(b"d" + name + b"/" + name for name in names)} <= set(listed)
     assert stage.status() == []
 
@@ -134,8 +137,11 @@ def install_lfs(stage: Stage) -> Path:
     tool.write_text(LFS)
     tool.chmod(0o755)
     stage.box.env["PATH"] = f"{tool.parent}:{stage.box.env['PATH']}"
-    for key, value in (("clean", "git-lfs clean"), ("smudge", "git-lfs smudge"),
-                       ("required", "true")):  # fmt: skip
+    for key, value in (
+        ("clean", "git-lfs clean"),
+        ("smudge", "git-lfs smudge"),
+        ("required", "true"),
+    ):
         stage.git("config", "--global", f"filter.lfs.{key}", value)
     (stage.repo / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
     (stage.repo / "big.bin").write_bytes(b"big\r\n" * 1000)

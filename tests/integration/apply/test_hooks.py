@@ -54,8 +54,15 @@ def test_a_hook_sees_the_result_and_may_change_it(stage: Stage) -> None:
 
 def test_no_hook_runs_unasked(stage: Stage, tmp_path: Path) -> None:
     stage.agent("echo agent >>hello.txt")
-    for name in ("pre-commit", "commit-msg", "reference-transaction", "post-checkout",
-                 "post-index-change", "post-commit", "post-merge"):  # fmt: skip
+    for name in (
+        "pre-commit",
+        "commit-msg",
+        "reference-transaction",
+        "post-checkout",
+        "post-index-change",
+        "post-commit",
+        "post-merge",
+    ):
         install(stage, name, f"echo {name} >>{tmp_path}/fired")
     stage.apply()
     assert not (tmp_path / "fired").exists()

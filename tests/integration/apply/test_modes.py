@@ -91,8 +91,12 @@ def test_patch_writes_files_and_nothing_else(stage: Stage) -> None:
     assert "uncommitted" in said
     assert (stage.git("rev-parse", "main"), stage.git("ls-files", "-s")) == before
     assert stage.status() == [
-        " D hello.txt", " M run.sh", "?? one.txt", "?? rest.txt", "?? two.txt",
-    ]  # fmt: skip
+        " D hello.txt",
+        " M run.sh",
+        "?? one.txt",
+        "?? rest.txt",
+        "?? two.txt",
+    ]
     assert os.access(stage.repo / "run.sh", os.X_OK)
     assert stage.leftovers() == []
 

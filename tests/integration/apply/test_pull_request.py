@@ -80,9 +80,15 @@ def branch(stage: Stage) -> str:
 def test_pushed_and_opened_with_a_text_from_the_ledger(hosted: Stage) -> None:
     hosted.agent("echo one >one.txt; git add .; git commit -qm 'agent one'; echo rest >rest.txt")
     hosted.box.siding(
-        "-q", "run", "-t", hosted.task, "--",
-        "sh", "-c", "true # --token ghp_0123456789abcdef | `x` PASSWORD=hunter22 @everybody",
-    )  # fmt: skip
+        "-q",
+        "run",
+        "-t",
+        hosted.task,
+        "--",
+        "sh",
+        "-c",
+        "true # --token ghp_0123456789abcdef | `x` PASSWORD=hunter22 @everybody",
+    )
     local = hosted.git("rev-parse", branch(hosted))
     before = hosted.everything()[0]
     said = pr(hosted, "--draft")

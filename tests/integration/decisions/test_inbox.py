@@ -55,8 +55,11 @@ def test_a_step_that_runs_does_not_wait_and_one_that_was_killed_does(sandbox: Sa
     sandbox.siding("task", "start", "T")
     running = subprocess.Popen(
         [*SIDING, "run", "--no-tty", "--", "sh", "-c", "echo on; sleep 60"],
-        cwd=sandbox.repo, env=sandbox.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     assert running.stdout is not None
     assert running.stdout.readline() == b"on\n"
     assert kinds(sandbox) == []
@@ -71,8 +74,10 @@ def test_a_broken_project_is_named_and_hides_no_other(sandbox: Sandbox) -> None:
     sandbox.siding("init")
     sandbox.siding("decide", QUESTION, "--no-wait")
     projects = sandbox.project.parent
-    for name, text in (("gone-1234", json.dumps({"repo_root": "/nowhere/at/all"})),
-                       ("bad-1234", "{")):  # fmt: skip
+    for name, text in (
+        ("gone-1234", json.dumps({"repo_root": "/nowhere/at/all"})),
+        ("bad-1234", "{"),
+    ):
         (projects / name).mkdir()
         (projects / name / "project.json").write_text(text)
     said = sandbox.siding("inbox", cwd=sandbox.directory)
@@ -124,8 +129,11 @@ def test_watching_says_what_starts_to_wait(sandbox: Sandbox) -> None:
     sandbox.siding("init")
     watcher = subprocess.Popen(
         [*SIDING, "inbox", "--watch"],
-        cwd=sandbox.repo, env=sandbox.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert watcher.stderr is not None
     assert watcher.stdout is not None
     assert b"nothing waits" in watcher.stderr.readline()

@@ -23,12 +23,25 @@ NOBODY = 65534
 ATTACKS = Path(__file__).with_name("attacks.py")
 SOURCE = Path(__file__).parents[3] / "src"
 HARMLESS = (
-    "write_outside", "write_through_a_link", "write_through_dots", "read_the_key",
-    "read_our_state", "read_the_checkout", "write_git_config", "write_the_git_file",
-    "through_proc_cwd", "read_an_environment", "reach_an_abstract_socket",
-    "reach_a_socket_by_name", "reach_a_hidden_socket", "reach_a_server", "reach_a_udp_server",
-    "set_a_file_setuid", "make_a_file_setuid", "link_a_file_in",
-)  # fmt: skip
+    "write_outside",
+    "write_through_a_link",
+    "write_through_dots",
+    "read_the_key",
+    "read_our_state",
+    "read_the_checkout",
+    "write_git_config",
+    "write_the_git_file",
+    "through_proc_cwd",
+    "read_an_environment",
+    "reach_an_abstract_socket",
+    "reach_a_socket_by_name",
+    "reach_a_hidden_socket",
+    "reach_a_server",
+    "reach_a_udp_server",
+    "set_a_file_setuid",
+    "make_a_file_setuid",
+    "link_a_file_in",
+)
 _VICTIM = "import os, signal, time; signal.signal(signal.SIGUSR1, lambda *_: os._exit(9)); "
 _VICTIM += "print('victim', flush=True); time.sleep(600)"
 
@@ -54,10 +67,19 @@ def python_of(prefix: list[str]) -> str:
     for program in (sys.executable, "/usr/bin/python3"):
         with contextlib.suppress(OSError):
             # Through a shell: setpriv itself still has root's rights when it looks for a program.
-            done = subprocess.run([*prefix, "/bin/sh", "-c", 'exec "$0" -c "$1"', program,
-                                   "import siding.cli.main, yaml"],
-                                  env={"PYTHONPATH": f"{SOURCE}:{sysconfig.get_path('purelib')}"},
-                                  capture_output=True, check=False)  # fmt: skip
+            done = subprocess.run(
+                [
+                    *prefix,
+                    "/bin/sh",
+                    "-c",
+                    'exec "$0" -c "$1"',
+                    program,
+                    "import siding.cli.main, yaml",
+                ],
+                env={"PYTHONPATH": f"{SOURCE}:{sysconfig.get_path('purelib')}"},
+                capture_output=True,
+                check=False,
+            )
             if done.returncode == 0:
                 return program
     pytest.skip("this user has no Python that can run Siding")
@@ -163,9 +185,17 @@ class World:
                 shutil.copy(ATTACKS, workspace / script.name)
                 self._own(workspace / script.name)
                 done = self.siding(
-                    "-q", "run", *flags, "-e", f"VICTIM={json.dumps(told)}", "--",
-                    self.python, "attacks.py", env=env, fds=(writing,),
-                )  # fmt: skip
+                    "-q",
+                    "run",
+                    *flags,
+                    "-e",
+                    f"VICTIM={json.dumps(told)}",
+                    "--",
+                    self.python,
+                    "attacks.py",
+                    env=env,
+                    fds=(writing,),
+                )
             finally:
                 os.close(reading)
                 os.close(writing)

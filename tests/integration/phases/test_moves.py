@@ -36,8 +36,11 @@ def test_a_move_commits_what_is_there_as_git_would(task: Sandbox) -> None:
     assert task.git("status", "--porcelain", cwd=root) == ""
     listed = task.git("ls-tree", "-r", "--format=%(objectmode) %(path)", "HEAD", cwd=root)
     assert listed.splitlines() == [
-        "100644 .gitignore", "120000 link", "100755 run.sh", "100644 src/a.py",
-    ]  # fmt: skip
+        "100644 .gitignore",
+        "120000 link",
+        "100755 run.sh",
+        "100644 src/a.py",
+    ]
     assert task.git("log", "-1", "--format=%an <%ae>|%s", cwd=root) == (
         "Ada <ada@example.org>|[siding] impl: work"
     )
@@ -60,15 +63,28 @@ def test_nothing_of_the_workspace_or_the_repository_runs(task: Sandbox) -> None:
     root, canary = task.workspace(), task.directory / "canary"
     trap = f"#!/bin/sh\necho $0 >>{canary}\n"
     hooks = task.repo / ".git/hooks"
-    for name in ("pre-commit", "commit-msg", "post-commit", "reference-transaction",
-                 "post-index-change", "prepare-commit-msg", "post-checkout"):  # fmt: skip
+    for name in (
+        "pre-commit",
+        "commit-msg",
+        "post-commit",
+        "reference-transaction",
+        "post-index-change",
+        "prepare-commit-msg",
+        "post-checkout",
+    ):
         (hooks / name).write_text(trap)
         (hooks / name).chmod(0o755)
     program = task.directory / "trap.sh"
     program.write_text(trap + "cat\n")
     program.chmod(0o755)
-    for key in ("filter.evil.clean", "filter.evil.smudge", "filter.evil.process",
-                "core.fsmonitor", "gpg.program", "diff.evil.textconv"):  # fmt: skip
+    for key in (
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "core.fsmonitor",
+        "gpg.program",
+        "diff.evil.textconv",
+    ):
         task.git("config", key, str(program))
     task.git("config", "commit.gpgSign", "true")
     (root / ".gitattributes").write_text("* filter=evil diff=evil\n")
@@ -114,8 +130,9 @@ def test_the_agents_own_commits_and_staging_are_built_upon(task: Sandbox) -> Non
     step(task)
     assert task.git("show", "HEAD:two", cwd=root) == "two, and more"
     assert task.git("log", "--format=%s", "-2", cwd=root).splitlines() == [
-        "[siding] impl: work", "the agent's own",
-    ]  # fmt: skip
+        "[siding] impl: work",
+        "the agent's own",
+    ]
     assert task.git("status", "--porcelain", cwd=root) == ""
 
 
@@ -174,10 +191,12 @@ def test_many_moves_at_once_are_one_after_the_other(task: Sandbox) -> None:
     movers = [
         subprocess.Popen(
             [*SIDING, "phase", "next-step", f"m{number}", "--wait"],
-            cwd=task.repo, env=task.env, stderr=subprocess.PIPE,
+            cwd=task.repo,
+            env=task.env,
+            stderr=subprocess.PIPE,
         )
         for number in range(5)
-    ]  # fmt: skip
+    ]
     said = [mover.communicate(timeout=60)[1] for mover in movers]
     assert [mover.returncode for mover in movers] == [0] * 5, said
     record = task.json("phase", "status", "--json")

@@ -88,8 +88,16 @@ def test_rewound_branched_and_compacted_nothing_is_lost(imported: Sandbox) -> No
     assert copy["title"] == "mend the tests please (Branch)"
     copied = imported.json("session", "show", copy["id"], "--format", "json")["records"]
     assert [each["uuid"] for each in copied][:4] == ["u1", "u2", "u3", "u4"]
-    imported.siding("session", "compact", SESSION, "--summary", "-", "--from", "4",
-                    stdin=b"they talked about files")  # fmt: skip
+    imported.siding(
+        "session",
+        "compact",
+        SESSION,
+        "--summary",
+        "-",
+        "--from",
+        "4",
+        stdin=b"they talked about files",
+    )
     live = imported.json("session", "show", SESSION, "--format", "json")["records"]
     assert [each["type"] for each in live[:3]] == ["system", "user", "assistant"]
     assert "they talked about files" in live[1]["message"]["content"]
@@ -109,9 +117,13 @@ def test_tokens_are_counted_once_whatever_copies_there_are(imported: Sandbox) ->
     imported.siding("session", "branch")
     (row,) = imported.json("session", "usage", "--by", "model", "--format", "json")
     assert row == {
-        "model": "claude-x", "input": 20, "output": 10, "cache_read": 0, "cache_write": 0,
+        "model": "claude-x",
+        "input": 20,
+        "output": 10,
+        "cache_read": 0,
+        "cache_write": 0,
         "calls": 2,
-    }  # fmt: skip
+    }
     table = imported.siding("session", "usage", "--by", "session").stdout.decode()
     assert SESSION in table
 

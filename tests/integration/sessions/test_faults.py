@@ -175,9 +175,13 @@ def test_the_next_turn_is_killed_too() -> None:
 def test_a_second_writer_comes_at_any_call() -> None:
     act = ACTS["say"]
     sweep(
-        act.setup, act.command(), act.check, modes=("stop",), budget=4,
+        act.setup,
+        act.command(),
+        act.check,
+        modes=("stop",),
+        budget=4,
         rival=victim("say", "rival"),
-    )  # fmt: skip
+    )
 
 
 def test_many_writers_some_killed_some_frozen() -> None:

@@ -28,9 +28,12 @@ class Applied(NamedTuple):
     @property
     def back(self) -> "Applied":
         return Applied(
-            old=self.new, new=self.old, old_name=self.new_name, new_name=self.old_name,
+            old=self.new,
+            new=self.old,
+            old_name=self.new_name,
+            new_name=self.old_name,
             files_only=self.files_only,
-        )  # fmt: skip
+        )
 
 
 class Side:
@@ -124,8 +127,9 @@ class Side:
 
     def _read(self, lines: list[bytes]) -> Tree:
         """Return the files that ``mode id<TAB>path`` name."""
-        split = [(*line.partition(b"\t")[0].split(b" "), line.partition(b"\t")[2])
-                 for line in lines]  # fmt: skip
+        split = [
+            (*line.partition(b"\t")[0].split(b" "), line.partition(b"\t")[2]) for line in lines
+        ]
         asked = b"".join(sha + b"\n" for _, sha, _ in split)
         output = self._git("cat-file", "--batch", stdin=asked)
         found: Tree = {}
@@ -138,9 +142,14 @@ class Side:
 
     def _git(self, *arguments: str, stdin: bytes = b"") -> bytes:
         return subprocess.run(
-            ["git", *arguments], cwd=self.box.repo, env=self.box.env, input=stdin,
-            stdout=subprocess.PIPE, check=True, timeout=60,
-        ).stdout  # fmt: skip
+            ["git", *arguments],
+            cwd=self.box.repo,
+            env=self.box.env,
+            input=stdin,
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=60,
+        ).stdout
 
 
 def changed_paths(one: Tree, other: Tree) -> set[bytes]:

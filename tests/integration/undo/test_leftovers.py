@@ -25,9 +25,14 @@ def cut_off(desk: Desk, kind: str, record: dict[str, object]) -> None:
     """Leave a step as a command leaves it that dies in the middle of it."""
     last = desk.steps()[-1]
     running = Running(
-        number=last.number + 1, kind=kind, started_at="2026-01-01T00:00:00.000Z", pid=1, token="",
-        parent=last.snapshot, draft=Draft.from_record(kind, record),
-    )  # fmt: skip
+        number=last.number + 1,
+        kind=kind,
+        started_at="2026-01-01T00:00:00.000Z",
+        pid=1,
+        token="",
+        parent=last.snapshot,
+        draft=Draft.from_record(kind, record),
+    )
     write_running(desk.project.task_layout(desk.task.id).running_json, running)
 
 

@@ -132,8 +132,10 @@ def test_without_trash_and_archive_the_newest_snapshot_comes_back(desk: Desk) ->
     assert desk.tree() == before
     assert any("snapshot" in note for note in done.notes)
     assert desk.git("status", "--porcelain").splitlines() == [
-        "M hello.txt", "?? link", "?? untracked",
-    ]  # fmt: skip
+        "M hello.txt",
+        "?? link",
+        "?? untracked",
+    ]
     assert desk.shell("true").files == 0
 
 

@@ -89,9 +89,7 @@ def test_what_a_shell_command_did_goes_back_like_any_edit(desk: Desk) -> None:
     """claude-code#94657: only the edits of the agent's own tools could be taken back."""
     desk.shell("sed -i s/hello/hallo/ hello.txt; mv src/a.py src/b.py; seq 9 >made; chmod +x made")
     desk.rollback(None)
-    assert desk.tree() == {
-        b"hello.txt": ("file", b"hello\n"), b"src/a.py": ("file", b"a = 1\n")
-    }  # fmt: skip
+    assert desk.tree() == {b"hello.txt": ("file", b"hello\n"), b"src/a.py": ("file", b"a = 1\n")}
 
 
 def test_the_rules_of_every_directory_there_count(desk: Desk) -> None:

@@ -91,9 +91,13 @@ def conforms(value: Any, schema: dict[str, Any], document: dict[str, Any]) -> bo
 
 def _is(value: Any, kind: str) -> bool:
     types: dict[str, type | tuple[type, ...]] = {
-        "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
+        "object": dict,
+        "array": list,
+        "string": str,
+        "boolean": bool,
+        "null": type(None),
         "integer": int,
-    }  # fmt: skip
+    }
     return isinstance(value, types[kind]) and not (kind == "integer" and isinstance(value, bool))
 
 

@@ -143,13 +143,26 @@ def test_the_control_good_requests_work(dashboard: Dashboard, asking: Asking, wr
 @pytest.mark.parametrize(
     "host",
     [
-        None, "evil.example", "evil.example:{port}", "127.0.0.1.evil.example:{port}",
-        "localhost.evil.example:{port}", "evil.example:{port}@127.0.0.1", "127.0.0.1:1",
-        "127.0.0.1", "0.0.0.0:{port}", "localhost:{port}.evil.example", "[::1].evil.example",
-        "127.0.0.1:{port}, evil.example", "LOCALHOST:{port}", "127.0.0.1:{port}.", "127.1:{port}",
-        "2130706433:{port}", "[::ffff:127.0.0.1]:{port}", "a" * 5000,
+        None,
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1.evil.example:{port}",
+        "localhost.evil.example:{port}",
+        "evil.example:{port}@127.0.0.1",
+        "127.0.0.1:1",
+        "127.0.0.1",
+        "0.0.0.0:{port}",
+        "localhost:{port}.evil.example",
+        "[::1].evil.example",
+        "127.0.0.1:{port}, evil.example",
+        "LOCALHOST:{port}",
+        "127.0.0.1:{port}.",
+        "127.1:{port}",
+        "2130706433:{port}",
+        "[::ffff:127.0.0.1]:{port}",
+        "a" * 5000,
     ],
-)  # fmt: skip
+)
 def test_another_host_is_misdirected(
     dashboard: Dashboard, asking: Asking, write: str, host: str | None
 ) -> None:
@@ -168,12 +181,21 @@ def test_forwarded_hosts_change_nothing(dashboard: Dashboard, asking: Asking) ->
 @pytest.mark.parametrize(
     "origin",
     [
-        "http://evil.example", "https://evil.example", "null", "http://127.0.0.1:1", "file://",
-        "http://localhost.evil.example", "http://127.0.0.1:{port}.evil.example",
-        "http://127.0.0.1:{port}/", "https://127.0.0.1:{port}", "HTTP://127.0.0.1:{port}",
-        "chrome-extension://abc", "http://localhost:{port}", "",
+        "http://evil.example",
+        "https://evil.example",
+        "null",
+        "http://127.0.0.1:1",
+        "file://",
+        "http://localhost.evil.example",
+        "http://127.0.0.1:{port}.evil.example",
+        "http://127.0.0.1:{port}/",
+        "https://127.0.0.1:{port}",
+        "HTTP://127.0.0.1:{port}",
+        "chrome-extension://abc",
+        "http://localhost:{port}",
+        "",
     ],
-)  # fmt: skip
+)
 def test_another_origin_is_refused_even_with_the_key(
     dashboard: Dashboard, asking: Asking, write: str, origin: str
 ) -> None:
@@ -195,29 +217,43 @@ def test_another_site_is_refused(
 def test_no_cors_no_preflight_no_websocket(
     dashboard: Dashboard, asking: Asking, write: str
 ) -> None:
-    preflight = (
-        asking.get("Origin: http://evil.example", "Access-Control-Request-Method: POST",
-                   "Access-Control-Request-Private-Network: true", path=write)
-        .replace(b"GET", b"OPTIONS")
-    )  # fmt: skip
+    preflight = asking.get(
+        "Origin: http://evil.example",
+        "Access-Control-Request-Method: POST",
+        "Access-Control-Request-Private-Network: true",
+        path=write,
+    ).replace(b"GET", b"OPTIONS")
     answer = send(dashboard, preflight)
     assert_refused(answer, 405)
     assert not [name for name in answer.headers if name.startswith("access-control")]
-    upgrade = asking.get("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-                         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", path="/live")  # fmt: skip
+    upgrade = asking.get(
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        path="/live",
+    )
     assert_refused(send(dashboard, upgrade), 400)
 
 
 @pytest.mark.parametrize(
     "key",
     [
-        "none", "Authorization: Bearer", "Authorization: Bearer ", "Authorization: Bearer null",
-        "Authorization: bearer {key}", "Authorization: Bearer {key}x",
-        "Authorization: Bearer {short}", "Authorization: Bearer  {key}",
-        "Authorization: Basic {key}", "Authorization: {key}",
-        "Authorization: Bearer {swapped}", "Cookie: key={key}", "X-Token: {key}",
+        "none",
+        "Authorization: Bearer",
+        "Authorization: Bearer ",
+        "Authorization: Bearer null",
+        "Authorization: bearer {key}",
+        "Authorization: Bearer {key}x",
+        "Authorization: Bearer {short}",
+        "Authorization: Bearer  {key}",
+        "Authorization: Basic {key}",
+        "Authorization: {key}",
+        "Authorization: Bearer {swapped}",
+        "Cookie: key={key}",
+        "X-Token: {key}",
     ],
-)  # fmt: skip
+)
 def test_without_the_key_nothing_is_told(
     dashboard: Dashboard, asking: Asking, write: str, key: str
 ) -> None:
@@ -238,10 +274,16 @@ def test_keys_that_are_no_text_and_keys_elsewhere(dashboard: Dashboard, asking: 
 @pytest.mark.parametrize(
     "kind",
     [
-        None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
-        "text/plain; application/json", "application/json; charset=utf-8", "Application/JSON", "",
+        None,
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/plain; application/json",
+        "application/json; charset=utf-8",
+        "Application/JSON",
+        "",
     ],
-)  # fmt: skip
+)
 def test_a_write_is_json_and_nothing_else(
     dashboard: Dashboard, asking: Asking, write: str, kind: str | None
 ) -> None:
@@ -259,24 +301,48 @@ def test_a_write_is_a_post(dashboard: Dashboard, asking: Asking, write: str, met
 @pytest.mark.parametrize(
     "path",
     [
-        "/../../../../etc/passwd", "/..%2f..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
-        "//etc/passwd", "/static/..%5c..%5cetc/passwd", "/static/..\\..\\etc/passwd", "/%00",
-        "/static/%252e%252e/etc/passwd", "/./.git/config", "/static/../siding.js", "/\xff\xfe", "*",
-        "/a b", "/a\tb", "http://evil.example/api/v1/tasks", "http://127.0.0.1/api/v1/tasks",
-        "evil.example:80", "/api/v1/tasks%0d%0aSet-Cookie:x=1", "/api/v1/tasks;x=1",
-        "/api/v1/tasks?a=../../x%00", "/api/v1/tasks#x", "",
+        "/../../../../etc/passwd",
+        "/..%2f..%2f..%2fetc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/static/..%5c..%5cetc/passwd",
+        "/static/..\\..\\etc/passwd",
+        "/%00",
+        "/static/%252e%252e/etc/passwd",
+        "/./.git/config",
+        "/static/../siding.js",
+        "/\xff\xfe",
+        "*",
+        "/a b",
+        "/a\tb",
+        "http://evil.example/api/v1/tasks",
+        "http://127.0.0.1/api/v1/tasks",
+        "evil.example:80",
+        "/api/v1/tasks%0d%0aSet-Cookie:x=1",
+        "/api/v1/tasks;x=1",
+        "/api/v1/tasks?a=../../x%00",
+        "/api/v1/tasks#x",
+        "",
     ],
-)  # fmt: skip
+)
 def test_odd_paths_are_refused(dashboard: Dashboard, asking: Asking, path: str) -> None:
     assert_refused(send(dashboard, asking.get(path=path)), 400)
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/static/nothing.js", "/static/shell.html", "/etc/passwd", "/.git/config", "/view/x",
-     "/api/v1/tasks/zzzzzzzz", "/api/v1/tasks/.-.", "/view/tasks/nothere1/steps/1",
-     "/api/v1/sessions/x"],
-)  # fmt: skip
+    [
+        "/static/nothing.js",
+        "/static/shell.html",
+        "/etc/passwd",
+        "/.git/config",
+        "/view/x",
+        "/api/v1/tasks/zzzzzzzz",
+        "/api/v1/tasks/.-.",
+        "/view/tasks/nothere1/steps/1",
+        "/api/v1/sessions/x",
+    ],
+)
 def test_what_is_not_there_is_not_found(dashboard: Dashboard, asking: Asking, path: str) -> None:
     assert_refused(send(dashboard, asking.get(path=path)), 404)
 
@@ -332,9 +398,19 @@ def test_limits_of_head_and_body(dashboard: Dashboard, asking: Asking, write: st
 
 @pytest.mark.parametrize(
     "body",
-    [b"{" * 50_000, b"[" * 100_000 + b"]" * 100_000, b"", b"[]", b"1", b"null", b"\xff\xfe",
-     b'{"a": 1}', b'{"__proto__": {}}', b'{"a":' * 5000 + b"1" + b"}" * 5000],
-)  # fmt: skip
+    [
+        b"{" * 50_000,
+        b"[" * 100_000 + b"]" * 100_000,
+        b"",
+        b"[]",
+        b"1",
+        b"null",
+        b"\xff\xfe",
+        b'{"a": 1}',
+        b'{"__proto__": {}}',
+        b'{"a":' * 5000 + b"1" + b"}" * 5000,
+    ],
+)
 def test_bodies_that_are_not_asked_for(
     dashboard: Dashboard, asking: Asking, write: str, body: bytes
 ) -> None:
@@ -472,6 +548,10 @@ def test_a_ticket_is_good_once(dashboard: Dashboard, asking: Asking) -> None:
     for bad in (late, "", "x", "1.2.3", ticket[:-1], "\u00e9.\u00e9.\u00e9"):
         body = json.dumps({"ticket": bad}).encode()
         assert_refused(send(dashboard, asking.post("/key", key="none", body=body)), 403)
-    other = asking.post("/key", "Origin: http://evil.example", key="none",
-                        body=json.dumps({"ticket": ticket}).encode())  # fmt: skip
+    other = asking.post(
+        "/key",
+        "Origin: http://evil.example",
+        key="none",
+        body=json.dumps({"ticket": ticket}).encode(),
+    )
     assert_refused(send(dashboard, other), 403)

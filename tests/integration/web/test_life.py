@@ -37,8 +37,10 @@ def test_it_is_found_by_others_and_only_by_its_owner(sandbox: Sandbox) -> None:
         path = sandbox.project / "dashboard.json"
         told = json.loads(path.read_text(encoding="utf-8"))
         assert (told["port"], told["key"], told["pid"]) == (
-            dashboard.port, dashboard.key, dashboard.pid,
-        )  # fmt: skip
+            dashboard.port,
+            dashboard.key,
+            dashboard.pid,
+        )
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         second = sandbox.siding("ui")
         assert second.stdout.decode().strip() == dashboard.address

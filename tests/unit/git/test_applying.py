@@ -87,9 +87,7 @@ def ready(world: World) -> Ready:
     assert place is not None
     move = Move(branch="main", old=old, new=new, checkout=place, token=TOKEN)
     changes = changed_paths(world.repository, Place(git_dir=world.paths.common_dir), old, new)
-    mine = {
-        b"kept.txt": ("100644", b"not committed\n"), b"unknown": ("100644", b"unknown\n")
-    }  # fmt: skip
+    mine = {b"kept.txt": ("100644", b"not committed\n"), b"unknown": ("100644", b"unknown\n")}
     return Ready(world, move, changes, mine)
 
 
@@ -178,9 +176,17 @@ def one_that_git_does_not_look_at(world: World) -> list[bytes]:
 
 @pytest.mark.parametrize(
     "meanwhile",
-    [an_edit, a_staged_edit, an_unknown_file, a_file_for_a_directory, an_ignored_file,
-     a_staged_file_for_a_directory, a_staged_directory_for_a_file, one_that_git_does_not_look_at],
-)  # fmt: skip
+    [
+        an_edit,
+        a_staged_edit,
+        an_unknown_file,
+        a_file_for_a_directory,
+        an_ignored_file,
+        a_staged_file_for_a_directory,
+        a_staged_directory_for_a_file,
+        one_that_git_does_not_look_at,
+    ],
+)
 def test_what_is_in_the_way_is_named_and_nothing_moves(
     ready: Ready, meanwhile: Callable[[World], list[bytes]]
 ) -> None:
@@ -287,9 +293,7 @@ def half_a_file_written(world: World, move: Move, place: CheckoutPlace) -> None:
 def all_written(world: World, move: Move, place: CheckoutPlace) -> None:
     swapped(world, move, place)
     private = checkouts.private_index(place, move.token)
-    checkouts.read_trees(
-        world.repository, world.settings, place, private, move.old, move.new
-    )  # fmt: skip
+    checkouts.read_trees(world.repository, world.settings, place, private, move.old, move.new)
 
 
 def put_in_place(world: World, move: Move, place: CheckoutPlace) -> None:
@@ -297,8 +301,16 @@ def put_in_place(world: World, move: Move, place: CheckoutPlace) -> None:
     checkouts.put_in_place(place, checkouts.private_index(place, move.token))
 
 
-STAGES = [nothing_yet, locked, copied, swapped, one_file_written, half_a_file_written,
-          all_written, put_in_place]  # fmt: skip
+STAGES = [
+    nothing_yet,
+    locked,
+    copied,
+    swapped,
+    one_file_written,
+    half_a_file_written,
+    all_written,
+    put_in_place,
+]
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -52,8 +52,9 @@ def files(bench: Bench, tree: Sha) -> dict[bytes, tuple[bytes, bytes]]:
 
 @given(st.dictionaries(NAMES, st.sampled_from([b"100644", b"40000", b"120000"]), max_size=6))
 def test_a_tree_reads_back_as_it_was_written(modes: dict[bytes, bytes]) -> None:
-    entries: Entries = {name: TreeEntry(mode=mode, sha=Sha("ab" * 20)) for name, mode in
-                        modes.items()}  # fmt: skip
+    entries: Entries = {
+        name: TreeEntry(mode=mode, sha=Sha("ab" * 20)) for name, mode in modes.items()
+    }
     assert parse_tree(tree_body(entries), 20) == entries
 
 
@@ -83,8 +84,12 @@ def test_an_edited_tree_is_the_one_git_makes(bench: Bench, data: st.DataObject) 
         bench.index.unlink(missing_ok=True)
         place = bench.place(index_file=bench.index, locks=True)
         lines = [each.mode + b" " + each.sha.encode() + b"\t" + path for path, each in now.items()]
-        bench.git.run(place, ["update-index", "-z", "--index-info"], doing="writing",
-                      stdin=b"\0".join(lines) + b"\0")  # fmt: skip
+        bench.git.run(
+            place,
+            ["update-index", "-z", "--index-info"],
+            doing="writing",
+            stdin=b"\0".join(lines) + b"\0",
+        )
         by_git = bench.git.run(place, ["write-tree"], doing="writing").decode().strip()
         assert made == by_git
 
@@ -131,8 +136,9 @@ def test_directories_are_read_whatever_they_are_called(bench: Bench) -> None:
     asked = [(tree, b"a\nb/c\nd"), (tree, b"plain"), (tree, b"gone"), (tree, b"plain/g")]
     found = bench.read_trees(asked)
     assert {key[1]: [*entries] for key, entries in found.items()} == {
-        b"a\nb/c\nd": [b"f"], b"plain": [b"g"]
-    }  # fmt: skip
+        b"a\nb/c\nd": [b"f"],
+        b"plain": [b"g"],
+    }
 
 
 # Merging on it.

@@ -175,9 +175,14 @@ def test_submodules_filled_empty_and_removed(world: World, tmp_path: Path) -> No
     assert world.stored(empty.snapshot)[b"lib"][0] == "160000"
     assert empty.snapshot == empty.parent
     world.user(
-        "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init",
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "update",
+        "--init",
         cwd=world.worktree,
-    )  # fmt: skip
+    )
     write(world.worktree / "lib" / "new.c", "int y;\n")
     filled = world.capture()
     stored = world.stored(filled.snapshot)

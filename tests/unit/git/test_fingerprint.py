@@ -99,7 +99,7 @@ def test_refs_have_values_wherever_they_are_kept(sandbox: Sandbox) -> None:
         ("[a] b = c\n", "[a] b = d\n", ["a.b"]),
         ("[user]\n name = a\n", "[user]\n name = a\n", []),
     ],
-)  # fmt: skip
+)
 def test_settings_are_told_by_their_keys(before: str, after: str, keys: list[str]) -> None:
     assert changed_settings(before.encode(), after.encode()) == keys
 

@@ -202,8 +202,16 @@ def test_the_vectors_are_alive(world: World) -> None:
         write(victim.worktree / "a.txt", "work\n")
         vector.plant(victim)
         (victim.home / "fired").unlink(missing_ok=True)
-        for command in ("status", "diff HEAD", "add -A", "commit -qm x", "checkout -f HEAD -- .",
-                        "log -p -1", "gc --auto", "fetch origin"):  # fmt: skip
+        for command in (
+            "status",
+            "diff HEAD",
+            "add -A",
+            "commit -qm x",
+            "checkout -f HEAD -- .",
+            "log -p -1",
+            "gc --auto",
+            "fetch origin",
+        ):
             victim.user(*command.split(), cwd=victim.worktree, check=False)
         alive += [vector.name] if (victim.home / "fired").exists() else []
     assert len(alive) >= 16, alive

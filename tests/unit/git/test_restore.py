@@ -157,9 +157,13 @@ def test_a_change_after_the_snapshot_is_noticed(task: World) -> None:
 def test_a_missing_blob_changes_nothing(task: World) -> None:
     before = on_disk(task.worktree)
     missing = Change(
-        status="A", path=b"x", old_mode=NONE, new_mode=FILE, old_sha=Sha("0" * 40),
+        status="A",
+        path=b"x",
+        old_mode=NONE,
+        new_mode=FILE,
+        old_sha=Sha("0" * 40),
         new_sha=Sha("12" * 20),
-    )  # fmt: skip
+    )
     plan = Restoration(writes=(missing,), deletes=(), left=(), directories=())
     with pytest.raises(GitError, match="lacks"):
         go(task, plan)

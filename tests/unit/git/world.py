@@ -44,9 +44,15 @@ class World:
         self.root = directory / "repo"
         bare_option = ["--bare"] if bare else []
         self.user(
-            "init", "-q", "-b", "main", f"--object-format={object_format}", *bare_option,
-            str(self.root), cwd=directory,
-        )  # fmt: skip
+            "init",
+            "-q",
+            "-b",
+            "main",
+            f"--object-format={object_format}",
+            *bare_option,
+            str(self.root),
+            cwd=directory,
+        )
         self.user("config", "gc.auto", "0")
         self.git = Git.find(self.env)
         self.worktree = directory / "work" / TASK

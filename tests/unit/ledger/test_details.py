@@ -136,10 +136,18 @@ JSON = st.recursive(
 )
 FIELDS = sorted(
     {
-        *RunDetail._fields, *RollbackDetail._fields, *ApplyDetail._fields, *Draft._fields,
-        "undoes", "redoes", "coverage", "diff_stat", "artifacts", "commits",
+        *RunDetail._fields,
+        *RollbackDetail._fields,
+        *ApplyDetail._fields,
+        *Draft._fields,
+        "undoes",
+        "redoes",
+        "coverage",
+        "diff_stat",
+        "artifacts",
+        "commits",
     }
-)  # fmt: skip
+)
 
 
 @given(DETAILS)

@@ -11,9 +11,13 @@ from siding.ledger.step import Step, step_from
 
 def step(number: int, kind: str, **more: Any) -> Step:
     record = {
-        "step_id": f"{number:04d}", "kind": kind, "status": "completed",
-        "parent": f"s{number - 1}", "snapshot": f"s{number}", **more,
-    }  # fmt: skip
+        "step_id": f"{number:04d}",
+        "kind": kind,
+        "status": "completed",
+        "parent": f"s{number - 1}",
+        "snapshot": f"s{number}",
+        **more,
+    }
     return step_from(record)
 
 

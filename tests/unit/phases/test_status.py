@@ -53,8 +53,14 @@ SEED: dict[str, Any] = {
 
 
 def entry(action: str, summary: str = "text", **more: Any) -> Entry:
-    return Entry(timestamp="2025-01-15T12:00:00+08:00", action=action, phase="impl", step=4,
-                 summary=summary, **more)  # fmt: skip
+    return Entry(
+        timestamp="2025-01-15T12:00:00+08:00",
+        action=action,
+        phase="impl",
+        step=4,
+        summary=summary,
+        **more,
+    )
 
 
 def test_the_seeds_own_file_is_read_and_kept() -> None:

@@ -96,8 +96,9 @@ RULES = st.lists(
 def test_what_was_parsed_can_be_kept(policy: Policy, rules: list[str]) -> None:
     parsed = read_policy("\n".join(["rules:", *rules]).encode())
     assert parsed.broken == ""
-    whole = policy._replace(rules=parsed.rules, loosens=parsed.loosens,
-                            examples=(("ls", Action.ALLOW),))  # fmt: skip
+    whole = policy._replace(
+        rules=parsed.rules, loosens=parsed.loosens, examples=(("ls", Action.ALLOW),)
+    )
     assert policy_from(as_record(whole)) == whole
 
 

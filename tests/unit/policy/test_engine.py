@@ -84,9 +84,12 @@ def test_links_are_followed(tmp_path: Path) -> None:
     outside.mkdir()
     (workspace / "link").symlink_to(outside)
     place = Place(
-        cwd=str(workspace), workspace=str(workspace), home="/home/dev", temporary=(),
+        cwd=str(workspace),
+        workspace=str(workspace),
+        home="/home/dev",
+        temporary=(),
         resolve=os.path.realpath,
-    )  # fmt: skip
+    )
     for line, runs in (
         ("rm -rf real/", True),
         ("rm -rf link", True),  # the link itself
@@ -112,8 +115,16 @@ def _rule(name: str, pattern: str, action: Action) -> Rule:
 
 def test_a_projects_rule_sees_every_simple_command() -> None:
     policy = Policy(rules=(_rule("no-make", r"^make\b", Action.BLOCK),))
-    for line in ("make", "true && make x", "sh -c 'make x'", "env A=1 make", "$(make)",
-                 "xargs make", "find . -exec make {} \\;", "'ma'ke"):  # fmt: skip
+    for line in (
+        "make",
+        "true && make x",
+        "sh -c 'make x'",
+        "env A=1 make",
+        "$(make)",
+        "xargs make",
+        "find . -exec make {} \\;",
+        "'ma'ke",
+    ):
         assert judged(line, policy).action is Action.BLOCK, line
     assert judged("cmake .", policy).runs
 

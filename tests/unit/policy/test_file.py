@@ -61,14 +61,17 @@ def test_the_empty_file_is_the_built_in_rules() -> None:
         ("actions: {delete-outside: maybe}\n", "maybe"),
         ("rules: []\nrules: []\n", "given twice"),
         ("- a\n", "mapping"),
-        ("rules:\n  - {name: a, pattern: x, action: log}\n  - {name: a, pattern: y, action: log}\n",
-         "used twice"),
+        (
+            "rules:\n  - {name: a, pattern: x, action: log}\n"
+            "  - {name: a, pattern: y, action: log}\n",
+            "used twice",
+        ),
         ("rules:\n  - {name: git-discards, pattern: x, action: log}\n", "built-in"),
         ("a: &a [*a]\n", "deeply"),
         ("\x00", ""),
         ("x: !!python/object/apply:os.system ['id']\n", ""),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_a_policy_blocks_and_says_where(text: str, where: str) -> None:
     policy = read_policy(text.encode())
     assert where in policy.broken

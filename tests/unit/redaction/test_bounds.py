@@ -73,15 +73,50 @@ def test_a_key_that_goes_on_for_ever_is_not_held() -> None:
 
 
 AGAINST_US = [
-    b"a", b"-----BEGIN ", b"-----BEGIN PRIVATE KEY-----", b"-----BEGIN PRIVATE KEY-----\n", b"x:",
-    b"://", b"@", b"://a:b@", b"$6$", b"$2b$10$", b"password=", b'password="', b"password\t",
-    b'key\\"', b"eyJ-", b"sk-ant-", b"SG.",
-    b"cookie: a=", b"curl -u ", b"aaaaaaaaaaaaaaaaaaaa.", b"eyJaaaaaaaaaaaaaaaaaaaaa.", b"eyJ",
-    b"https://hooks.slack.com/services/", b"PuTTY-User-Key-File-3: ", b"a-_", b"\\",
-    b"Authorization: ", b" ",
-    b"Bearer ", b"\x1b[0m", b"token\x1b[0m", b'"', b"'\\", b"A\n", b"=", b": ", b"\xff", b"\x00",
-    b"1//0", b"sk-", b"xoxb-1-", b'"name":"TOKEN","value":"', b"machine a.b login c password ",
-]  # fmt: skip
+    b"a",
+    b"-----BEGIN ",
+    b"-----BEGIN PRIVATE KEY-----",
+    b"-----BEGIN PRIVATE KEY-----\n",
+    b"x:",
+    b"://",
+    b"@",
+    b"://a:b@",
+    b"$6$",
+    b"$2b$10$",
+    b"password=",
+    b'password="',
+    b"password\t",
+    b'key\\"',
+    b"eyJ-",
+    b"sk-ant-",
+    b"SG.",
+    b"cookie: a=",
+    b"curl -u ",
+    b"aaaaaaaaaaaaaaaaaaaa.",
+    b"eyJaaaaaaaaaaaaaaaaaaaaa.",
+    b"eyJ",
+    b"https://hooks.slack.com/services/",
+    b"PuTTY-User-Key-File-3: ",
+    b"a-_",
+    b"\\",
+    b"Authorization: ",
+    b" ",
+    b"Bearer ",
+    b"\x1b[0m",
+    b"token\x1b[0m",
+    b'"',
+    b"'\\",
+    b"A\n",
+    b"=",
+    b": ",
+    b"\xff",
+    b"\x00",
+    b"1//0",
+    b"sk-",
+    b"xoxb-1-",
+    b'"name":"TOKEN","value":"',
+    b"machine a.b login c password ",
+]
 
 
 @pytest.mark.parametrize("unit", AGAINST_US, ids=[repr(unit) for unit in AGAINST_US])
@@ -95,16 +130,25 @@ def test_what_is_made_to_be_slow(unit: bytes) -> None:
 
 def test_values_of_the_environment() -> None:
     env = {
-        "A_TOKEN": "plain words here1", "B_SECRET": 'q"u\\o!te7', "C_PASSWORD": "postgres",
-        "D_KEY": "/etc/ssl/key.pem", "E_PASSWORD": "short7", "SSH_AUTH_SOCK": "/tmp/x/agent.12",
-        "F_TOKEN": "${OTHER_TOKEN}", "G_CREDENTIALS": "line-one-12345\nline-two-67890",
+        "A_TOKEN": "plain words here1",
+        "B_SECRET": 'q"u\\o!te7',
+        "C_PASSWORD": "postgres",
+        "D_KEY": "/etc/ssl/key.pem",
+        "E_PASSWORD": "short7",
+        "SSH_AUTH_SOCK": "/tmp/x/agent.12",
+        "F_TOKEN": "${OTHER_TOKEN}",
+        "G_CREDENTIALS": "line-one-12345\nline-two-67890",
         "PWD": "/a/b1",
-        "MAX_TOKENS": "123456789012", "H_SECRET": "a/b+c=d1234567",
-    }  # fmt: skip
+        "MAX_TOKENS": "123456789012",
+        "H_SECRET": "a/b+c=d1234567",
+    }
     told = {each.value: each.kind for each in known_values(env)}
     assert set(told.values()) == {
-        b"env:A_TOKEN", b"env:B_SECRET", b"env:G_CREDENTIALS", b"env:H_SECRET"
-    }  # fmt: skip
+        b"env:A_TOKEN",
+        b"env:B_SECRET",
+        b"env:G_CREDENTIALS",
+        b"env:H_SECRET",
+    }
     rules = Redactor(known=known_values(env))
     masked = rules.mask(
         b'plain words here1 {"x": "q\\"u\\\\o!te7"} a%2Fb%2Bc%3Dd1234567 line-two-67890'

@@ -81,8 +81,15 @@ def test_results_of_parallel_calls_come_back_in_order_of_time() -> None:
         ]
     )
     assert [head.uuid for head in chain(tree)] == [
-        "u1", "a1", "a2", "a3", "r2", "r1", "r3", "a4",
-    ]  # fmt: skip
+        "u1",
+        "a1",
+        "a2",
+        "a3",
+        "r2",
+        "r1",
+        "r3",
+        "a4",
+    ]
 
 
 def test_circles_end_the_walk_and_are_told() -> None:

@@ -39,14 +39,25 @@ def message(role: str, text: str) -> dict[str, Any]:
 
 
 ROLLOUT = [
-    item(0, "session_meta", {"id": SESSION, "cwd": "/w", "cli_version": "0.50.0",
-                             "git": {"branch": "main"}}),
+    item(
+        0,
+        "session_meta",
+        {"id": SESSION, "cwd": "/w", "cli_version": "0.50.0", "git": {"branch": "main"}},
+    ),
     item(1, "turn_context", {"model": "gpt-x", "cwd": "/w"}),
     item(2, "response_item", message("user", "<environment_context>x</environment_context>")),
     item(3, "response_item", message("user", "mend it")),
     item(4, "response_item", {"type": "reasoning", "summary": [{"text": "hm"}]}),
-    item(5, "response_item", {"type": "function_call", "name": "shell", "call_id": "c1",
-                              "arguments": '{"command":["ls"]}'}),
+    item(
+        5,
+        "response_item",
+        {
+            "type": "function_call",
+            "name": "shell",
+            "call_id": "c1",
+            "arguments": '{"command":["ls"]}',
+        },
+    ),
     item(6, "event_msg", counted(8100, 100)),
     item(7, "response_item", {"type": "function_call_output", "call_id": "c1", "output": "a.py"}),
     item(8, "response_item", message("assistant", "done")),
@@ -55,24 +66,43 @@ ROLLOUT = [
     item(10, "compacted", {"message": "in short"}),
     item(11, "response_item", message("user", "go on")),
     {"type": "brand-new", "x": 1},
-]  # fmt: skip
+]
 
 CHAT: list[dict[str, Any]] = [
     {"sessionId": SESSION, "projectHash": "ab", "startTime": at(0), "lastUpdated": at(0)},
     {"id": "1", "timestamp": at(1), "type": "user", "content": [{"text": "hel"}, {"text": "lo"}]},
-    {"id": "2", "timestamp": at(2), "type": "gemini", "content": "",
-     "toolCalls": [{"id": "c1", "name": "ls", "args": {"p": "."}, "status": "executing"}]},
-    {"id": "2", "timestamp": at(2), "type": "gemini", "content": "look", "model": "gemini-x",
-     "thoughts": [{"subject": "S", "description": "D"}],
-     "tokens": {"input": 100, "cached": 40, "output": 7, "thoughts": 3},
-     "toolCalls": [{"id": "c1", "name": "ls", "args": {"p": "."}, "status": "success",
-                    "result": [{"functionResponse": {}}], "resultDisplay": "a.py"}]},
+    {
+        "id": "2",
+        "timestamp": at(2),
+        "type": "gemini",
+        "content": "",
+        "toolCalls": [{"id": "c1", "name": "ls", "args": {"p": "."}, "status": "executing"}],
+    },
+    {
+        "id": "2",
+        "timestamp": at(2),
+        "type": "gemini",
+        "content": "look",
+        "model": "gemini-x",
+        "thoughts": [{"subject": "S", "description": "D"}],
+        "tokens": {"input": 100, "cached": 40, "output": 7, "thoughts": 3},
+        "toolCalls": [
+            {
+                "id": "c1",
+                "name": "ls",
+                "args": {"p": "."},
+                "status": "success",
+                "result": [{"functionResponse": {}}],
+                "resultDisplay": "a.py",
+            }
+        ],
+    },
     {"$set": {"summary": "s"}},
     {"id": "3", "timestamp": at(3), "type": "info", "content": "note"},
     {"id": "4", "timestamp": at(4), "type": "user", "content": "wrong way"},
     {"$rewindTo": "4"},
     {"id": "5", "timestamp": at(6), "type": "user", "content": "this way"},
-]  # fmt: skip
+]
 
 
 def data_of(lines: list[dict[str, Any]]) -> bytes:
@@ -249,13 +279,33 @@ def test_a_file_that_is_no_transcript_is_refused(tmp_path: Path) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["type", "payload", "id", "content", "text", "role", "call_id", "output",
-                         "timestamp", "messages", "toolCalls", "$set", "$rewindTo", "info"]),
-        inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "type",
+                    "payload",
+                    "id",
+                    "content",
+                    "text",
+                    "role",
+                    "call_id",
+                    "output",
+                    "timestamp",
+                    "messages",
+                    "toolCalls",
+                    "$set",
+                    "$rewindTo",
+                    "info",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
     max_leaves=8,
-)  # fmt: skip
+)
 LINES = st.lists(
     st.dictionaries(st.sampled_from(["type", "payload", "id", "content", "timestamp"]), JSON)
     | st.sampled_from([*ROLLOUT, *CHAT]),

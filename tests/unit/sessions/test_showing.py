@@ -47,9 +47,23 @@ def test_a_page_holds_nothing_but_text(text: str) -> None:
     found = _Tags()
     found.feed(whole)
     assert found.tags <= {
-        "html", "head", "meta", "title", "style", "body", "h1", "h2", "article", "time", "div",
-        "details", "summary", "pre", "p", "hr",
-    }  # fmt: skip
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "article",
+        "time",
+        "div",
+        "details",
+        "summary",
+        "pre",
+        "p",
+        "hr",
+    }
     assert found.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class"}
     assert not set(whole) & set("\x1b\u202e\u200b\x00")
     whole.encode()

@@ -194,12 +194,19 @@ def test_a_record_that_only_shows_its_damage_when_it_is_read(tmp_path: Path) -> 
 def test_foreign_field_types_are_read_leniently(tmp_path: Path) -> None:
     odd: list[dict[str, Any]] = [
         {"type": "user", "uuid": "u1", "parentUuid": 7, "timestamp": at(1), "message": "words"},
-        {"type": "assistant", "uuid": "a1", "parentUuid": "u1", "timestamp": at(2),
-         "message": {"id": 5, "content": None}, "isSidechain": "no", "agentId": 3},
+        {
+            "type": "assistant",
+            "uuid": "a1",
+            "parentUuid": "u1",
+            "timestamp": at(2),
+            "message": {"id": 5, "content": None},
+            "isSidechain": "no",
+            "agentId": 3,
+        },
         {"type": 3, "uuid": "x"},
         {"type": "user", "uuid": 9},
         {"type": "system", "subtype": "compact_boundary", "uuid": "b", "compactMetadata": [1]},
-    ]  # fmt: skip
+    ]
     path = written(tmp_path / "t.jsonl", odd)
     with Transcript.whole(path) as transcript:
         assert list(transcript.tree.heads) == ["u1", "a1", "b"]

@@ -63,12 +63,29 @@ def test_a_long_line_goes_on_in_the_next_row() -> None:
 
 
 PIECES = st.lists(
-    st.sampled_from([
-        b"plain", b"\n", b"\r", b"\r\n", b"\x1b[31m", b"\x1b[0m", b"\x1b[2K", b"\x1b", b"[", b"m",
-        b"\x1b]0;t\x07", b"\xe2\x82\xac", b"\xe2", b"<script>", b"\x07", b"&amp;", b"\x1b[38;5",
-    ]),
+    st.sampled_from(
+        [
+            b"plain",
+            b"\n",
+            b"\r",
+            b"\r\n",
+            b"\x1b[31m",
+            b"\x1b[0m",
+            b"\x1b[2K",
+            b"\x1b",
+            b"[",
+            b"m",
+            b"\x1b]0;t\x07",
+            b"\xe2\x82\xac",
+            b"\xe2",
+            b"<script>",
+            b"\x07",
+            b"&amp;",
+            b"\x1b[38;5",
+        ]
+    ),
     max_size=30,
-)  # fmt: skip
+)
 
 
 @given(PIECES, st.lists(st.integers(0, 200), max_size=6))

@@ -21,9 +21,11 @@ def made(directory: Path, before: dict[str, bytes], after: dict[str, bytes]) -> 
         (directory / name).mkdir(exist_ok=True)
     done = subprocess.run(
         ["git", "-c", "core.quotePath=true", "diff", "--no-index", "--binary", "-M", "a", "b"],
-        cwd=directory, capture_output=True, check=False,
+        cwd=directory,
+        capture_output=True,
+        check=False,
         env={"PATH": "/usr/bin:/bin", "HOME": str(directory), "GIT_CONFIG_NOSYSTEM": "1"},
-    )  # fmt: skip
+    )
     assert done.returncode in (0, 1), done.stderr
     patch = directory / "0001.patch"
     patch.write_bytes(done.stdout)
@@ -41,8 +43,13 @@ def test_files_names_and_counts(tmp_path: Path) -> None:
         "long name.txt": b"1\n2\n3\n",
         "bin": b"\0\1",
     }
-    after = {"same.py": b"b\nc\n", "new.txt": b"", "länger.txt": b"1\n2\n3\n",
-             "bin": b"\0\2", "tab\there": b"x"}  # fmt: skip
+    after = {
+        "same.py": b"b\nc\n",
+        "new.txt": b"",
+        "länger.txt": b"1\n2\n3\n",
+        "bin": b"\0\2",
+        "tab\there": b"x",
+    }
     parts = {part.name: part for part in parts_of(made(tmp_path, before, after))}
     by_end = {name.rpartition("/")[2]: part for name, part in parts.items()}
     assert (by_end["same.py"].additions, by_end["same.py"].deletions) == (2, 1)
@@ -62,8 +69,11 @@ def test_lines_that_look_like_headers_are_lines(tmp_path: Path) -> None:
     rows = all_rows(span, part)
     assert len(rows) == part.rows
     assert [row.text for row in rows if row.kind == "add"] == [
-        "++ y", "@@ -2 +2 @@", "diff --git a/y b/y", "no newline",
-    ]  # fmt: skip
+        "++ y",
+        "@@ -2 +2 @@",
+        "diff --git a/y b/y",
+        "no newline",
+    ]
     assert rows[-1].kind == "note"
 
 

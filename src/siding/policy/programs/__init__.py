@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import Output
+from siding.policy.names import ordered
 from siding.policy.programs import plain, tables
 from siding.policy.programs.whereabouts import MODULE_OF
 
@@ -21,9 +22,10 @@ _PLAIN: Mapping[str, Judge] = {
     **dict.fromkeys(tables.AGENTS, plain.agent),
 }
 
-_SYSTEM_DIRECTORIES = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/",
-                       "/usr/local/sbin/", "/opt/homebrew/bin/", "/opt/local/bin/", "/lib/",
-                       "/lib64/")  # fmt: skip
+_SYSTEM_DIRECTORIES = ordered("""
+    /bin/ /usr/bin/ /usr/local/bin/ /sbin/ /usr/sbin/ /usr/local/sbin/ /opt/homebrew/bin/
+    /opt/local/bin/ /lib/ /lib64/
+""")
 
 
 def known_program(name: str) -> bool:
@@ -51,8 +53,10 @@ def judge(examiner: "Examiner", call: "Call") -> Output:
             return plain.runner(examiner, call)
         return plain.unknown(examiner, call)
     if first.startswith(_SYSTEM_DIRECTORIES) and first.rpartition("/")[0] + "/" in (
-        *_SYSTEM_DIRECTORIES, "/lib/x86_64-linux-gnu/", "/lib/aarch64-linux-gnu/"
-    ):  # fmt: skip
+        *_SYSTEM_DIRECTORIES,
+        "/lib/x86_64-linux-gnu/",
+        "/lib/aarch64-linux-gnu/",
+    ):
         return found(examiner, call) if found is not None else plain.unknown(examiner, call)
     output = plain.workspace_program(examiner, call)
     if found is not None and found is not plain.runner:

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, UNKNOWN, Output, known, shown_words
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import runner, setup_script
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 # interpreter -> family, options that hold text, options that load something, options with values
 _FAMILIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
-    "node": ("node", ("-e", "--eval", "-p", "--print", "-pe"),
-             ("-r", "--require", "--import", "--loader", "--experimental-loader", "--inspect-brk"),
-             ("--max-old-space-size", "-C")),
+    "node": (
+        "node",
+        ("-e", "--eval", "-p", "--print", "-pe"),
+        ("-r", "--require", "--import", "--loader", "--experimental-loader", "--inspect-brk"),
+        ("--max-old-space-size", "-C"),
+    ),
     "bun": ("node", ("-e", "--eval", "-p", "--print"), ("-r", "--preload"), ("--cwd",)),
     "deno": ("node", ("-e",), (), ()),
     "perl": ("perl", ("-e", "-E"), ("-I",), ("-F", "-0")),
@@ -28,7 +31,7 @@ _FAMILIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...
     "luajit": ("lua", ("-e",), ("-l",), ()),
     "Rscript": ("R", ("-e",), (), ()),
     "R": ("R", ("-e",), ("-f", "--file"), ()),
-}  # fmt: skip
+}
 
 
 def python(examiner: "Examiner", call: "Call") -> Output:
@@ -95,18 +98,9 @@ _MODULES = names(
 def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
 
     name = words[0] if words else ""
-    if name in (
-        "siding",
-        "pip",
-        "twine",
-        "poetry",
-        "uv",
-        "hatch",
-        "pipx",
-        "virtualenv",
-        "pre_commit",
-        "tox",
-    ):
+    if name in ordered("""
+        siding pip twine poetry uv hatch pipx virtualenv pre_commit tox
+    """):
         return examiner.judges.judge(examiner, call._replace(words=tuple(words)))
     if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
         _server(examiner, call, words[1:])
@@ -262,6 +256,6 @@ JUDGES = {
         ),
         interpreter,
     ),
-}  # fmt: skip
+}
 JUDGES["nodejs"] = JUDGES["node"]
 _FAMILIES["nodejs"] = _FAMILIES["node"]

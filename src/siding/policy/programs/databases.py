@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, Output, known, shown_words
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import reads_all
@@ -27,25 +27,9 @@ def database(examiner: "Examiner", call: "Call") -> Output:
     texts = [w for w in words if " " in w or w.startswith((".", "\\", "!"))]
     given = arguments(
         words,
-        (
-            "-c",
-            "-e",
-            "-f",
-            "-o",
-            "-h",
-            "-U",
-            "-d",
-            "-p",
-            "--command",
-            "-L",
-            "--execute",
-            "--file",
-            "--output",
-            "--eval",
-            "-P",
-            "-u",
-            "-D",
-        ),
+        ordered("""
+            -c -e -f -o -h -U -d -p --command -L --execute --file --output --eval -P -u -D
+        """),
     )
     texts += given.values("-c", "-e", "--command", "--execute", "--eval")
     texts += [call.stdin.text] if call.stdin.text else []
@@ -68,9 +52,11 @@ def _sql(examiner: "Examiner", call: "Call", text: str) -> None:
     if not known(text):
         examiner.found("code-from-input", text)
         return
-    meta = re.search(r"(?m)(?:^|;)[^\S\n]*(?:\\[!goi|wscr]|\\copy|\.(?:shell|system|output|once"
-                     r"|import|load|save|backup|read|restore|excel|archive|clone|open)|system\s|source\s)",
-                     text)  # fmt: skip
+    meta = re.search(
+        r"(?m)(?:^|;)[^\S\n]*(?:\\[!goi|wscr]|\\copy|\.(?:shell|system|output|once"
+        r"|import|load|save|backup|read|restore|excel|archive|clone|open)|system\s|source\s)",
+        text,
+    )
     if meta or re.search(r"(?is)\bprogram\b|load_extension|writefile|readfile", text):
         examiner.found("code-unclear", text[:120])
         for line in re.findall(r"(?:\\!|\.shell|\.system|system)\s*(.+)", text):
@@ -88,7 +74,7 @@ _REDIS_LOOKS = names(
     ping get mget keys scan info dbsize ttl type exists hgetall hget llen lrange smembers zrange
     monitor client memory time echo lastsave
     """
-)  # fmt: skip
+)
 
 
 def key_store(examiner: "Examiner", call: "Call") -> Output:
@@ -123,4 +109,4 @@ JUDGES = {
         ),
         key_store,
     ),
-}  # fmt: skip
+}

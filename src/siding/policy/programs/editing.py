@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, UNKNOWN, Output, known
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import options, reader
@@ -18,10 +18,11 @@ def awk(examiner: "Examiner", call: "Call") -> Output:
     """Judge awk: its programs can run others and write files."""
     given = arguments(
         call.arguments,
-        ("-F", "-v", "-f", "--file", "-e", "--source", "-i", "--include", "-l", "--load", "-E",
-         "--assign", "--field-separator"),
+        ordered("""
+            -F -v -f --file -e --source -i --include -l --load -E --assign --field-separator
+        """),
         stop_at_operand=True,
-    )  # fmt: skip
+    )
     for value in given.values("-i", "--include"):
         if value == "inplace":
             for operand in given.operands[1:]:
@@ -209,8 +210,9 @@ def editor(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-_EDITOR_COMMANDS = ("-c", "--cmd", "-S", "--eval", "-eval", "-f", "-l", "--load", "-u", "-x",
-                    "--script", "-script", "--execute", "-e")  # fmt: skip
+_EDITOR_COMMANDS = ordered("""
+    -c --cmd -S --eval -eval -f -l --load -u -x --script -script --execute -e
+""")
 
 
 def pager(examiner: "Examiner", call: "Call") -> Output:
@@ -239,9 +241,14 @@ def asked(examiner: "Examiner", call: "Call") -> Output:
         return ANYTHING
     options(examiner, call)
     words = [w for w in call.arguments if not w.startswith("-")]
-    inline = any(w in ("-e", "-c", "-x", "-ex", "--eval", "-eval", "-E", "--command", "-Command",
-                       "/c", "/k", "-EncodedCommand", "-enc", "-r", "--expr", "-batch")
-                 for w in map(str, call.arguments))  # fmt: skip
+    inline = any(
+        w
+        in ordered("""
+            -e -c -x -ex --eval -eval -E --command -Command /c /k -EncodedCommand -enc -r --expr
+            -batch
+        """)
+        for w in map(str, call.arguments)
+    )
     if not inline and len(words) == 1 and examiner.zone(words[0], call.state) is Zone.INSIDE:
         return ANYTHING
     examiner.found("code-unclear", " ".join(call.words[:6]))
@@ -285,4 +292,4 @@ JUDGES = {
         asked,
     ),
     **dict.fromkeys(("bc", "dc"), calculator),
-}  # fmt: skip
+}

@@ -4,9 +4,10 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, UNKNOWN, Output, known
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import HARMLESS_DEVICES, Zone
+from siding.policy.programs.archives import COMPRESSORS
 from siding.policy.programs.plain import dangerous_argument, options, reader
 
 if TYPE_CHECKING:
@@ -33,9 +34,21 @@ def remove(examiner: "Examiner", call: "Call") -> Output:
 def copy(examiner: "Examiner", call: "Call") -> Output:
     """Judge cp and install: reads its sources, writes its target."""
     given = arguments(
-        call.arguments, ("-t", "--target-directory", "-m", "-o", "-g", "-S", "--mode", "--owner",
-                         "--group", "--suffix", "-s" if call.name == "install" else "--suffix"),
-    )  # fmt: skip
+        call.arguments,
+        (
+            "-t",
+            "--target-directory",
+            "-m",
+            "-o",
+            "-g",
+            "-S",
+            "--mode",
+            "--owner",
+            "--group",
+            "--suffix",
+            "-s" if call.name == "install" else "--suffix",
+        ),
+    )
     options(examiner, call)
     targets = given.values("-t", "--target-directory")
     sources = list(given.operands)
@@ -119,9 +132,9 @@ def _link_to(examiner: "Examiner", call: "Call", source: str) -> bool:
 
 def make(examiner: "Examiner", call: "Call") -> Output:
     """Judge programs whose operands are files or directories they make or change."""
-    with_value: tuple[str, ...] = (
-        "-m", "--mode", "-d", "--date", "-r", "--reference", "-t", "-s", "--size", "-o",
-                  "--suffix", "-p", "--tmpdir", "-l", "--length")  # fmt: skip
+    with_value: tuple[str, ...] = ordered("""
+        -m --mode -d --date -r --reference -t -s --size -o --suffix -p --tmpdir -l --length
+    """)
     if call.name in ("mkdir", "mkfifo"):
         with_value = ("-m", "--mode")
     elif call.name == "touch":
@@ -203,105 +216,6 @@ def _here(examiner: "Examiner", call: "Call", operand: str) -> bool:
     return call.name in ("chmod", "chattr") and examiner.is_workspace(operand, call.state)
 
 
-# -- archives ----------------------------------------------------------------------------------
-
-_TAR_RUNS = ("-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F",
-             "--info-script", "--new-volume-script", "--rmt-command", "--rsh-command")  # fmt: skip
-
-
-def tar(examiner: "Examiner", call: "Call") -> Output:
-    """Judge tar: where it unpacks to, what it packs, and the options that run programs."""
-    words = list(call.arguments)
-    if words and not words[0].startswith("-"):
-        words[0] = "-" + words[0]
-    if words and re.fullmatch(r"-[A-Za-z]*f[A-Za-z]+", words[0]):  # xfv: the f takes the next word
-        words[0] = words[0].replace("f", "") + "f"
-    with_value = ("-f", "--file", "-C", "--directory", "-T", "--files-from", "-X", "--exclude",
-                  "--exclude-from", "--transform", "--strip-components", "-b", "--owner", "--group",
-                  "--mode", "-g", "-V", "--one-top-level", *_TAR_RUNS)  # fmt: skip
-    given = arguments(words, with_value)
-    for name, value in given.options:
-        if any(name == each or (len(name) > 5 and each.startswith(name)) for each in _TAR_RUNS):
-            simple = name in ("-I", "--use-compress-program") and value in _COMPRESSORS
-            if not simple and not (name == "--checkpoint-action" and value in ("dot", "echo")):
-                examiner.found("option-runs-program", f"{name}={value}")
-                examiner.inner_text(name, (value or "").removeprefix("exec="), call.state)
-    unpacks = given.has("-x", "--extract", "--get")
-    packs = given.has("-c", "-r", "-u", "--create", "--append", "--update")
-    for directory in given.values("-C", "--directory", "--one-top-level"):
-        if unpacks:
-            examiner.writes_into(directory, call.state)
-        else:
-            examiner.reads(directory, call.state)
-    if unpacks and given.has("-P", "--absolute-names"):
-        examiner.found("write-unknown", "-P")
-    for archive in given.values("-f", "--file"):
-        if packs:
-            examiner.writes(archive, call.state)
-    return _packed(examiner, call, given.operands) if packs else ANYTHING
-
-
-_COMPRESSORS = frozenset({"gzip", "pigz", "bzip2", "pbzip2", "xz", "pxz", "zstd", "lz4", "brotli"})
-
-
-def _packed(examiner: "Examiner", call: "Call", operands: tuple[str, ...]) -> Output:
-    for operand in operands:
-        examiner.reads(operand, call.state)
-        if examiner.zone(operand, call.state) in (Zone.HOME, Zone.SYSTEM):
-            examiner.found("read-secret", operand)
-    return ANYTHING
-
-
-def unzip(examiner: "Examiner", call: "Call") -> Output:
-    """Judge unzip, 7z and the like."""
-    given = arguments(
-        call.arguments, ("-d", "-x", "-P", "-o" if call.name.startswith("7") else "-d")
-    )
-    for directory in (*given.values("-d"), *(given.values("-o") if call.name[0] == "7" else ())):
-        examiner.writes_into(directory, call.state)
-    return ANYTHING
-
-
-def zip_files(examiner: "Examiner", call: "Call") -> Output:
-    """Judge zip."""
-    given = arguments(
-        call.arguments, ("-TT", "--unzip-command", "-x", "-i", "-P", "-b", "-n", "-t")
-    )
-    for name, value in given.options:
-        if name in ("-TT", "--unzip-command"):
-            examiner.found("option-runs-program", f"{name} {value}")
-            examiner.inner_text(name, value or "", call.state)
-    for operand in given.operands[:1]:
-        examiner.writes(operand, call.state)
-    return _packed(examiner, call, given.operands[1:])
-
-
-def compress(examiner: "Examiner", call: "Call") -> Output:
-    """Judge gzip, xz, zstd and their opposites: they replace the files they are given."""
-    given = arguments(call.arguments, ("-S", "-o", "-T", "-L", "--suffix"))
-    shows = given.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list")
-    for operand in given.operands:
-        if shows:
-            examiner.reads(operand, call.state)
-        else:
-            examiner.writes(operand, call.state)
-    for value in given.values("-o"):
-        examiner.writes(value, call.state)
-    return Output(remote=call.stdin.remote)
-
-
-def unpack_list(examiner: "Examiner", call: "Call") -> Output:
-    """Judge cpio, pax, ar."""
-    given = arguments(call.arguments, ("-D", "--directory", "-F", "-O", "--rsh-command"))
-    for directory in given.values("-D", "--directory", "-O", "-F"):
-        examiner.writes_into(directory, call.state)
-    if given.has("--rsh-command"):
-        examiner.found("option-runs-program", "--rsh-command")
-    if given.has("-i", "--extract") and not given.has("--no-absolute-filenames", "-t"):
-        examiner.found("write-unknown", call.name)
-    return ANYTHING
-
-
 # -- finding -----------------------------------------------------------------------------------
 
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
@@ -354,8 +268,10 @@ def _find_deletes(examiner: "Examiner", call: "Call", starts: list[str], tests: 
         examiner.deletes(start, call.state, recursive=True)
 
 
-_SELECTORS = ("-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer",
-              "-empty", "-mtime", "-mmin", "-size", "-xtype", "-lname")  # fmt: skip
+_SELECTORS = ordered("""
+    -name -iname -path -ipath -wholename -regex -iregex -newer -empty -mtime -mmin -size -xtype
+    -lname
+""")
 
 
 def _selects(tests: list[str]) -> bool:
@@ -369,9 +285,13 @@ def _selects(tests: list[str]) -> bool:
 
 
 def _find_runs(
-    examiner: "Examiner", call: "Call", how: str, words: list[str], starts: list[str],
+    examiner: "Examiner",
+    call: "Call",
+    how: str,
+    words: list[str],
+    starts: list[str],
     tests: list[str],
-) -> None:  # fmt: skip
+) -> None:
     examiner.budget.spend(len(tests) // 8, "judging its commands")
     selects = _selects(tests)
     for start in starts:
@@ -395,8 +315,11 @@ def fd(examiner: "Examiner", call: "Call") -> Output:
             at = words.index(flag)
             given = arguments(words[:at], ("-e", "-t", "-d", "-E", "--extension", "--type"))
             selects = given.has("-e", "--extension") or given.operands[:1] not in (
-                (), ("",), (".",), (".*",)
-            )  # fmt: skip
+                (),
+                ("",),
+                (".",),
+                (".*",),
+            )
             for start in given.operands[1:] or (".",):
                 found = f"{start.rstrip('/')}/{ANY}{ANY}x"
                 if not examiner.is_workspace(start, call.state) or (
@@ -427,8 +350,10 @@ def patch(examiner: "Examiner", call: "Call") -> Output:
 
 def split(examiner: "Examiner", call: "Call") -> Output:
     """Judge split and csplit."""
-    given = arguments(call.arguments, ("-a", "-b", "-C", "-l", "-n", "-t", "--filter", "--bytes",
-                                       "--lines", "-f", "--prefix"))  # fmt: skip
+    given = arguments(
+        call.arguments,
+        ("-a", "-b", "-C", "-l", "-n", "-t", "--filter", "--bytes", "--lines", "-f", "--prefix"),
+    )
     for command in given.values("--filter"):
         examiner.found("option-runs-program", f"--filter={command}")
         examiner.inner_text("--filter", command, call.state)
@@ -442,14 +367,21 @@ def split(examiner: "Examiner", call: "Call") -> Output:
 
 def sort(examiner: "Examiner", call: "Call") -> Output:
     """Judge sort and uniq: an option, or the second operand, is a file they write."""
-    given = arguments(call.arguments, ("-o", "--output", "-k", "-t", "-S", "-T", "--key",
-                                       "--compress-program", "--files0-from", "--parallel",
-                                       "-f", "-s", "-w"))  # fmt: skip
+    given = arguments(
+        call.arguments,
+        ordered("""
+            -o --output -k -t -S -T --key --compress-program --files0-from --parallel -f -s -w
+        """),
+    )
     if call.name == "sort":
-        given = arguments(call.arguments, ("-o", "--output", "-k", "-t", "-S", "-T", "--key",
-                                           "--compress-program", "--files0-from"))  # fmt: skip
+        given = arguments(
+            call.arguments,
+            ordered("""
+                -o --output -k -t -S -T --key --compress-program --files0-from
+            """),
+        )
     for command in given.values("--compress-program"):
-        if command not in _COMPRESSORS:
+        if command not in COMPRESSORS:
             examiner.found("option-runs-program", f"--compress-program={command}")
     for path in given.values("-o", "--output"):
         examiner.writes(path, call.state)
@@ -473,21 +405,23 @@ def date(examiner: "Examiner", call: "Call") -> Output:
     return Output(text=NUMBER + "\n")
 
 
-_RSYNC_DELETES = ("--delete", "--del", "--delete-before", "--delete-during", "--delete-delay",
-                  "--delete-after", "--delete-excluded", "--delete-missing-args",
-                  "--remove-source-files")  # fmt: skip
+_RSYNC_DELETES = ordered("""
+    --delete --del --delete-before --delete-during --delete-delay --delete-after --delete-excluded
+    --delete-missing-args --remove-source-files
+""")
 
 
 def transfer(examiner: "Examiner", call: "Call") -> Output:
     """Judge rsync and scp: between here and another machine, or between two places here."""
-    with_value: tuple[str, ...] = (
-        "-e", "--rsh", "--rsync-path", "--exclude", "--include", "-f", "--filter", "-S",
-                  "-o", "-F", "-P", "-i", "-l", "-c", "-J", "-D", "--port", "--files-from",
-                  "--log-file", "--backup-dir", "-T", "--temp-dir", "--link-dest",
-                  "--compare-dest", "--partial-dir", "--chmod", "--bwlimit")  # fmt: skip
+    with_value: tuple[str, ...] = ordered("""
+        -e --rsh --rsync-path --exclude --include -f --filter -S -o -F -P -i -l -c -J -D --port
+        --files-from --log-file --backup-dir -T --temp-dir --link-dest --compare-dest --partial-dir
+        --chmod --bwlimit
+    """)
     if call.name == "rsync":
-        with_value = tuple(o for o in with_value if o not in ("-S", "-o", "-F", "-P", "-i", "-l",
-                                                              "-c", "-J", "-D"))  # fmt: skip
+        with_value = tuple(
+            o for o in with_value if o not in ("-S", "-o", "-F", "-P", "-i", "-l", "-c", "-J", "-D")
+        )
     given = arguments(call.arguments, with_value)
     if not given.operands:
         return ANYTHING
@@ -533,30 +467,24 @@ def arguments_only(examiner: "Examiner", call: "Call") -> Output:
 
 JUDGES = {
     **dict.fromkeys(
-        names(
-            """rm rmdir unlink shred trash trash-put srm wipe gio-trash rimraf del-cli"""
-        ),
+        names("""rm rmdir unlink shred trash trash-put srm wipe gio-trash rimraf del-cli"""),
         remove,
     ),
     **dict.fromkeys(("cp", "install", "ginstall"), copy),
     **dict.fromkeys(("mkdir", "touch", "truncate", "mkfifo", "mktemp", "fallocate"), make),
-    **dict.fromkeys(("chmod", "chown", "chgrp", "chattr", "setfacl", "setfattr", "setcap",
-                     "chcon"), permissions),
-    **dict.fromkeys(("tar", "bsdtar", "gtar"), tar),
-    **dict.fromkeys(("unzip", "7z", "7za", "7zz", "unrar", "unar", "bsdunzip"), unzip),
     **dict.fromkeys(
-        names(
-            """gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 unlz4 pigz brotli lzma"""
-        ),
-        compress,
+        ("chmod", "chown", "chgrp", "chattr", "setfacl", "setfattr", "setcap", "chcon"), permissions
     ),
-    **dict.fromkeys(("cpio", "pax"), unpack_list),
     **dict.fromkeys(("tee", "sponge"), tee),
     **dict.fromkeys(("fd", "fdfind"), fd),
     **dict.fromkeys(("split", "csplit"), split),
     **dict.fromkeys(("sort", "uniq", "xxd"), sort),
     **dict.fromkeys(("rsync", "scp"), transfer),
     **dict.fromkeys(("dos2unix", "unix2dos", "rename", "recode"), arguments_only),
-    "mv": move, "ln": link, "dd": dd, "zip": zip_files, "find": find, "patch": patch,
+    "mv": move,
+    "ln": link,
+    "dd": dd,
+    "find": find,
+    "patch": patch,
     "date": date,
-}  # fmt: skip
+}

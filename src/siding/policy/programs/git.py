@@ -5,15 +5,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANY, ANYTHING, MARKS, NUMBER, UNKNOWN, Output, known, shown_words
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
 from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
 
-_GLOBAL_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix",
-                  "--config-env", "--exec-path", "--attr-source", "--list-cmds")  # fmt: skip
+_GLOBAL_VALUES = ordered("""
+    -C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source
+    --list-cmds
+""")
 
 # Commands that only look, or only add to what is recorded.
 _PLAIN = names(
@@ -44,11 +46,12 @@ _RUNS = re.compile(
     r"|guitool\..+|instaweb\..+|imap\..+|extensions\..+|commit\.template|blame\.ignorerevsfile"
     r"|transfer\.fsckobjects|fsck\..+|gc\..+|advice\.x|maintenance\..+|hook\..+|lfs\..+)$"
 )
-_RUNS_OPTIONS = ("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager",
-                 "--template", "--ext-diff", "--textconv", "--smtp-server", "--sendmail-cmd",
-                 "--to-cmd", "--cc-cmd", "--index-filter", "--tree-filter", "--msg-filter",
-                 "--env-filter", "--commit-filter", "--parent-filter", "--tag-name-filter",
-                 "--setup", "--trailer-command", "--gui-tool")  # fmt: skip
+_RUNS_OPTIONS = ordered("""
+    --upload-pack --receive-pack --exec --extcmd --open-files-in-pager --template --ext-diff
+    --textconv --smtp-server --sendmail-cmd --to-cmd --cc-cmd --index-filter --tree-filter
+    --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter --setup
+    --trailer-command --gui-tool
+""")
 
 Judge = Callable[["Examiner", "Call", Arguments], None]
 
@@ -110,8 +113,11 @@ def _global_option(examiner: "Examiner", call: "Call", name: str, value: str) ->
         examiner.found("git-runs-programs", f"--exec-path={value}")
     elif name in ("--git-dir", "--work-tree"):
         zone = examiner.zone(value, call.state)
-        if not (zone is Zone.INSIDE or zone is Zone.REPOSITORY
-                or examiner.is_workspace(value, call.state)):  # fmt: skip
+        if not (
+            zone is Zone.INSIDE
+            or zone is Zone.REPOSITORY
+            or examiner.is_workspace(value, call.state)
+        ):
             examiner.found("git-elsewhere", value)
     elif UNKNOWN in name:
         examiner.found("git-unknown", name)
@@ -130,11 +136,10 @@ def _place(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> N
     """git by discovery acts on the repository around the directory it is started in."""
     if verb in ("clone", "init", "version", "help", "ls-remote", "config", "hash-object"):
         return
-    looks = verb in ("status", "log", "show", "diff", "blame", "grep", "rev-parse", "ls-files",
-                     "ls-tree", "cat-file", "describe", "rev-list", "shortlog", "for-each-ref",
-                     "remote", "branch", "show-ref", "name-rev", "check-ignore") and not [
-        w for w in words if re.match(r"-[dDmMcCf]|--delete|--force|--move", w)
-    ]  # fmt: skip
+    looks = verb in ordered("""
+        status log show diff blame grep rev-parse ls-files ls-tree cat-file describe rev-list
+        shortlog for-each-ref remote branch show-ref name-rev check-ignore
+    """) and not [w for w in words if re.match(r"-[dDmMcCf]|--delete|--force|--move", w)]
     if call.state.cwd is None:
         examiner.found("git-elsewhere" if not looks else "git-unknown", "in an unknown directory")
     elif not looks and not examiner.is_workspace(".", call.state):
@@ -144,8 +149,9 @@ def _place(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> N
 def _programs(examiner: "Examiner", call: "Call", words: list[str]) -> None:
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
-        if name in _RUNS_OPTIONS or (len(name) > 6 and any(o.startswith(name) and name[:2] == "--"
-                                                           for o in _RUNS_OPTIONS)):  # fmt: skip
+        if name in _RUNS_OPTIONS or (
+            len(name) > 6 and any(o.startswith(name) and name[:2] == "--" for o in _RUNS_OPTIONS)
+        ):
             if name in ("--template", "--textconv", "--ext-diff") and not equals:
                 continue
             value = value if equals else (words[index + 1] if index + 1 < len(words) else "")
@@ -184,8 +190,18 @@ def _reset(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 
 
 def _checkout(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-f", "--force", "-B", "--discard-changes", "-C", "--force-create", "--ours",
-                 "--theirs", "--merge", "--overwrite-ignore"):  # fmt: skip
+    if given.has(
+        "-f",
+        "--force",
+        "-B",
+        "--discard-changes",
+        "-C",
+        "--force-create",
+        "--ours",
+        "--theirs",
+        "--merge",
+        "--overwrite-ignore",
+    ):
         _discards(examiner, call)
         return
     creates = given.has("-b", "-c", "--create", "--orphan", "--detach", "-d", "-t", "--track")
@@ -236,10 +252,17 @@ def _tag(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 def _push(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     if given.has("-n", "--dry-run"):
         return
-    if given.has("-f", "--force", "--force-with-lease", "--force-if-includes", "--mirror",
-                 "--delete", "-d", "--prune", "--all") or any(
-        word.startswith(("+", ":")) or UNKNOWN in word for word in given.operands[1:]
-    ):  # fmt: skip
+    if given.has(
+        "-f",
+        "--force",
+        "--force-with-lease",
+        "--force-if-includes",
+        "--mirror",
+        "--delete",
+        "-d",
+        "--prune",
+        "--all",
+    ) or any(word.startswith(("+", ":")) or UNKNOWN in word for word in given.operands[1:]):
         _rewrites(examiner, call)
     if given.operands and _elsewhere(given.operands[0]):
         examiner.found("send-data", given.operands[0])
@@ -252,8 +275,9 @@ def _elsewhere(remote: str) -> bool:
 def _remote(examiner: "Examiner", call: "Call", given: Arguments) -> None:
     verb = given.operands[0] if given.operands else ""
     if verb in ("add", "set-url", "rename", "remove", "rm"):
-        examiner.found("send-data" if verb in ("add", "set-url") else "git-rewrites",
-                       shown_words(call.words))  # fmt: skip
+        examiner.found(
+            "send-data" if verb in ("add", "set-url") else "git-rewrites", shown_words(call.words)
+        )
 
 
 def _commit(examiner: "Examiner", call: "Call", given: Arguments) -> None:
@@ -399,8 +423,17 @@ def _notes(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 
 
 def _lfs(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] not in (("ls-files",), ("status",), ("env",), ("version",), ("pull",),
-                                  ("fetch",), ("track",), ("logs",), ("checkout",)):  # fmt: skip
+    if given.operands[:1] not in (
+        ("ls-files",),
+        ("status",),
+        ("env",),
+        ("version",),
+        ("pull",),
+        ("fetch",),
+        ("track",),
+        ("logs",),
+        ("checkout",),
+    ):
         _rewrites(examiner, call)
 
 
@@ -431,38 +464,87 @@ def _archive(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 
 
 _VALUES: dict[str, tuple[str, ...]] = {
-    "checkout": ("-b", "--orphan"), "switch": ("-c", "--create", "--orphan"),
-    "commit": ("-m", "-F", "-C", "-c", "-t", "--author", "--date", "--message", "--file",
-               "--fixup", "--squash", "--trailer", "-S"),
-    "stash": ("-m", "--message"), "rebase": ("-x", "--exec", "--onto", "-s", "-X", "-S"),
-    "push": ("-o", "--push-option", "--repo"), "tag": ("-m", "-F", "-u", "--sort", "--format"),
-    "clone": ("-c", "--config", "-b", "--branch", "--depth", "-o", "--origin", "--template", "-u",
-              "--reference", "--separate-git-dir", "-j", "--filter", "--upload-pack"),
+    "checkout": ("-b", "--orphan"),
+    "switch": ("-c", "--create", "--orphan"),
+    "commit": ordered("""
+            -m -F -C -c -t --author --date --message --file --fixup --squash --trailer -S
+        """),
+    "stash": ("-m", "--message"),
+    "rebase": ("-x", "--exec", "--onto", "-s", "-X", "-S"),
+    "push": ("-o", "--push-option", "--repo"),
+    "tag": ("-m", "-F", "-u", "--sort", "--format"),
+    "clone": ordered("""
+            -c --config -b --branch --depth -o --origin --template -u --reference
+            --separate-git-dir -j --filter --upload-pack
+        """),
     "config": ("-f", "--file", "--blob", "--type", "--default", "--get-urlmatch"),
-    "worktree": ("-b", "-B", "--reason", "--expire"), "restore": ("-s", "--source"),
+    "worktree": ("-b", "-B", "--reason", "--expire"),
+    "restore": ("-s", "--source"),
     "init": ("--template", "--separate-git-dir", "-b", "--initial-branch"),
     "branch": ("-u", "--set-upstream-to", "--sort", "--format", "--contains", "--merged"),
     "grep": ("-e", "-f", "-A", "-B", "-C", "-m", "-O", "--max-depth"),
-    "difftool": ("-x", "--extcmd", "-t", "--tool"), "submodule": ("-b", "--reference", "--depth"),
-    "apply": ("-p", "-C"), "clean": ("-e", "--exclude"),
-}  # fmt: skip
+    "difftool": ("-x", "--extcmd", "-t", "--tool"),
+    "submodule": ("-b", "--reference", "--depth"),
+    "apply": ("-p", "-C"),
+    "clean": ("-e", "--exclude"),
+}
 
 _VERBS: dict[str, Judge] = {
-    "reset": _reset, "checkout": _checkout, "switch": _checkout, "restore": _restore,
-    "clean": _clean, "stash": _stash, "branch": _branch, "tag": _tag, "push": _push,
-    "remote": _remote, "commit": _commit, "rebase": _rebase, "config": _config,
-    "worktree": _worktree, "submodule": _submodule, "bisect": _bisect, "reflog": _reflog,
-    "rm": _rm, "clone": _clone, "init": _init, "apply": _apply, "am": _apply, "grep": _grep,
-    "difftool": _difftool, "mergetool": _always_runs, "fetch": _fetch, "pull": _fetch,
-    "symbolic-ref": _symbolic_ref, "notes": _notes, "lfs": _lfs,
-    "credential": _credential, "credential-store": _credential, "credential-cache": _credential,
-    "update-ref": _always_rewrites, "filter-branch": _always_rewrites, "replace": _always_rewrites,
-    "filter-repo": _always_rewrites, "fast-import": _always_rewrites, "prune": _always_discards,
-    "prune-packed": _always_discards, "repack": _gc, "gc": _gc, "read-tree": _always_discards,
-    "checkout-index": _always_discards, "unpack-objects": _always_rewrites,
-    "archive": _archive, "daemon": _always_runs, "instaweb": _always_runs, "hook": _always_runs,
-    "send-email": _always_runs, "imap-send": _always_runs, "shell": _always_runs,
-    "maintenance": _always_runs, "web--browse": _always_runs, "gui": _always_runs,
-}  # fmt: skip
+    "reset": _reset,
+    "checkout": _checkout,
+    "switch": _checkout,
+    "restore": _restore,
+    "clean": _clean,
+    "stash": _stash,
+    "branch": _branch,
+    "tag": _tag,
+    "push": _push,
+    "remote": _remote,
+    "commit": _commit,
+    "rebase": _rebase,
+    "config": _config,
+    "worktree": _worktree,
+    "submodule": _submodule,
+    "bisect": _bisect,
+    "reflog": _reflog,
+    "rm": _rm,
+    "clone": _clone,
+    "init": _init,
+    "apply": _apply,
+    "am": _apply,
+    "grep": _grep,
+    "difftool": _difftool,
+    "mergetool": _always_runs,
+    "fetch": _fetch,
+    "pull": _fetch,
+    "symbolic-ref": _symbolic_ref,
+    "notes": _notes,
+    "lfs": _lfs,
+    "credential": _credential,
+    "credential-store": _credential,
+    "credential-cache": _credential,
+    "update-ref": _always_rewrites,
+    "filter-branch": _always_rewrites,
+    "replace": _always_rewrites,
+    "filter-repo": _always_rewrites,
+    "fast-import": _always_rewrites,
+    "prune": _always_discards,
+    "prune-packed": _always_discards,
+    "repack": _gc,
+    "gc": _gc,
+    "read-tree": _always_discards,
+    "checkout-index": _always_discards,
+    "unpack-objects": _always_rewrites,
+    "archive": _archive,
+    "daemon": _always_runs,
+    "instaweb": _always_runs,
+    "hook": _always_runs,
+    "send-email": _always_runs,
+    "imap-send": _always_runs,
+    "shell": _always_runs,
+    "maintenance": _always_runs,
+    "web--browse": _always_runs,
+    "gui": _always_runs,
+}
 
 JUDGES = {"git": git}

@@ -11,8 +11,10 @@ from siding.policy.programs.plain import reads_all
 if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
 
-_LOCAL = re.compile(r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"
-                    r"|0x7f|2130706433|0(?=[:/]))(?::|/|$)")  # fmt: skip
+_LOCAL = re.compile(
+    r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"
+    r"|0x7f|2130706433|0(?=[:/]))(?::|/|$)"
+)
 
 _CURL_VALUES = ordered(
     """
@@ -28,8 +30,10 @@ _CURL_VALUES = ordered(
     --max-redirs
     """
 )
-_CURL_SENDS = ("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode",
-               "--json", "-F", "--form", "--form-string", "-T", "--upload-file")  # fmt: skip
+_CURL_SENDS = ordered("""
+    -d --data --data-raw --data-binary --data-ascii --data-urlencode --json -F --form --form-string
+    -T --upload-file
+""")
 
 
 def curl(examiner: "Examiner", call: "Call") -> Output:
@@ -65,8 +69,18 @@ def curl(examiner: "Examiner", call: "Call") -> Output:
 
 
 def _curl_files(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    for path in given.values("-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar",
-                             "--trace", "--trace-ascii", "--stderr", "--etag-save"):  # fmt: skip
+    for path in given.values(
+        "-o",
+        "--output",
+        "-D",
+        "--dump-header",
+        "-c",
+        "--cookie-jar",
+        "--trace",
+        "--trace-ascii",
+        "--stderr",
+        "--etag-save",
+    ):
         if path != "-":
             examiner.writes(path, call.state)
             examiner.takes(path, call.state)
@@ -119,8 +133,9 @@ def wget(examiner: "Examiner", call: "Call") -> Output:
     for name in ("-e", "--execute", "--use-askpass", "--config"):
         for value in given.values(name):
             examiner.found("option-runs-program", f"{name} {value}")
-    for path in given.values("-O", "--output-document", "-o", "--output-file", "-a",
-                             "--append-output", "--save-cookies"):  # fmt: skip
+    for path in given.values(
+        "-O", "--output-document", "-o", "--output-file", "-a", "--append-output", "--save-cookies"
+    ):
         if path != "-":
             examiner.writes(path, call.state)
             examiner.takes(path, call.state)
@@ -255,8 +270,10 @@ def scanner(examiner: "Examiner", call: "Call") -> Output:
 
 def openssl(examiner: "Examiner", call: "Call") -> Output:
     """Judge openssl."""
-    given = arguments(call.arguments, ("-out", "-in", "-key", "-inkey", "-engine", "-provider",
-                                       "-config", "-keyout", "-connect"))  # fmt: skip
+    given = arguments(
+        call.arguments,
+        ("-out", "-in", "-key", "-inkey", "-engine", "-provider", "-config", "-keyout", "-connect"),
+    )
     for name in ("-engine", "-provider", "-config"):
         for value in given.values(name):
             examiner.found("option-runs-program", f"{name} {value}")
@@ -303,10 +320,8 @@ JUDGES = {
         lookup,
     ),
     **dict.fromkeys(
-        names(
-            """nmap masscan tcpdump tshark wireshark ngrep hping3 arpspoof ettercap"""
-        ),
+        names("""nmap masscan tcpdump tshark wireshark ngrep hping3 arpspoof ettercap"""),
         scanner,
     ),
     "openssl": openssl,
-}  # fmt: skip
+}

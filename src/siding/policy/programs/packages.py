@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, Output, known, shown_words
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.programs.plain import dangerous_argument, runner
 from siding.policy.programs.remote import DESTROYS
@@ -16,8 +16,10 @@ _REGISTRY = re.compile(
     r"^--?(?:index-url|extra-index-url|find-links|trusted-host|registry|source|index|default-index"
     r"|git|pre-?index|proxy|userconfig|globalconfig|repository-url)(?:=|$)|^-i$|^-f$"
 )
-_FAR_PACKAGE = re.compile(r"^(?:git\+|https?://|ssh://|git://|github:|gitlab:|bitbucket:|file:/|npm:"
-                          r"|[\w-]+ @ )|\.(?:tgz|tar\.gz|whl|zip|gem)$|@https?:")  # fmt: skip
+_FAR_PACKAGE = re.compile(
+    r"^(?:git\+|https?://|ssh://|git://|github:|gitlab:|bitbucket:|file:/|npm:"
+    r"|[\w-]+ @ )|\.(?:tgz|tar\.gz|whl|zip|gem)$|@https?:"
+)
 _RUNS_PACKAGES = names("dlx exec x create init")
 _KNOWN_TOOLS = names(
     """
@@ -59,8 +61,9 @@ def packages(examiner: "Examiner", call: "Call") -> Output:
         return ANYTHING
     _sources(examiner, call, verb, words)
     runner(examiner, call)
-    if verb in ("run", "exec") and call.name in ("uv", "poetry", "pipenv", "pdm", "rye", "hatch",
-                                                 "bundle", "conda", "mamba", "dotenv"):  # fmt: skip
+    if verb in ("run", "exec") and call.name in ordered("""
+            uv poetry pipenv pdm rye hatch bundle conda mamba dotenv
+        """):
         _runs_in_environment(examiner, call, verb, words)
     if call.name in ("pip", "pip3") and verb == "uninstall":
         return ANYTHING
@@ -78,18 +81,28 @@ def _sources(examiner: "Examiner", call: "Call", verb: str, words: list[str]) ->
             own = "://" not in word and examiner.is_workspace(word, call.state)
             if not own:
                 examiner.found("install-elsewhere", word)
-    if verb in ("install", "tool", "i", "add") and {"-g", "--global", "--location=global", "--user",
-                                                    "--root", "--target", "--prefix"} & {
-        word.partition("=")[0] for word in words
-    }:  # fmt: skip
+    if verb in ("install", "tool", "i", "add") and {
+        "-g",
+        "--global",
+        "--location=global",
+        "--user",
+        "--root",
+        "--target",
+        "--prefix",
+    } & {word.partition("=")[0] for word in words}:
         examiner.found("write-outside", shown_words(call.words[:6]))
 
 
 def _runs_in_environment(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> None:
     rest = words[words.index(verb) + 1 :]
-    given = arguments(rest, ("--with", "--python", "-p", "--extra", "--group", "--env-file", "-n",
-                             "--project", "--directory", "--package", "--index", "-m",
-                             "--module", "--with-requirements"), stop_at_operand=True)  # fmt: skip
+    given = arguments(
+        rest,
+        ordered("""
+            --with --python -p --extra --group --env-file -n --project --directory --package
+            --index -m --module --with-requirements
+        """),
+        stop_at_operand=True,
+    )
     for name in ("--with", "--index", "--with-requirements"):
         for value in given.values(name):
             if name != "--with" or _FAR_PACKAGE.search(value):
@@ -110,8 +123,15 @@ def _runs_package(examiner: "Examiner", call: "Call", plain: list[str], words: l
     name = plain[0] if plain else ""
     bare = name.rpartition("@")[0] if "@" in name[1:] else name
     installs = {"-y", "--yes", "-p", "--package"} & {w.partition("=")[0] for w in words}
-    if (name and (installs or bare != name or bare not in _KNOWN_TOOLS or call.name in
-                 ("bunx", "uvx", "pipx"))) or (not name and not line):  # fmt: skip
+    if (
+        name
+        and (
+            installs
+            or bare != name
+            or bare not in _KNOWN_TOOLS
+            or call.name in ("bunx", "uvx", "pipx")
+        )
+    ) or (not name and not line):
         examiner.found("install-elsewhere", shown_words(call.words[:6]))
     for word in words:
         dangerous_argument(examiner, call, word)
@@ -138,10 +158,12 @@ def project_tool(examiner: "Examiner", call: "Call") -> Output:
     """Judge rails, rake, artisan, alembic, prisma, ansible …: database verbs lose data."""
     words = [w for w in call.arguments if not w.startswith("-")]
     for word in words[:3]:
-        if re.search(r"(?i)(?:^|:)(?:drop|reset|purge|wipe|fresh|rollback|downgrade|destroy"
-                     r"|truncate"
-                     r"|flush|db:migrate:down|down|undo|console|dbconsole|runner)(?:$|:)",
-                     word):  # fmt: skip
+        if re.search(
+            r"(?i)(?:^|:)(?:drop|reset|purge|wipe|fresh|rollback|downgrade|destroy"
+            r"|truncate"
+            r"|flush|db:migrate:down|down|undo|console|dbconsole|runner)(?:$|:)",
+            word,
+        ):
             examiner.found("destroy-data", word)
     if {"--force-reset", "--accept-data-loss"} & set(call.arguments):
         examiner.found("destroy-data", shown_words(call.words[:6]))
@@ -221,8 +243,9 @@ def make(examiner: "Examiner", call: "Call") -> Output:
     given = arguments(call.arguments, ("-f", "--file", "--makefile", "-C", "-I", "-o", "-W"))
     if set(given.values("-f", "--file", "--makefile")) & {"-", "/dev/stdin"}:
         examiner.found("code-from-input", shown_words(call.words))
-    if "install" in call.arguments and not any(w.startswith(("DESTDIR=", "PREFIX="))
-                                               for w in call.arguments):  # fmt: skip
+    if "install" in call.arguments and not any(
+        w.startswith(("DESTDIR=", "PREFIX=")) for w in call.arguments
+    ):
         examiner.found("write-outside", "make install")
     runner(examiner, call)
     return ANYTHING
@@ -231,9 +254,11 @@ def make(examiner: "Examiner", call: "Call") -> Output:
 def compiler(examiner: "Examiner", call: "Call") -> Output:
     """Judge compilers: plugins and wrappers are programs."""
     for word in call.arguments:
-        if re.match(r"-(?:wrapper|fplugin|specs|B|load|Xclang|fuse-ld=/|agentpath|agentlib"
-                    r"|javaagent)",
-                    word) and not re.match(r"-B(?:static|dynamic|$)", word):  # fmt: skip
+        if re.match(
+            r"-(?:wrapper|fplugin|specs|B|load|Xclang|fuse-ld=/|agentpath|agentlib"
+            r"|javaagent)",
+            word,
+        ) and not re.match(r"-B(?:static|dynamic|$)", word):
             examiner.found("option-runs-program", word)
     runner(examiner, call)
     return ANYTHING
@@ -243,20 +268,9 @@ def tests(examiner: "Examiner", call: "Call") -> Output:
     """Judge pytest: plugins and configuration files are code."""
     given = arguments(
         call.arguments,
-        (
-            "-p",
-            "-c",
-            "--rootdir",
-            "-o",
-            "--override-ini",
-            "--confcutdir",
-            "-k",
-            "-m",
-            "-n",
-            "--maxfail",
-            "-W",
-            "--basetemp",
-        ),
+        ordered("""
+            -p -c --rootdir -o --override-ini --confcutdir -k -m -n --maxfail -W --basetemp
+        """),
     )
     for name in ("-p", "-o", "--override-ini"):
         for value in given.values(name):
@@ -276,8 +290,9 @@ _LOOKS_IN_GROUP = names("list show status check test events search usage result 
 def siding(examiner: "Examiner", call: "Call") -> Output:
     """Judge Siding's own commands: looking is fine, changing from inside a run is a question."""
     words = list(call.arguments)
-    while words[:1] and (words[0] in ("-q", "-v", "-C", "--quiet", "--verbose")
-                         or words[0].startswith("--color=")):  # fmt: skip
+    while words[:1] and (
+        words[0] in ("-q", "-v", "-C", "--quiet", "--verbose") or words[0].startswith("--color=")
+    ):
         words = words[2:] if words[0] == "-C" else words[1:]
     if not words or words[0] in _LOOKS or (words[0] == "doctor" and "--check" in words):
         return ANYTHING
@@ -313,11 +328,12 @@ JUDGES = {
     ),
     **dict.fromkeys(("make", "gmake"), make),
     **dict.fromkeys(
-        names(
-            """gcc g++ cc c++ clang clang++ java javac kotlinc ld"""
-        ),
+        names("""gcc g++ cc c++ clang clang++ java javac kotlinc ld"""),
         compiler,
     ),
     **dict.fromkeys(("pytest", "py.test"), tests),
-    "go": go, "cargo": cargo, "cmake": cmake, "siding": siding,
-}  # fmt: skip
+    "go": go,
+    "cargo": cargo,
+    "cmake": cmake,
+    "siding": siding,
+}

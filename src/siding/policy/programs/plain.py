@@ -16,7 +16,7 @@ from siding.policy.fields import (
     known,
     shown_words,
 )
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.tables import INERT
@@ -32,15 +32,35 @@ _RUNS_A_PROGRAM = (
     r"|open-files-in-pager|proxy-?command|config-env|interpreter|on-change|callback)(?:=|$)"
 )
 _MAY_RUN = {
-    "pre-commit": ("--hook-stage",), "cargo": ("--exec",), "npm": ("--call",),
-    "pytest": ("--pre",), "go": ("-import",), "yarn": ("--plugins",), "go test": (),
-    "eslint": ("--plugin",), "stylelint": ("--plugin",), "prettier": ("--plugin",),
-    "cmake": ("--preset",), "bazel": ("--test_filter", "--filter"), "vitest": ("--runner",),
-    "pnpm": ("--filter",), "turbo": ("--filter",), "lerna": ("--filter",), "dotnet": ("--filter",),
-    "mypy": (), "rspec": ("--require",), "mocha": ("--require",), "swift": ("--filter",),
-    "phpunit": ("--filter",), "ctest": (), "docker": ("--filter",), "nx": ("--runner",),
-    "jest": ("--filter",), "uv": (), "gtest": ("--gtest_filter",),
-}  # fmt: skip
+    "pre-commit": ("--hook-stage",),
+    "cargo": ("--exec",),
+    "npm": ("--call",),
+    "pytest": ("--pre",),
+    "go": ("-import",),
+    "yarn": ("--plugins",),
+    "go test": (),
+    "eslint": ("--plugin",),
+    "stylelint": ("--plugin",),
+    "prettier": ("--plugin",),
+    "cmake": ("--preset",),
+    "bazel": ("--test_filter", "--filter"),
+    "vitest": ("--runner",),
+    "pnpm": ("--filter",),
+    "turbo": ("--filter",),
+    "lerna": ("--filter",),
+    "dotnet": ("--filter",),
+    "mypy": (),
+    "rspec": ("--require",),
+    "mocha": ("--require",),
+    "swift": ("--filter",),
+    "phpunit": ("--filter",),
+    "ctest": (),
+    "docker": ("--filter",),
+    "nx": ("--runner",),
+    "jest": ("--filter",),
+    "uv": (),
+    "gtest": ("--gtest_filter",),
+}
 
 _OUTPUT_OPTION = (
     r"^(?:-o|-O|--out(?:put|file|dir)?(?:[-_]?(?:file|dir|path))?|--(?:report|junit[-_]?xml|junitxml"
@@ -120,25 +140,9 @@ def reader(examiner: "Examiner", call: "Call") -> Output:
 
 
 _SEARCHES = names("grep egrep fgrep rg ag ack ugrep pcregrep diff")
-_SEARCH_VALUES = (
-    "-e",
-    "-f",
-    "-A",
-    "-B",
-    "-C",
-    "-m",
-    "-d",
-    "-g",
-    "-t",
-    "-T",
-    "--regexp",
-    "--file",
-    "--include",
-    "--exclude",
-    "--exclude-dir",
-    "--glob",
-    "--type",
-)
+_SEARCH_VALUES = ordered("""
+    -e -f -A -B -C -m -d -g -t -T --regexp --file --include --exclude --exclude-dir --glob --type
+""")
 
 
 def _searched(examiner: "Examiner", call: "Call") -> None:
@@ -180,8 +184,10 @@ def _listing(call: "Call") -> str | None:
     if name in ("ls", "dir", "exa", "eza") and not given.has("-R", "--recursive", "-l"):
         if given.has("-d") or (all(set(each) & set(MARKS) for each in operands) and operands):
             return "".join(each + "\n" for each in operands)
-        return "".join((each.rstrip("/") + "/" if len(operands) > 1 else "") + ANY + "\n"
-                       for each in operands or ["."])  # fmt: skip
+        return "".join(
+            (each.rstrip("/") + "/" if len(operands) > 1 else "") + ANY + "\n"
+            for each in operands or ["."]
+        )
     if name in ("rg", "ag", "grep", "egrep") and given.has("-l", "--files-with-matches", "-L"):
         where = [each for each in operands[1:] if not each.startswith("-")] or ["."]
         return "".join(each.rstrip("/") + "/" + ANY + "\n" for each in where)
@@ -264,8 +270,9 @@ def options(examiner: "Examiner", call: "Call") -> None:
 
 
 _WRITTEN = re.compile(r"out(?:put)?|dest|dir|file$|log")
-_WRITTEN_NEXT = ("-o", "--output", "-O", "--out", "--outfile", "--output-file", "--outdir",
-                 "--destination", "--log-file")  # fmt: skip
+_WRITTEN_NEXT = ordered("""
+    -o --output -O --out --outfile --output-file --outdir --destination --log-file
+""")
 _O_IS_OTHER = ("grep", "egrep", "fgrep", "rg", "ls", "ps", "jq", "gh", "tree")
 
 

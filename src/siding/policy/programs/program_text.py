@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import known
+from siding.policy.names import ordered
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
@@ -62,7 +63,7 @@ _SAFE_WORDS = {
         SUBSEP RSTART RLENGTH ARGC ARGV n s a b c i j k x y z p q t v f line sum count total
         max min avg seen key val name prev nextfile strftime systime asort asorti PROCINFO
         tolower""",
-}  # fmt: skip
+}
 _SAFE = {family: frozenset(words.split()) for family, words in _SAFE_WORDS.items()}
 
 _STRINGS = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|//[^\n]*|#[^\n]*", re.DOTALL)
@@ -93,13 +94,15 @@ _NEVER = {
         r"|fsockopen|stream_\w+|call_user_func\w*|create_function|getenv|putenv|symlink|link|mkdir"
         r"|touch|glob|readfile|preg_replace|dl|ini_set|extract|parse_str|new)\b|`|\$\$|\{\$|\$\{|\$\w+\("
     ),
-    "lua": re.compile(r"\b(?:os|io|require|load\w*|dofile|debug|package|ffi|_G|_ENV|rawset"
-                      r"|setfenv)\b"),
+    "lua": re.compile(
+        r"\b(?:os|io|require|load\w*|dofile|debug|package|ffi|_G|_ENV|rawset"
+        r"|setfenv)\b"
+    ),
     "R": re.compile(
         r"\b(?:system\w*|shell|unlink|file\w*|eval|parse|source|writeLines|write|readLines|setwd|do\.call"
         r"|Sys\.(?:setenv|getenv|chmod)|download\w*|url|socket\w*|pipe|sink|save|load|dyn|get)\b"
     ),
-}  # fmt: skip
+}
 
 
 def judge_text(examiner: "Examiner", family: str, text: str) -> None:
@@ -168,8 +171,9 @@ def _computed_access(bare: str) -> bool:
 def _required(examiner: "Examiner", text: str) -> None:
     for module in re.findall(r"(?:require|import)\b[^'\"`;]*['\"`]([^'\"`]+)", text):
         plain = module.removeprefix("node:")
-        if not module.startswith("./") and plain not in ("path", "os", "util", "url", "assert",
-                                                         "crypto", "semver", "fs"):  # fmt: skip
+        if not module.startswith("./") and plain not in ordered("""
+                path os util url assert crypto semver fs
+            """):
             examiner.found("code-unclear", f"require({module!r})")
 
 

@@ -40,8 +40,9 @@ def cloud(examiner: "Examiner", call: "Call") -> Output:
             re.match(r"(?:get|list|describe|show|head|ls|help|wait|lookup|estimate|info)(?:-|$)", w)
             for w in words[:5]
         )
-        secret = any(re.search(r"secret|password|token|credential|private-key|decrypt", w)
-                     for w in words)  # fmt: skip
+        secret = any(
+            re.search(r"secret|password|token|credential|private-key|decrypt", w) for w in words
+        )
         if secret and looking:
             examiner.found("print-secret", shown_words(call.words[:6]))
     else:
@@ -64,20 +65,12 @@ def forge(examiner: "Examiner", call: "Call") -> Output:
     reads_all(examiner, call)
     if set(call.arguments) & {"--version", "--help"} or not words:
         return ANYTHING
-    if words[0] in (
-        "auth",
-        "secret",
-        "ssh-key",
-        "gpg-key",
-        "token",
-        "config",
-        "alias",
-        "extension",
-        "codespace",
-        "gist",
-    ) and words[1:2] not in (["status"], ["list"]):
-        examiner.found("print-secret" if words[0] == "auth" else "change-remote",
-                       shown_words(call.words[:6]))  # fmt: skip
+    if words[0] in ordered("""
+        auth secret ssh-key gpg-key token config alias extension codespace gist
+    """) and words[1:2] not in (["status"], ["list"]):
+        examiner.found(
+            "print-secret" if words[0] == "auth" else "change-remote", shown_words(call.words[:6])
+        )
         return ANYTHING
     if words[0] == "api":
         given = arguments(call.arguments, ("-X", "--method", "-f", "-F", "-H", "--input", "-q"))
@@ -122,8 +115,11 @@ _DOCKER_VALUES = ordered(
 def container(examiner: "Examiner", call: "Call") -> Output:
     """Judge docker, podman, nerdctl and compose."""
     words = list(call.arguments)
-    glob = arguments(words, ("-H", "--host", "--context", "-c", "--config", "--log-level", "-l"),
-                     stop_at_operand=True)  # fmt: skip
+    glob = arguments(
+        words,
+        ("-H", "--host", "--context", "-c", "--config", "--log-level", "-l"),
+        stop_at_operand=True,
+    )
     if glob.has("-H", "--host", "--context"):
         examiner.found("change-remote", shown_words(call.words[:4]))
     verbs = list(glob.operands)
@@ -169,8 +165,11 @@ def _container_rule(verb: str, rest: list[str]) -> str:
 
 
 def _compose(examiner: "Examiner", call: "Call", words: list[str]) -> None:
-    given = arguments(words, ("-f", "--file", "-p", "--profile", "--env-file",
-                              "--project-directory"), stop_at_operand=True)  # fmt: skip
+    given = arguments(
+        words,
+        ("-f", "--file", "-p", "--profile", "--env-file", "--project-directory"),
+        stop_at_operand=True,
+    )
     for path in given.values("-f", "--file", "--project-directory"):
         if not examiner.is_workspace(path, call.state):
             examiner.found("run-outside", path)
@@ -233,9 +232,13 @@ _CLUSTER_LOOKS = names(
 
 def cluster(examiner: "Examiner", call: "Call") -> Output:
     """Judge kubectl and oc."""
-    given = arguments(call.arguments, ("-n", "--namespace", "--context", "--cluster", "-f", "-o",
-                                       "-l", "-c", "--kubeconfig", "--selector", "--as"),
-                      stop_at_operand=False)  # fmt: skip
+    given = arguments(
+        call.arguments,
+        ordered("""
+            -n --namespace --context --cluster -f -o -l -c --kubeconfig --selector --as
+        """),
+        stop_at_operand=False,
+    )
     verb = given.operands[0] if given.operands else ""
     if "--" in call.arguments:
         at = call.arguments.index("--")
@@ -250,8 +253,9 @@ def cluster(examiner: "Examiner", call: "Call") -> Output:
         if verb == "config" and not set(given.operands[1:2]) & set(contexts):
             examiner.found("change-remote", shown_words(call.words[:6]))
         return ANYTHING
-    examiner.found("destroy-data" if DESTROYS.search(verb) else "change-remote",
-                   shown_words(call.words[:6]))  # fmt: skip
+    examiner.found(
+        "destroy-data" if DESTROYS.search(verb) else "change-remote", shown_words(call.words[:6])
+    )
     return ANYTHING
 
 
@@ -274,8 +278,10 @@ JUDGES = {
         cloud,
     ),
     **dict.fromkeys(("gh", "glab", "hub", "tea", "bb"), forge),
-    **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah",
-                     "finch"), container),
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "finch"),
+        container,
+    ),
     **dict.fromkeys(("kubectl", "oc", "k", "kubecolor", "k9s"), cluster),
     **dict.fromkeys(("ansible", "ansible-playbook"), cloud),
-}  # fmt: skip
+}

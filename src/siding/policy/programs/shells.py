@@ -14,7 +14,7 @@ from siding.policy.fields import (
     known,
     shown_words,
 )
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
@@ -230,8 +230,23 @@ def _formatted(words: list[str], budget: "Budget") -> str | None:
 
 def read(examiner: "Examiner", call: "Call") -> Output:
     """Follow read, mapfile and the like: the variables are known only at run time."""
-    given = arguments(call.arguments, ("-a", "-d", "-i", "-n", "-N", "-p", "-t", "-u", "-C", "-c",
-                                       "-O", "-s" if call.name == "mapfile" else "-u"))  # fmt: skip
+    given = arguments(
+        call.arguments,
+        (
+            "-a",
+            "-d",
+            "-i",
+            "-n",
+            "-N",
+            "-p",
+            "-t",
+            "-u",
+            "-C",
+            "-c",
+            "-O",
+            "-s" if call.name == "mapfile" else "-u",
+        ),
+    )
     for name in (*given.operands, *given.values("-a")):
         examiner.named(name, call.state)
         call.state.variables[name] = UNKNOWN
@@ -443,11 +458,12 @@ def xargs(examiner: "Examiner", call: "Call") -> Output:
     """Judge xargs: its command gets what standard input holds."""
     given = arguments(
         call.arguments,
-        ("-I", "-i", "-n", "-P", "-L", "-l", "-s", "-d", "-E", "-a", "--max-args", "--max-procs",
-         "--replace", "--delimiter", "--arg-file", "--max-lines", "--max-chars",
-         "--process-slot-var"),
+        ordered("""
+            -I -i -n -P -L -l -s -d -E -a --max-args --max-procs --replace --delimiter --arg-file
+            --max-lines --max-chars --process-slot-var
+        """),
         stop_at_operand=True,
-    )  # fmt: skip
+    )
     items = [UNKNOWN]
     text = call.stdin.text
     if text is not None and not given.has("-a", "--arg-file"):
@@ -467,10 +483,12 @@ def parallel(examiner: "Examiner", call: "Call") -> Output:
     """Judge GNU parallel."""
     given = arguments(
         call.arguments,
-        ("-j", "-n", "-N", "-a", "-I", "-S", "--jobs", "--colsep", "--joblog", "--results",
-         "--sshlogin", "--timeout", "--delay", "--tagstring", "--retries", "--arg-file"),
+        ordered("""
+            -j -n -N -a -I -S --jobs --colsep --joblog --results --sshlogin --timeout --delay
+            --tagstring --retries --arg-file
+        """),
         stop_at_operand=True,
-    )  # fmt: skip
+    )
     if given.has("-S", "--sshlogin"):
         examiner.found("change-remote", "parallel -S")
     words = list(given.operands)
@@ -497,9 +515,10 @@ def multiplexer(examiner: "Examiner", call: "Call") -> Output:
     """Judge tmux and screen: the words at the end are a command."""
     words = list(call.arguments)
     for index, word in enumerate(words):
-        if word in ("new", "new-session", "new-window", "neww", "split-window", "splitw",
-                    "run-shell", "run", "respawn-pane", "respawn-window", "if-shell",
-                    "display-popup", "popup", "pipe-pane"):  # fmt: skip
+        if word in ordered("""
+            new new-session new-window neww split-window splitw run-shell run respawn-pane
+            respawn-window if-shell display-popup popup pipe-pane
+        """):
             _screen_command(examiner, call, words[index + 1 :])
         if word in ("send-keys", "send", "stuff", "source-file", "source", "paste-buffer"):
             examiner.found("code-from-input", shown_words(call.words[:8]))
@@ -510,8 +529,11 @@ def multiplexer(examiner: "Examiner", call: "Call") -> Output:
 
 
 def _screen_command(examiner: "Examiner", call: "Call", words: list[str]) -> None:
-    given = arguments(words, ("-S", "-c", "-n", "-s", "-t", "-T", "-x", "-y", "-e", "-F", "-h",
-                              "-p", "-X", "-L"), stop_at_operand=True)  # fmt: skip
+    given = arguments(
+        words,
+        ("-S", "-c", "-n", "-s", "-t", "-T", "-x", "-y", "-e", "-F", "-h", "-p", "-X", "-L"),
+        stop_at_operand=True,
+    )
     rest = given.operands
     if len(rest) == 1 and " " in rest[0]:
         examiner.inner_text(call.name, rest[0], call.state)
@@ -537,12 +559,18 @@ JUDGES = {
     **dict.fromkeys(("echo", "printf", "print"), printed),
     **dict.fromkeys(("read", "mapfile", "readarray"), read),
     **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), declare),
-    **dict.fromkeys(("set", "shopt", "enable", "bind", "complete", "compgen", "hash", "compopt"),
-                    settings),
+    **dict.fromkeys(
+        ("set", "shopt", "enable", "bind", "complete", "compgen", "hash", "compopt"), settings
+    ),
     **dict.fromkeys(("su", "runuser", "sg", "newgrp"), switch_user),
     **dict.fromkeys(("parallel", "sem", "rush"), parallel),
     **dict.fromkeys(("tmux", "screen", "byobu", "zellij", "dtach", "abduco"), multiplexer),
     **dict.fromkeys(("at", "batch"), at),
-    "unset": unset, "let": let,
-    "eval": evaluate, "trap": trap, "alias": alias, "unalias": settings, "xargs": xargs,
-}  # fmt: skip
+    "unset": unset,
+    "let": let,
+    "eval": evaluate,
+    "trap": trap,
+    "alias": alias,
+    "unalias": settings,
+    "xargs": xargs,
+}

@@ -12,7 +12,7 @@ from siding.policy.fields import (
     Output,
     shown_words,
 )
-from siding.policy.names import names
+from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
@@ -58,9 +58,12 @@ _add(
     "list show status",
 )
 _add("schedule", "launchctl anacron incrontab fcron cron crond logrotate", "list print")
-_add("print-secret", "pass gopass security secret-tool keyctl vault op bw lpass keepassxc-cli "
-     "sops age gpg gpg2 chamber aws-vault doppler infisical kwallet-query", "--version --verify "
-     "--list-keys -k --fingerprint status")  # fmt: skip
+_add(
+    "print-secret",
+    "pass gopass security secret-tool keyctl vault op bw lpass keepassxc-cli "
+    "sops age gpg gpg2 chamber aws-vault doppler infisical kwallet-query",
+    "--version --verify --list-keys -k --fingerprint status",
+)
 _add("become-root", "sudoedit  vmtoolsd polkit-agent login newgrp", "")
 _add(
     "unknown-program",
@@ -70,10 +73,13 @@ _add(
 )
 _add("run-outside", "xdg-open gio gnome-open kde-open exo-open desktop-file-install", "")
 _add("kill-all", "killall5 slay skill snice", "")
-_add("install-elsewhere", """apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk emerge snap
+_add(
+    "install-elsewhere",
+    """apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk emerge snap
      flatpak brew port pkg choco winget scoop nix-env guix easy_install alien gdebi""",
-     "list search show info policy depends rdepends --installed -Q -Ss -Si -l -s -S outdated "
-     "doctor config deps leaves -qa")  # fmt: skip
+    "list search show info policy depends rdepends --installed -Q -Ss -Si -l -s -S outdated "
+    "doctor config deps leaves -qa",
+)
 
 
 def table(examiner: "Examiner", call: "Call") -> Output:
@@ -99,8 +105,11 @@ def make_filesystem(examiner: "Examiner", call: "Call") -> Output:
     given = arguments(call.arguments, ("-t", "-L", "-b", "-i", "-N", "-U", "-m", "-E", "-O", "-T"))
     if set(call.arguments) & _ASKING:
         return ANYTHING
-    inside = [examiner.zone(each, call.state) in (Zone.INSIDE, Zone.TEMPORARY)
-              for each in given.operands if not re.fullmatch(r"\d+[kKmMgG]?", each)]  # fmt: skip
+    inside = [
+        examiner.zone(each, call.state) in (Zone.INSIDE, Zone.TEMPORARY)
+        for each in given.operands
+        if not re.fullmatch(r"\d+[kKmMgG]?", each)
+    ]
     if not inside or not all(inside):
         examiner.found("format-disk", shown_words(call.words))
     return ANYTHING
@@ -108,9 +117,11 @@ def make_filesystem(examiner: "Examiner", call: "Call") -> Output:
 
 def service(examiner: "Examiner", call: "Call") -> Output:
     """Judge systemctl, service, initctl."""
-    looks = {"status", "show", "cat", "list-units", "list-unit-files", "is-active", "is-enabled",
-             "is-failed", "list-timers", "list-sockets", "list-dependencies", "help", "--version",
-             "--help", "--status-all", "get-default", "show-environment", "list-jobs"}  # fmt: skip
+    looks = names("""
+        status show cat list-units list-unit-files is-active is-enabled is-failed list-timers
+        list-sockets list-dependencies help --version --help --status-all get-default
+        show-environment list-jobs
+    """)
     verbs = [word for word in call.arguments if not word.startswith("-")]
     if not looks & set(call.arguments) and call.arguments and (verbs or "-" not in call.words[1]):
         user = "--user" in call.arguments
@@ -176,8 +187,9 @@ def network_setup(examiner: "Examiner", call: "Call") -> Output:
     if call.name == "ip" and words[:1] == ["netns"] and words[1:2] == ["exec"]:
         examiner.found("become-root", shown_words(call.words))
         examiner.inner("ip netns exec", tuple(words[3:]), call)
-    elif len(words) > 1 and set(words) & {"add", "del", "delete", "set", "flush", "up", "down",
-                                          "replace", "change"}:  # fmt: skip
+    elif len(words) > 1 and set(words) & names("""
+        add del delete set flush up down replace change
+    """):
         examiner.found("change-system", shown_words(call.words))
     return ANYTHING
 
@@ -201,17 +213,28 @@ def hostname(examiner: "Examiner", call: "Call") -> Output:
 
 def system_log(examiner: "Examiner", call: "Call") -> Output:
     """Judge journalctl and dmesg: they read, and a few options throw away."""
-    if any(re.match(r"--(?:vacuum|rotate|flush)|-[cC]$|--clear|--console", w)
-           for w in call.arguments):  # fmt: skip
+    if any(
+        re.match(r"--(?:vacuum|rotate|flush)|-[cC]$|--clear|--console", w) for w in call.arguments
+    ):
         examiner.found("change-system", shown_words(call.words))
     return ANYTHING
 
 
 JUDGES = {
     **dict.fromkeys(_TABLE, table),
-    **dict.fromkeys(("mkfs", *(f"mkfs.{kind}" for kind in (
-        "ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat", "minix",
-        "bfs", "cramfs", "msdos", "jfs", "reiserfs"))), make_filesystem),
+    **dict.fromkeys(
+        (
+            "mkfs",
+            *(
+                f"mkfs.{kind}"
+                for kind in ordered("""
+                    ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix bfs cramfs msdos jfs
+                    reiserfs
+                """)
+            ),
+        ),
+        make_filesystem,
+    ),
     **dict.fromkeys(
         names("systemctl service initctl rc-service sv rcctl invoke-rc.d supervisorctl s6-svc"),
         service,
@@ -220,5 +243,8 @@ JUDGES = {
     **dict.fromkeys(("ip", "route", "ifconfig", "tc", "ethtool", "nmcli"), network_setup),
     **dict.fromkeys(("hostname", "domainname"), hostname),
     **dict.fromkeys(("journalctl", "dmesg"), system_log),
-    "kill": kill, "crontab": crontab, "sysctl": sysctl, "printenv": environment,
-}  # fmt: skip
+    "kill": kill,
+    "crontab": crontab,
+    "sysctl": sysctl,
+    "printenv": environment,
+}

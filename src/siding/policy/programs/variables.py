@@ -50,12 +50,16 @@ _LOADERS = names(
     NPM_CONFIG_USERCONFIG YARN_YARN_PATH
     """
 )
-_LOADER_NAMES = re.compile(r"(?:LD|DYLD)_|GIT_CONFIG_(?:COUNT|KEY_|VALUE_)|BASH_FUNC_|"
-                           r"CARGO_TARGET_\w+_(?:RUNNER|LINKER)$|CARGO_BUILD_RUSTC")  # fmt: skip
+_LOADER_NAMES = re.compile(
+    r"(?:LD|DYLD)_|GIT_CONFIG_(?:COUNT|KEY_|VALUE_)|BASH_FUNC_|"
+    r"CARGO_TARGET_\w+_(?:RUNNER|LINKER)$|CARGO_BUILD_RUSTC"
+)
 _PATH_LISTS = names("CLASSPATH GOPATH NODE_PATH PERL5LIB PYTHONPATH RUBYLIB GEM_PATH LUA_PATH")
 _OPTIONS = {
-    "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader"
-                               r"|--inspect|--env-file)"),
+    "NODE_OPTIONS": re.compile(
+        r"(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader"
+        r"|--inspect|--env-file)"
+    ),
     "GOFLAGS": re.compile(r"exec|vettool|overlay|modfile"),
     "MAVEN_OPTS": re.compile(r"agent"),
     "GRADLE_OPTS": re.compile(r"agent|init"),
@@ -64,7 +68,7 @@ _OPTIONS = {
     "RUSTFLAGS": re.compile(r"linker|link-arg"),
     "CFLAGS": re.compile(r"-fplugin|-wrapper|-B"),
     "LESS": re.compile(r"!|-k|lesskey"),
-}  # fmt: skip
+}
 
 # Directories of the system, where only an administrator installs programs.
 _PATH_OK = re.compile(r"(?:/(?:usr|opt|nix|snap)(?:/(?!\.\./)[\w.+@-]+)*)?/s?bin$")

@@ -76,13 +76,15 @@ _NAMES = {
     fping nslookup traceroute resolvectl drill getent whois host ping6 ping dig tracepath
     mtr ngrep masscan hping3 arpspoof ettercap tcpdump wireshark nmap tshark openssl
     """,
+    "archives": """
+    tar bsdtar gtar unzip 7z 7za 7zz unrar unar bsdunzip bzip2 gunzip bunzip2 unlz4 zstd
+    unzstd lz4 pigz lzma unxz brotli xz gzip cpio pax zip
+    """,
     "files": """
     srm unlink trash gio-trash shred rm rmdir del-cli rimraf trash-put wipe cp install
     ginstall mkdir touch truncate mkfifo mktemp fallocate chmod chown chgrp chattr setfacl
-    setfattr setcap chcon tar bsdtar gtar unzip 7z 7za 7zz unrar unar bsdunzip bzip2 gunzip
-    bunzip2 unlz4 zstd unzstd lz4 pigz lzma unxz brotli xz gzip cpio pax tee sponge fd
-    fdfind split csplit sort uniq xxd rsync scp dos2unix unix2dos rename recode mv ln dd zip
-    find patch date
+    setfattr setcap chcon tee sponge fd fdfind split csplit sort uniq xxd rsync scp dos2unix
+    unix2dos rename recode mv ln dd find patch date
     """,
     "code": """
     python python2 python3 pypy pypy3 py ipython python3.6 python3.7 python3.8 python3.9

@@ -34,13 +34,34 @@ AGENTS: dict[str, AgentPlaces] = {
         programs=("claude",),
         sessions=(".claude/projects",),
         writable=_below(
-            ".claude", "todos", "tasks", "plans", "sessions", "file-history",
-            "shell-snapshots", "session-env", "paste-cache", "statsig", "debug",
-            ".credentials.json", "history.jsonl",
+            ".claude",
+            "todos",
+            "tasks",
+            "plans",
+            "sessions",
+            "file-history",
+            "shell-snapshots",
+            "session-env",
+            "paste-cache",
+            "statsig",
+            "debug",
+            ".credentials.json",
+            "history.jsonl",
         ),
         readable=_below(
-            ".claude", "settings.json", "settings.local.json", "CLAUDE.md", "agents", "commands",
-            "skills", "plugins", "hooks", "rules", "output-styles", "keybindings.json", "local",
+            ".claude",
+            "settings.json",
+            "settings.local.json",
+            "CLAUDE.md",
+            "agents",
+            "commands",
+            "skills",
+            "plugins",
+            "hooks",
+            "rules",
+            "output-styles",
+            "keybindings.json",
+            "local",
         ),
         copied=(".claude.json",),
     ),
@@ -49,7 +70,13 @@ AGENTS: dict[str, AgentPlaces] = {
         sessions=(".codex/sessions",),
         writable=_below(".codex", "archived_sessions", "log", "auth.json", "history.jsonl"),
         readable=_below(
-            ".codex", "config.toml", "AGENTS.md", "prompts", "skills", "rules", "plugins",
+            ".codex",
+            "config.toml",
+            "AGENTS.md",
+            "prompts",
+            "skills",
+            "rules",
+            "plugins",
             "packages",
         ),
         copied=_below(".codex", "version.json", "models_cache.json", "installation_id"),
@@ -59,7 +86,13 @@ AGENTS: dict[str, AgentPlaces] = {
         sessions=(".gemini/tmp",),
         writable=_below(".gemini", "history", "oauth_creds.json", "google_accounts.json"),
         readable=_below(
-            ".gemini", "settings.json", "GEMINI.md", "commands", "extensions", "skills", "policies",
+            ".gemini",
+            "settings.json",
+            "GEMINI.md",
+            "commands",
+            "extensions",
+            "skills",
+            "policies",
             ".env",
         ),
         copied=_below(
@@ -70,8 +103,9 @@ AGENTS: dict[str, AgentPlaces] = {
         programs=("qwen",),
         sessions=_below(".qwen", "tmp", "projects"),
         writable=_below(".qwen", "todos", "oauth_creds.json"),
-        readable=_below(".qwen", "settings.json", "QWEN.md", "commands", "extensions", "skills",
-                        ".env"),
+        readable=_below(
+            ".qwen", "settings.json", "QWEN.md", "commands", "extensions", "skills", ".env"
+        ),
         copied=_below(".qwen", "installation_id", "trustedFolders.json"),
     ),
     "aider": AgentPlaces(
@@ -110,24 +144,34 @@ AGENTS: dict[str, AgentPlaces] = {
     ),
     "llm": AgentPlaces(
         programs=("llm",),
-        readable=_below(".config/io.datasette.llm", "keys.json", "extra-openai-models.yaml",
-                        "default_model.txt", "aliases.json", "templates"),
+        readable=_below(
+            ".config/io.datasette.llm",
+            "keys.json",
+            "extra-openai-models.yaml",
+            "default_model.txt",
+            "aliases.json",
+            "templates",
+        ),
     ),
-}  # fmt: skip
+}
 
 # Where programs are kept below a home: read-only, in every profile. Never a directory that also
 # holds credentials (~/.cargo, ~/.config).
-TOOLS = (
-    ".local/bin", ".local/lib", ".local/pipx", ".local/share/uv", ".local/share/pipx",
-    ".local/share/pnpm", ".local/share/fnm", ".local/share/mise", ".local/share/claude", ".nvm",
-    ".volta", ".bun/bin", ".deno/bin", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".rustup",
-    ".cargo/bin", ".cargo/env", "go/bin", ".npm-global", ".nix-profile", ".opencode/bin",
-    ".juliaup", ".ghcup/bin", ".dotnet", "miniconda3", "miniforge3", "mambaforge", "anaconda3",
-)  # fmt: skip
+TOOLS = tuple(
+    """
+    .local/bin .local/lib .local/pipx .local/share/uv .local/share/pipx .local/share/pnpm
+    .local/share/fnm .local/share/mise .local/share/claude .nvm .volta .bun/bin .deno/bin .pyenv
+    .rbenv .asdf .sdkman .rustup .cargo/bin .cargo/env go/bin .npm-global .nix-profile
+    .opencode/bin .juliaup .ghcup/bin .dotnet miniconda3 miniforge3 mambaforge anaconda3
+    """.split()
+)
 # git's settings: who commits. Not ~/.config/git as a whole, which may hold credentials.
 GIT_SETTINGS = (
-    ".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes",
-)  # fmt: skip
+    ".gitconfig",
+    ".config/git/config",
+    ".config/git/ignore",
+    ".config/git/attributes",
+)
 
 AUTO = "auto"  # the agent's own profile when the command is one, else `workspace`
 WORKSPACE = "workspace"  # nothing of the home but programs and git's settings

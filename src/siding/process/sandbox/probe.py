@@ -50,9 +50,14 @@ def find_engine(env: Mapping[str, str], known: Known | None = None) -> Found:
     setsid, bwrap = _program("setsid", env), _program("bwrap", env)
     version = _landlock_version()
     found = Found(
-        engine=None, bwrap=bwrap or "", userns=True, setsid=setsid or "", reason="",
-        version=version, known=None,
-    )  # fmt: skip
+        engine=None,
+        bwrap=bwrap or "",
+        userns=True,
+        setsid=setsid or "",
+        reason="",
+        version=version,
+        known=None,
+    )
     if setsid is None:
         reason = "there is no setsid (util-linux) on the search path"
     elif bwrap is None:

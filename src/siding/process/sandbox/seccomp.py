@@ -29,23 +29,50 @@ MACHINES = {
     "x86_64": Machine(
         audit=0xC000003E,
         numbers={
-            "open": 2, "ioctl": 16, "socket": 41, "creat": 85, "chmod": 90, "fchmod": 91,
-            "mknod": 133, "add_key": 248, "request_key": 249, "keyctl": 250, "openat": 257,
-            "mknodat": 259, "fchmodat": 268, "perf_event_open": 298, "bpf": 321,
-            "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "openat2": 437,
+            "open": 2,
+            "ioctl": 16,
+            "socket": 41,
+            "creat": 85,
+            "chmod": 90,
+            "fchmod": 91,
+            "mknod": 133,
+            "add_key": 248,
+            "request_key": 249,
+            "keyctl": 250,
+            "openat": 257,
+            "mknodat": 259,
+            "fchmodat": 268,
+            "perf_event_open": 298,
+            "bpf": 321,
+            "io_uring_setup": 425,
+            "io_uring_enter": 426,
+            "io_uring_register": 427,
+            "openat2": 437,
             "fchmodat2": 452,
         },
     ),
     "aarch64": Machine(
         audit=0xC00000B7,
         numbers={
-            "ioctl": 29, "mknodat": 33, "fchmod": 52, "fchmodat": 53, "openat": 56, "socket": 198,
-            "add_key": 217, "request_key": 218, "keyctl": 219, "perf_event_open": 241, "bpf": 280,
-            "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "openat2": 437,
+            "ioctl": 29,
+            "mknodat": 33,
+            "fchmod": 52,
+            "fchmodat": 53,
+            "openat": 56,
+            "socket": 198,
+            "add_key": 217,
+            "request_key": 218,
+            "keyctl": 219,
+            "perf_event_open": 241,
+            "bpf": 280,
+            "io_uring_setup": 425,
+            "io_uring_enter": 426,
+            "io_uring_register": 427,
+            "openat2": 437,
             "fchmodat2": 452,
         },
     ),
-}  # fmt: skip
+}
 
 
 class Test(NamedTuple):
@@ -66,8 +93,15 @@ class Rule(NamedTuple):
 
 def rules(*, network_off: bool) -> list[Rule]:
     """Return what a sandboxed run may not call."""
-    setuid = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1,
-              "mknodat": 2}  # fmt: skip
+    setuid = {
+        "chmod": 1,
+        "fchmod": 1,
+        "fchmodat": 2,
+        "fchmodat2": 2,
+        "creat": 1,
+        "mknod": 1,
+        "mknodat": 2,
+    }
     found = [Rule("ioctl", _EPERM, (Test(1, code),)) for code in (_TIOCSTI, _TIOCLINUX)]
     found += [Rule(call, _EPERM) for call in ("add_key", "request_key", "keyctl", "bpf")]
     found.append(Rule("perf_event_open", _EACCES))

@@ -165,8 +165,9 @@ def _installation(directory: str, private: tuple[str, ...]) -> str:
         return f"{modules}/node_modules"
     above = os.path.dirname(directory)
     named = os.path.basename(above)
-    open_enough = not any(is_within(each, above) or os.path.dirname(above) == each
-                          for each in private)  # fmt: skip
+    open_enough = not any(
+        is_within(each, above) or os.path.dirname(above) == each for each in private
+    )
     if named in (".venv", "venv"):
         open_enough = not any(is_within(each, above) for each in private)
     in_temporary = above in TEMPORARY

@@ -30,12 +30,13 @@ def one(ask: Ask) -> Page:
     found = talk(ask.project, ask.words["session"], before=ask.number("before", 0))
     values = {
         "talk": found,
-        "messages": [(said, [(part, _shown(said, part)) for part in said.parts])
-                     for said in found.said],
+        "messages": [
+            (said, [(part, _shown(said, part)) for part in said.parts]) for said in found.said
+        ],
         "chart": chart([(call.at, call.input, call.output) for call in found.calls]),
         "input": sum(call.input for call in found.calls),
         "output": sum(call.output for call in found.calls),
-    }  # fmt: skip
+    }
     return Page("session.html", found.title, values, watch="")
 
 

@@ -25,9 +25,14 @@ ALLOW = 0x7FFF0000
 
 def launch(network: Network = Network.ON, *, nobody: bool = False) -> Launch:
     return Launch(
-        engine=Engine.BWRAP, view=VIEW, network=network, seccomp=b"", setsid="/usr/bin/setsid",
-        bwrap="/usr/bin/bwrap", nobody=nobody,
-    )  # fmt: skip
+        engine=Engine.BWRAP,
+        view=VIEW,
+        network=network,
+        seccomp=b"",
+        setsid="/usr/bin/setsid",
+        bwrap="/usr/bin/bwrap",
+        nobody=nobody,
+    )
 
 
 def argv(made: Launch, **more: object) -> str:
@@ -37,10 +42,18 @@ def argv(made: Launch, **more: object) -> str:
 
 def test_mounts_come_in_order_and_blank_ones_end_read_only() -> None:
     line = argv(launch(), copies={"/home/a/.x": 9})
-    order = [line.index(part) for part in (
-        "--ro-bind / /", "--tmpfs /home ", "--file 9 /home/a/.x", "--bind /home/a/ws /home/a/ws",
-        "--ro-bind /home/a/ws/.git", "--bind /q /home/a/objects", "--remount-ro /home",
-    )]  # fmt: skip
+    order = [
+        line.index(part)
+        for part in (
+            "--ro-bind / /",
+            "--tmpfs /home ",
+            "--file 9 /home/a/.x",
+            "--bind /home/a/ws /home/a/ws",
+            "--ro-bind /home/a/ws/.git",
+            "--bind /q /home/a/objects",
+            "--remount-ro /home",
+        )
+    ]
     assert order == sorted(order)
     assert line.endswith("--json-status-fd 7 --")
     assert "--cap-drop ALL" in line
@@ -139,9 +152,12 @@ TREE = {
 
 def test_landlock_allows_the_siblings_of_what_is_hidden() -> None:
     found = landlock.rules(
-        VIEW, Network.OFF, version=7, listed=lambda path: TREE.get(path, []),
+        VIEW,
+        Network.OFF,
+        version=7,
+        listed=lambda path: TREE.get(path, []),
         is_directory=lambda _path: True,
-    )  # fmt: skip
+    )
     allowed = dict(found.paths)
     assert {"/etc", "/usr"} <= set(allowed)
     assert not {"/", "/home", "/tmp", "/home/a", "/home/a/secret", "/home/b"} & set(allowed)
@@ -155,9 +171,12 @@ def test_landlock_allows_the_siblings_of_what_is_hidden() -> None:
 def test_no_right_is_asked_for_that_a_version_does_not_know(version: int) -> None:
     newest = {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)
     found = landlock.rules(
-        VIEW, Network.ON, version=version, listed=lambda path: TREE.get(path, []),
+        VIEW,
+        Network.ON,
+        version=version,
+        listed=lambda path: TREE.get(path, []),
         is_directory=lambda path: path in TREE,
-    )  # fmt: skip
+    )
     assert found.handled_fs < 1 << newest
     assert all(rights & ~found.handled_fs == 0 for _path, rights in found.paths)
     assert (found.scoped != 0) is (version >= 6)
@@ -169,9 +188,12 @@ def test_landlock_never_allows_what_holds_something_hidden(hidden: list[str]) ->
     tree = {"/": ["a", "d"], "/a": ["b", "x"], "/a/b": ["c"], "/d": ["e"]}
     view = View(mounts=tuple(Mount(Kind.BLANK, path) for path in hidden))
     found = landlock.rules(
-        view, Network.ON, version=5, listed=lambda path: tree.get(path, []),
+        view,
+        Network.ON,
+        version=5,
+        listed=lambda path: tree.get(path, []),
         is_directory=lambda _path: True,
-    )  # fmt: skip
+    )
     for path, _rights in found.paths:
         if not path.startswith("/dev"):
             assert not any(is_within(each, path) or is_within(path, each) for each in hidden)

@@ -41,8 +41,11 @@ def disk(*names: str, links: dict[str, str] | None = None) -> Look:
     def real(path: str) -> str:
         return followed.get(path, path)
 
-    return Look(exists=lambda path: real(path) in known or path in known, real=real,
-                is_link=lambda path: path in followed)  # fmt: skip
+    return Look(
+        exists=lambda path: real(path) in known or path in known,
+        real=real,
+        is_link=lambda path: path in followed,
+    )
 
 
 def view(
@@ -67,8 +70,11 @@ def test_homes_state_and_checkout_are_empty() -> None:
 
 def test_git_is_shown_and_the_git_file_is_guarded() -> None:
     found = view(look=disk(f"{PLACES.workspace}/.git", f"{PLACES.workspace}/.siding"))
-    for path in (f"{PLACES.common_dir}/config", f"{PLACES.workspace}/.git",
-                 f"{PLACES.workspace}/.siding/policy.yaml"):  # fmt: skip
+    for path in (
+        f"{PLACES.common_dir}/config",
+        f"{PLACES.workspace}/.git",
+        f"{PLACES.workspace}/.siding/policy.yaml",
+    ):
         assert found.kind_of(path) is Kind.SHOW, path
 
 
@@ -188,9 +194,12 @@ def test_whatever_is_listed_parents_come_first_and_the_guarded_stays(
 ) -> None:
     look = disk(*read, *write, f"{PLACES.workspace}/.git", f"{PLACES.git_dir}/commondir")
     found = plan_view(
-        PLACES, Demand(read=tuple(read), write=tuple(write)), profile=profile, look=look,
+        PLACES,
+        Demand(read=tuple(read), write=tuple(write)),
+        profile=profile,
+        look=look,
         quarantine=QUARANTINE if commits else None,
-    )  # fmt: skip
+    )
     paths = [mount.path for mount in found.mounts]
     assert len(paths) == len(set(paths))
     for index, path in enumerate(paths):
@@ -205,5 +214,7 @@ def test_whatever_is_listed_parents_come_first_and_the_guarded_stays(
 def test_the_nearest_mount_decides() -> None:
     found = View(mounts=(Mount(Kind.BLANK, "/a"), Mount(Kind.WRITE, "/a/b")))
     assert [found.kind_of(path) for path in ("/a", "/a/b/c", "/ab")] == [
-        Kind.BLANK, Kind.WRITE, Kind.SHOW,
-    ]  # fmt: skip
+        Kind.BLANK,
+        Kind.WRITE,
+        Kind.SHOW,
+    ]
