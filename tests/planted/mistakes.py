@@ -119,10 +119,9 @@ def _forget_first(old: Any) -> Any:
 
 
 def _begin_without_verdict(old: Any) -> Any:
-    def begin(recorder: Any, kind: Any, *, token: str, record: Mapping[str, Any]) -> Any:
-        verdict = ("policy_events", "status", "exit_code", "reason")
-        kept = {key: value for key, value in record.items() if key not in verdict}
-        return old(recorder, kind, token=token, record=kept)
+    def begin(recorder: Any, draft: Any, **more: Any) -> Any:
+        nothing = {"policy_events": (), "status": "", "exit_code": None, "reason": ""}
+        return old(recorder, draft._replace(**nothing), **more)._replace(draft=draft)
 
     return begin
 

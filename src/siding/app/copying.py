@@ -3,7 +3,6 @@
 import errno
 import os
 import stat
-from pathlib import Path
 
 FICLONE = 0x40049409  # linux/fs.h: make one file share the blocks of another
 _NO_REFLINK = {
@@ -35,18 +34,6 @@ def copy_entry(source: bytes, target: bytes) -> bool:
     _copy_file(source, target, stat.S_IMODE(found.st_mode))
     os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
     return True
-
-
-def can_reflink(source: Path, directory: Path) -> bool:
-    """Return whether files copied from `source` into `directory` share their blocks."""
-    probe = directory / f".siding-reflink-{os.getpid()}"
-    try:
-        with source.open("rb") as reading, probe.open("xb") as writing:
-            return _reflinked(reading.fileno(), writing.fileno())
-    except OSError:
-        return False
-    finally:
-        probe.unlink(missing_ok=True)
 
 
 def _copy_file(source: bytes, target: bytes, mode: int) -> None:

@@ -107,7 +107,6 @@ class RunResult(NamedTuple):
     settled: tuple[Step, ...]  # steps recorded first: cut off, or made outside Siding
     hooks: tuple[HookResult, ...]
     untrusted_hooks: int
-    started_task: bool
     ruling: Ruling  # what the policy said
     fence: FencePlan = FencePlan()  # the sandbox and limits it had
     isolation: IsolationReport = IsolationReport()  # what changed outside, of a run without a step
@@ -159,7 +158,6 @@ def run(
         notify_step(project, task, result.step)  # nobody looks at a terminal: a person is told
     return result._replace(
         task=task,
-        started_task=started is not None,
         settled=tuple(settled),
         ruling=ruling,
         fence=fence,
@@ -246,7 +244,6 @@ def _recorded(
         settled=(),
         hooks=tuple(hooks),
         untrusted_hooks=untrusted,
-        started_task=False,
         ruling=ruling,
     )
 
@@ -261,7 +258,6 @@ def _not_run(recorder: Recorder, ruling: Ruling, step: Step | None, fence: Fence
         settled=(),
         hooks=(),
         untrusted_hooks=0,
-        started_task=False,
         ruling=ruling,
     )
 
@@ -302,7 +298,6 @@ def _unrecorded(
         settled=(),
         hooks=(),
         untrusted_hooks=0,
-        started_task=False,
         ruling=ruling,
         isolation=watch.isolation(),
     )

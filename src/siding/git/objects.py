@@ -6,7 +6,6 @@ and the order in which they reach the disk is ours to keep.
 
 import os
 import zlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,17 +109,6 @@ def is_whole(objects: Path, sha: str, object_format: str) -> bool:
     except (OSError, zlib.error):
         return False
     return inflate.eof and digest.hexdigest() == sha
-
-
-def sync_objects(objects: Path, shas: Iterable[str]) -> None:
-    """Flush the directories in which these objects' names were made, loose ones and packs."""
-    for fanout in sorted({sha[:2] for sha in shas}):
-        directory = objects / fanout
-        if directory.is_dir():
-            durable.sync_directory(directory)
-    if (objects / "pack").is_dir():
-        durable.sync_directory(objects / "pack")
-    durable.sync_directory(objects)
 
 
 def commit_body(commit: Commit, *, at: int) -> bytes:

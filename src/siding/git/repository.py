@@ -98,10 +98,6 @@ class Repository:
         """Return what to show of a commit."""
         return self._summaries(["-1", "--no-walk", sha])[0]
 
-    def commits_between(self, old: Sha, new: Sha, *, limit: int = 1000) -> list[CommitSummary]:
-        """Return the commits that `new` has and `old` has not, newest first."""
-        return self._summaries([f"-{limit}", new, "--not", old])
-
     def merge_base(self, one: Sha, other: Sha) -> Sha | None:
         """Return the newest commit that both have, None when their histories never met."""
         done = self.git.attempt(self._place, ["merge-base", one, other])

@@ -163,13 +163,5 @@ class Metadata:
         return [record for record in found if record is not None]
 
 
-def metadata_of(records: Iterable[Record]) -> Metadata:
-    """Return the metadata of records in file order."""
-    metadata = Metadata()
-    for record in records:
-        metadata.add(record)
-    return metadata
-
-
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -97,15 +97,6 @@ def flush(fd: int) -> None:
     os.fsync(fd)
 
 
-def fsync_file(path: Path) -> None:
-    """Flush a file that something else wrote."""
-    fd = open_regular(path)
-    try:
-        flush(fd)
-    finally:
-        os.close(fd)
-
-
 def fsync_dir(path: Path) -> None:
     """Flush the names in a directory."""
     fd = os.open(path, _DIRECTORY)

@@ -37,11 +37,6 @@ class TaskLayout(NamedTuple):
         return self.root / "artifacts"
 
     @property
-    def flow_status_json(self) -> Path:
-        """Where the task stands in its process."""
-        return self.root / "flow-status.json"
-
-    @property
     def lock(self) -> Path:
         """Held while a step is under way: one at a time."""
         return self.root / "lock"

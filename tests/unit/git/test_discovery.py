@@ -132,7 +132,6 @@ def test_names_of_commits(world: World) -> None:
     assert repository.resolve("main") == second
     summary = repository.summary(second)
     assert (summary.subject, summary.author) == ("subject \u00fc", "Ada")
-    assert [c.sha for c in repository.commits_between(first, second)] == [second]
     assert repository.is_ancestor(first, second)
     assert not repository.is_ancestor(second, first)
     assert repository.divergence(first, second) == (0, 1)

@@ -247,7 +247,6 @@ def everything(world: World) -> list[Callable[[], object]]:
         lambda: repository.resolve("HEAD"),
         lambda: repository.resolve("siding/task"),
         lambda: repository.summary(base),
-        lambda: repository.commits_between(base, base),
         lambda: repository.divergence(base, base),
         lambda: repository.is_ancestor(base, base),
         lambda: repository.head(world.git_dir),

@@ -14,7 +14,6 @@ from siding.storage.errors import FileTooLarge, NotARegularFile
 from siding.storage.files import (
     TEMPORARY_PREFIX,
     create_bytes,
-    fsync_file,
     make_dirs,
     move_aside,
     open_regular,
@@ -89,8 +88,6 @@ def test_a_missing_file_is_told_as_one(tmp_path: Path) -> None:
         read_bytes(tmp_path / "file")
     with pytest.raises(FileNotFoundError):
         replace_bytes(tmp_path / "no" / "file", b"")
-    with pytest.raises(FileNotFoundError):
-        fsync_file(tmp_path / "file")
 
 
 def test_everything_is_written_however_little_the_kernel_takes(
