@@ -1,9 +1,10 @@
 """What a person sees is inert, aligned, and coloured only when wanted."""
 
 import io
+from unicodedata import combining, east_asian_width
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from siding.cli.screen import NARROWEST, Screen, fit, inert, shorten
@@ -34,9 +35,19 @@ def test_escapes_are_spelled_out() -> None:
     assert inert("\udcff") == "\\xff"
 
 
+def columns_of(text: str) -> int:
+    """The cells of a terminal: a mark on a letter takes none, a wide character two."""
+    letters = [each for each in text if not combining(each)]
+    return len(letters) + sum(east_asian_width(each) in "WF" for each in letters)
+
+
 @given(st.text(max_size=60), st.integers(2, 30))
+@example("00\u0300", 2)
+@example("\u4e16\u754c\u4e16\u754c", 5)
 def test_shortened_text_fits(text: str, columns: int) -> None:
-    assert len(shorten(text, columns)) <= columns
+    shortened = shorten(text, columns)
+    assert columns_of(shortened) <= columns
+    assert shortened == text or columns_of(text) > columns
 
 
 @pytest.mark.parametrize(
