@@ -7,7 +7,7 @@ works in the task calls first.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -175,7 +175,7 @@ class Recorder:
         """Write down how the act ended, before the work of recording it starts."""
         at = self.project.app.now()
         told = running._replace(draft=self._redacted(draft._replace(ended_at=at)))
-        with self._keeping_if_taken(told):
+        with self._keeping_if_taken(running.number, told.draft.as_record()):
             self.ledger.require_free(running.number)  # else the intent there is another step's
         write_running(self.layout.running_json, told)
         return told
@@ -246,10 +246,10 @@ class Recorder:
 
     def _write_down(self, running: Running, after: Capture) -> Step:
         before = running.parent or after.snapshot
-        with self._keeping_if_taken(running):
+        told = running.draft.as_record()
+        with self._keeping_if_taken(running.number, told):
             self.ledger.require_free(running.number)  # else the patch there is another step's
         artifacts, bound, stat = self._artifacts(running.number, before, after.snapshot)
-        told = running.draft.as_record()
         ended_at = running.draft.ended_at or self.project.app.now()
         record: dict[str, Any] = {
             "step_id": step_id(running.number),
@@ -273,7 +273,7 @@ class Recorder:
             record["duration_ms"] = _milliseconds(running.started_at, ended_at)
         if after.heads:
             record["commits"] = list(after.heads)
-        with self._keeping_if_taken(running):
+        with self._keeping_if_taken(running.number, record):
             step = self.ledger.append(record)
         clear_running(self.layout.running_json)
         self._tidy()
@@ -286,17 +286,15 @@ class Recorder:
         return step
 
     @contextmanager
-    def _keeping_if_taken(self, running: Running) -> Iterator[None]:
+    def _keeping_if_taken(self, number: int, record: Mapping[str, Any]) -> Iterator[None]:
         """Keep what was to be recorded beside the ledger, and say where, if another step has the
         number: only a process that does not hold the task's lock can have taken it."""
         try:
             yield
         except StepTaken as taken:
-            number = running.number
             unique = self.project.app.random_bytes(4).hex()
             path = self.layout.root / f"unrecorded-{step_id(number)}-{unique}.json"
-            record = self._redacted(running.draft).as_record()
-            document = {"version": 1, "step_id": step_id(number), **record}
+            document = {"version": 1, "step_id": step_id(number), **self.redaction.record(record)}
             write_document(path, document)
             output = self.layout.artifact(number, "output")
             kept = f"what was to be recorded is kept in {path}"

@@ -190,6 +190,15 @@ def test_a_merge_into_the_workspace_goes_back_nowhere() -> None:
     assert (back.merges, back.goes_back, back.kind_shown) == (False, True, "rollback")
 
 
+@pytest.mark.parametrize(
+    ("said", "read"), [("0003", "0003"), (3, "0003"), (None, None), ("", None)]
+)
+def test_a_step_may_be_named_by_its_number(said: object, read: str | None) -> None:
+    step = step_from({"step_id": "0004", "kind": "rollback", "target": "step", "target_step": said})
+    assert step.as_rollback is not None
+    assert step.as_rollback.target_step == read
+
+
 def test_a_draft_that_did_what_it_was_to_do_is_completed() -> None:
     assert Draft(CheckpointDetail()).completed().status == StepStatus.COMPLETED
     assert Draft(RunDetail(cmd=("a b", "c"))).title == "'a b' c"

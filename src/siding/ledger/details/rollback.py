@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from siding.ids import step_id
 from siding.ledger.details.reversal import Reversal
 from siding.ledger.fields import (
     mappings,
@@ -10,6 +11,7 @@ from siding.ledger.fields import (
     strings,
     text,
     text_or_none,
+    whole_or_none,
 )
 from siding.ledger.kinds import StepKind
 
@@ -39,7 +41,7 @@ class RollbackDetail(NamedTuple):
     def from_record(cls, record: Mapping[str, Any]) -> "RollbackDetail":
         return cls(
             target=text(record.get("target")),
-            target_step=text_or_none(record.get("target_step")),
+            target_step=_step_named(record.get("target_step")),
             message=text(record.get("message")),
             hard=bool(record.get("hard")),
             restored=text_or_none(record.get("restored")),
@@ -112,3 +114,9 @@ class ConflictedPath(NamedTuple):
 
     name: str
     kind: str
+
+
+def _step_named(value: object) -> str | None:
+    """Return a step's id, which another tool may have written as a number."""
+    number = whole_or_none(value)
+    return text_or_none(value) if number is None else step_id(number)
