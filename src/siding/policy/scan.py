@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from siding.policy.budget import Budget
-from siding.policy.names import ordered
+from siding.policy.names import names
 from siding.policy.tree import (
     Case,
     Command,
@@ -49,6 +49,11 @@ def _scripts(command: Command, *, subshells: bool) -> Iterable[Script]:
             return []
 
 
+_SETTING = names("""
+    read export declare local typeset readonly printf mapfile readarray getopts let eval unset
+""")
+
+
 def assigned(command: Command, budget: Budget) -> Iterator[str]:
     """Yield the names a command may set; ``cd`` when it may change the directory."""
     for each in commands(command, budget, subshells=False):
@@ -59,10 +64,7 @@ def assigned(command: Command, budget: Budget) -> Iterator[str]:
             first = each.words[0].text if each.words else ""
             if first in ("cd", "pushd", "popd"):
                 yield "cd"
-            if first in ordered("""
-                read export declare local typeset readonly printf mapfile readarray getopts let
-                eval unset
-            """):
+            if first in _SETTING:
                 yield from (word.text.partition("=")[0] for word in each.words[1:])
 
 

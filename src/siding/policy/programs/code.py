@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import ANYTHING, UNKNOWN, Output, known, shown_words
-from siding.policy.names import names, ordered
+from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
 from siding.policy.programs.plain import runner, setup_script
@@ -95,12 +95,15 @@ _MODULES = names(
 )
 
 
+_PROGRAMS_AS_MODULES = names("""
+    siding pip twine poetry uv hatch pipx virtualenv pre_commit tox
+""")
+
+
 def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
 
     name = words[0] if words else ""
-    if name in ordered("""
-        siding pip twine poetry uv hatch pipx virtualenv pre_commit tox
-    """):
+    if name in _PROGRAMS_AS_MODULES:
         return examiner.judges.judge(examiner, call._replace(words=tuple(words)))
     if name in ("http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd"):
         _server(examiner, call, words[1:])

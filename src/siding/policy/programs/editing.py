@@ -235,20 +235,18 @@ def pager(examiner: "Examiner", call: "Call") -> Output:
     return reader(examiner, call)
 
 
+_WITH_CODE = names("""
+    -e -c -x -ex --eval -eval -E --command -Command /c /k -EncodedCommand -enc -r --expr -batch
+""")
+
+
 def asked(examiner: "Examiner", call: "Call") -> Output:
     """Judge interpreters whose language is not read at all."""
     if set(call.arguments) & {"--version", "-version", "-V", "--help", "-help"}:
         return ANYTHING
     options(examiner, call)
     words = [w for w in call.arguments if not w.startswith("-")]
-    inline = any(
-        w
-        in ordered("""
-            -e -c -x -ex --eval -eval -E --command -Command /c /k -EncodedCommand -enc -r --expr
-            -batch
-        """)
-        for w in map(str, call.arguments)
-    )
+    inline = any(w in _WITH_CODE for w in map(str, call.arguments))
     if not inline and len(words) == 1 and examiner.zone(words[0], call.state) is Zone.INSIDE:
         return ANYTHING
     examiner.found("code-unclear", " ".join(call.words[:6]))

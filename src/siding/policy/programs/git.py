@@ -132,14 +132,19 @@ def _setting(examiner: "Examiner", call: "Call", key: str, value: str) -> None:
             examiner.inner_text(f"git -c {key}", value.lstrip("!"), call.state)
 
 
+_LOOKING = names("""
+    status log show diff blame grep rev-parse ls-files ls-tree cat-file describe rev-list shortlog
+    for-each-ref remote branch show-ref name-rev check-ignore
+""")
+
+
 def _place(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> None:
     """git by discovery acts on the repository around the directory it is started in."""
     if verb in ("clone", "init", "version", "help", "ls-remote", "config", "hash-object"):
         return
-    looks = verb in ordered("""
-        status log show diff blame grep rev-parse ls-files ls-tree cat-file describe rev-list
-        shortlog for-each-ref remote branch show-ref name-rev check-ignore
-    """) and not [w for w in words if re.match(r"-[dDmMcCf]|--delete|--force|--move", w)]
+    looks = verb in _LOOKING and not [
+        w for w in words if re.match(r"-[dDmMcCf]|--delete|--force|--move", w)
+    ]
     if call.state.cwd is None:
         examiner.found("git-elsewhere" if not looks else "git-unknown", "in an unknown directory")
     elif not looks and not examiner.is_workspace(".", call.state):

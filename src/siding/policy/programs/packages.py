@@ -45,6 +45,11 @@ _INSTALLS = names(
 )
 
 
+_WITH_ENVIRONMENTS = names("""
+    uv poetry pipenv pdm rye hatch bundle conda mamba dotenv
+""")
+
+
 def packages(examiner: "Examiner", call: "Call") -> Output:
     """Judge package managers: the project's own dependencies and scripts are its own work."""
     words = list(call.arguments)
@@ -61,9 +66,7 @@ def packages(examiner: "Examiner", call: "Call") -> Output:
         return ANYTHING
     _sources(examiner, call, verb, words)
     runner(examiner, call)
-    if verb in ("run", "exec") and call.name in ordered("""
-            uv poetry pipenv pdm rye hatch bundle conda mamba dotenv
-        """):
+    if verb in ("run", "exec") and call.name in _WITH_ENVIRONMENTS:
         _runs_in_environment(examiner, call, verb, words)
     if call.name in ("pip", "pip3") and verb == "uninstall":
         return ANYTHING

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from siding.policy.fields import known
-from siding.policy.names import ordered
+from siding.policy.names import names
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
@@ -168,12 +168,15 @@ def _computed_access(bare: str) -> bool:
     return bool(re.search(r"[\w\])\"]\s*\[(?!\s*(?:\d+|\w{1,2})\s*\])", bare))
 
 
+_HARMLESS_MODULES = names("""
+    path os util url assert crypto semver fs
+""")
+
+
 def _required(examiner: "Examiner", text: str) -> None:
     for module in re.findall(r"(?:require|import)\b[^'\"`;]*['\"`]([^'\"`]+)", text):
         plain = module.removeprefix("node:")
-        if not module.startswith("./") and plain not in ordered("""
-                path os util url assert crypto semver fs
-            """):
+        if not module.startswith("./") and plain not in _HARMLESS_MODULES:
             examiner.found("code-unclear", f"require({module!r})")
 
 

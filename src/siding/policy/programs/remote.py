@@ -59,15 +59,18 @@ def cloud(examiner: "Examiner", call: "Call") -> Output:
 _GH_LOOKS = names("view list status diff checks search browse watch download")
 
 
+_CHANGES_AN_ACCOUNT = names("""
+    auth secret ssh-key gpg-key token config alias extension codespace gist
+""")
+
+
 def forge(examiner: "Examiner", call: "Call") -> Output:
     """Judge gh, glab and the like."""
     words = [w for w in call.arguments if not w.startswith("-")]
     reads_all(examiner, call)
     if set(call.arguments) & {"--version", "--help"} or not words:
         return ANYTHING
-    if words[0] in ordered("""
-        auth secret ssh-key gpg-key token config alias extension codespace gist
-    """) and words[1:2] not in (["status"], ["list"]):
+    if words[0] in _CHANGES_AN_ACCOUNT and words[1:2] not in (["status"], ["list"]):
         examiner.found(
             "print-secret" if words[0] == "auth" else "change-remote", shown_words(call.words[:6])
         )

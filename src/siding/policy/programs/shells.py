@@ -511,14 +511,17 @@ def parallel(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
+_RUN_A_COMMAND = names("""
+    new new-session new-window neww split-window splitw run-shell run respawn-pane respawn-window
+    if-shell display-popup popup pipe-pane
+""")
+
+
 def multiplexer(examiner: "Examiner", call: "Call") -> Output:
     """Judge tmux and screen: the words at the end are a command."""
     words = list(call.arguments)
     for index, word in enumerate(words):
-        if word in ordered("""
-            new new-session new-window neww split-window splitw run-shell run respawn-pane
-            respawn-window if-shell display-popup popup pipe-pane
-        """):
+        if word in _RUN_A_COMMAND:
             _screen_command(examiner, call, words[index + 1 :])
         if word in ("send-keys", "send", "stuff", "source-file", "source", "paste-buffer"):
             examiner.found("code-from-input", shown_words(call.words[:8]))
