@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from siding.ledger.details.reversal import Reversal
-from siding.ledger.details.rollback import LeftAlone
+from siding.ledger.details.rollback import LeftAlone, left_in
 from siding.ledger.fields import (
     mappings,
     said,
@@ -57,10 +57,7 @@ class ApplyDetail(NamedTuple):
             applied=DiffFigures.from_record(applied) if isinstance(applied, dict) else None,
             steps=text(record.get("steps")),
             paths=strings(record.get("paths")),
-            left_out=tuple(
-                LeftAlone(text(each.get("path")), text(each.get("why")))
-                for each in mappings(record.get("left_out"))
-            ),
+            left_out=left_in(record.get("left_out")),
             gone_back=tuple(
                 LeftCommit(text(each.get("commit")), text(each.get("subject")))
                 for each in mappings(record.get("gone_back"))

@@ -49,10 +49,7 @@ class RollbackDetail(NamedTuple):
             trash=text_or_none(record.get("trash")),
             trash_before=strings(record.get("trash_before")),
             brought_back=strings(record.get("brought_back")),
-            left=tuple(
-                LeftAlone(text(each.get("path")), text(each.get("why")))
-                for each in mappings(record.get("left"))
-            ),
+            left=left_in(record.get("left")),
             merged=MergedBranch.from_record(record.get("merged")),
             reversal=Reversal.from_record(record),
             returns=text_or_none(record.get("returns")),
@@ -114,6 +111,12 @@ class ConflictedPath(NamedTuple):
 
     name: str
     kind: str
+
+
+def left_in(value: object) -> tuple[LeftAlone, ...]:
+    """Return the paths that a line says were left alone."""
+    found = mappings(value)
+    return tuple(LeftAlone(text(each.get("path")), text(each.get("why"))) for each in found)
 
 
 def _step_named(value: object) -> str | None:
