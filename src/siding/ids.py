@@ -22,6 +22,11 @@ def new_task_id(random_bytes: Callable[[int], bytes]) -> TaskId:
     return TaskId("".join(letters[:TASK_ID_LENGTH]))
 
 
+def new_act_id(random_bytes: Callable[[int], bytes]) -> str:
+    """Return an id that no other act has: "a" and twelve hexadecimal digits, so no number."""
+    return f"a{random_bytes(6).hex()}"
+
+
 def step_id(number: int) -> StepId:
     """Return the step's name: four digits, growing past 9999."""
     assert number > 0, number

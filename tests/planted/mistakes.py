@@ -149,7 +149,7 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     "skip-task-lock": (Replacement("siding.storage.locks", "FileLock._lock", _but_the_tasks),),
     # What begins is not written down first: nobody can finish or undo it.
     "skip-intent": (
-        Replacement("siding.ledger.running", "write_running", _nothing),
+        Replacement("siding.ledger.intents", "Intents.write", _nothing),
         Replacement("siding.tasks.registry", "Registry.put", _put_without_intent),
     ),
     # A write or a flush that failed counts as done.

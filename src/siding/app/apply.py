@@ -134,10 +134,10 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
 def apply(project: Project, request: ApplyRequest) -> Applied:
     """Do it. Raises Conflicting, Overlapping and the like with both sides as they were."""
     task = select(project, request.task)
-    with holding_task(project, task.id, f"applying task {task.name}", wait=request.wait) as lock:
+    with holding_task(project, task.id, f"applying task {task.name}", wait=request.wait) as hold:
         recover_if_cut_off(project, task.id)
         task = project.tasks.load(task.id)
-        recorder = Settled(project, task, lock)
+        recorder = Settled(project, task, hold)
         with bench_for(project, project.snapshots, recorder.bench_root) as bench:
             sources = recorder.sources(bench)
             plan = planned(sources, request, recorder.seen.snapshot, look=request.hooks)

@@ -130,9 +130,9 @@ def abort(project: Project, named: str | None) -> Step:
 
 @contextmanager
 def _restorer(project: Project, task: Task) -> Iterator[Restorer]:
-    with holding_task(project, task.id, f"applying task {task.name}") as lock:
+    with holding_task(project, task.id, f"applying task {task.name}") as hold:
         recover_if_cut_off(project, task.id)
-        yield Restorer(project, project.tasks.load(task.id), lock)
+        yield Restorer(project, project.tasks.load(task.id), hold)
 
 
 def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from siding.app.apply_content import Sources
+from siding.app.locking import Hold
 from siding.app.project import Project
 from siding.app.recording import NoWorkspace, Recorder, open_recorder
 from siding.git.applying import UNCHANGED, Move, carry_out, take_back
@@ -16,7 +17,6 @@ from siding.ids import Sha
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft
 from siding.ledger.step import Step
-from siding.storage.locks import FileLock
 from siding.tasks.task import Task
 
 
@@ -26,16 +26,16 @@ class Settled(Recorder):
     An apply does not touch the workspace, so the step that it makes ends with that snapshot.
     """
 
-    def __init__(self, project: Project, task: Task, lock: FileLock) -> None:
+    def __init__(self, project: Project, task: Task, hold: Hold) -> None:
         self._frozen: Capture | None = None
         self._last: Capture | None = None
         self.settled: list[Step] = []
         try:
-            opened = open_recorder(project, task, lock)
+            opened = open_recorder(project, task, hold)
         except NoWorkspace:
-            self._without_workspace(project, task, lock)
+            self._without_workspace(project, task, hold)
             return
-        super().__init__(project, task, opened.workspace, lock)
+        super().__init__(project, task, opened.workspace, hold)
         self.settled = self.settle()
         self._frozen = self._as_settled()
 
@@ -44,14 +44,14 @@ class Settled(Recorder):
         assert self._last is not None
         return self._last._replace(parent=self._last.snapshot, changes=(), heads=())
 
-    def _without_workspace(self, project: Project, task: Task, lock: FileLock) -> None:
+    def _without_workspace(self, project: Project, task: Task, hold: Hold) -> None:
         """The task was closed: its last snapshot is the state it is in."""
         workspace = project.registry.of_task(task.id)
         last = project.ledger(task.id).last()
         snapshot = (last and last.snapshot) or (workspace and workspace.base_snapshot)
         if workspace is None or not snapshot:
             raise NoWorkspace(f"task {task.name!r} has no snapshot left")
-        super().__init__(project, task, workspace, lock)
+        super().__init__(project, task, workspace, hold)
         at = Sha(snapshot)
         self._frozen = Capture(
             snapshot=at,
@@ -109,8 +109,8 @@ def record_move(
     """Move the branch and its checkout, as the step that `detail` describes."""
     project = recorder.project
     reflog = f"siding {'undo' if detail.reversal.undoes else 'apply'}: {recorder.task.name}"
-    intent = detail._replace(move=move.as_record(), reflog=reflog)
-    running = recorder.begin(Draft(intent))
+    told = detail._replace(move=move.as_record(), reflog=reflog)
+    intent = recorder.begin(Draft(told))
     act = take_back if files_back else carry_out
     try:
         act(
@@ -123,10 +123,10 @@ def record_move(
             keep_fds=recorder.snapshots.keep_fds,
         )
     except UNCHANGED:
-        recorder.abandon(running)
+        recorder.abandon(intent)
         raise
     except BaseException:
         recorder.settle_interrupted()
         raise
-    running = recorder.ended(running, running.draft.completed())
-    return recorder.finish(running, running.draft)
+    intent = recorder.ended(intent, intent.draft.completed())
+    return recorder.finish(intent, intent.draft)

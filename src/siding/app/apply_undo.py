@@ -93,9 +93,9 @@ def _go(project: Project, task: Task, step: Step, move: Move, reversal: Reversal
         reversal=reversal,
     )
     files_back = not move.branch and undoes
-    with holding_task(project, task.id, f"taking step {step.id} back") as lock:
+    with holding_task(project, task.id, f"taking step {step.id} back") as hold:
         recover_if_cut_off(project, task.id)
-        recorder = Settled(project, project.tasks.load(task.id), lock)
+        recorder = Settled(project, project.tasks.load(task.id), hold)
         return record_move(recorder, move, changes, detail, files_back=files_back)
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from siding.app.project import Project
 from siding.errors import SidingError
 from siding.ids import TaskId
+from siding.ledger.intents import has_intents
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.files import make_dirs
 from siding.tasks.states import TaskState
@@ -95,7 +96,7 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
             entry["row"],
             active=active,
             workspace=states.get(task_id, "absent"),
-            running=os.path.lexists(f"{tasks}/{task_id}/running.json"),
+            running=has_intents(f"{tasks}/{task_id}"),
             blocked=not open_ids.isdisjoint(entry["row"]["blocked_by"]),
         )
         for task_id, entry in fresh.items()

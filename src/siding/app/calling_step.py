@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from siding.app.project import Project
 from siding.errors import SidingError
-from siding.ledger.running import Running, read_running
-from siding.storage.locks import FileLock
+from siding.ids import step_id
+from siding.ledger.intents import Intent, Intents
 
 
 class CallingStep(NamedTuple):
@@ -39,25 +39,26 @@ def calling_steps(project: Project) -> tuple[CallingStep, ...]:
 
         above = ancestors()
         under_way = {
-            step: running for step, running in under_way.items() if _holds(running, tokens, above)
+            step: intent for step, intent in under_way.items() if _holds(intent, tokens, above)
         }
     if tokens and not under_way:
         return (CallingStep(task_id="", step_id=""),)
     return tuple(under_way)
 
 
-def _under_way(project: Project) -> dict[CallingStep, Running]:
+def _under_way(project: Project) -> dict[CallingStep, Intent]:
     """Return the steps that are being made now, in all tasks."""
     found = {}
     for task_id in project.tasks.ids():
-        layout = project.task_layout(task_id)
+        intents = Intents(project.task_layout(task_id))
         try:
-            running = read_running(layout.running_json)
+            begun = intents.all()
         except SidingError:
             continue
-        # Without the lock it was cut off, and its pid may be another process's by now.
-        if running is not None and FileLock(layout.lock).is_locked():
-            found[CallingStep(task_id=task_id, step_id=f"{running.number:04d}")] = running
+        for intent in begun:
+            # Of one that was cut off, the pid may be another process's by now.
+            if not intents.is_cut_off(intent):
+                found[CallingStep(task_id=task_id, step_id=step_id(intent.number))] = intent
     return found
 
 
@@ -72,5 +73,5 @@ def _tokens(project: Project) -> frozenset[str]:
     return frozenset(each for each in text.split(":") if each)
 
 
-def _holds(running: Running, tokens: frozenset[str], above: frozenset[int]) -> bool:
-    return (bool(running.token) and running.token in tokens) or running.pid in above
+def _holds(intent: Intent, tokens: frozenset[str], above: frozenset[int]) -> bool:
+    return (bool(intent.token) and intent.token in tokens) or intent.pid in above

@@ -12,8 +12,8 @@ def checkpoint(project: Project, named: str | None, message: str, *, wait: bool)
     """Record a checkpoint step, also when nothing changed: the message is worth a line."""
     task = select(project, named)
     recover_cut_off(project)
-    with holding_task(project, task.id, f"checkpoint {message}", wait=wait) as lock:
-        recorder = open_recorder(project, task, lock)
+    with holding_task(project, task.id, f"checkpoint {message}", wait=wait) as hold:
+        recorder = open_recorder(project, task, hold)
         recorder.settle_interrupted()
         step = recorder.checkpoint(message)
         assert step is not None

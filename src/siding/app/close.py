@@ -5,7 +5,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.app.locking import holding_task
+from siding.app.events import TaskChanged
+from siding.app.locking import Hold, holding_task
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recording import BaseUnknown, Recorder, open_recorder
@@ -15,7 +16,6 @@ from siding.app.workspaces import finish_removal, keep, remove
 from siding.errors import SidingError
 from siding.git.errors import SnapshotDamaged
 from siding.storage.files import make_dirs, move_aside
-from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskMove, TaskState, WorkspaceState, move_task
 from siding.tasks.task import Task
@@ -63,7 +63,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
     recover_cut_off(project)
     with (
         spending_reserve(project),
-        holding_task(project, task.id, f"closing task {task.name}") as lock,
+        holding_task(project, task.id, f"closing task {task.name}") as hold,
     ):
         recover_if_cut_off(project, task.id)
         task = project.tasks.load(task.id)
@@ -73,9 +73,9 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
         workspace = workspace_of(project, task)
         if workspace is not None and _has_place(workspace):
             if fate is not Fate.KEEP and not force:
-                _refuse_to_hide_work(project, task, lock)
+                _refuse_to_hide_work(project, task, hold)
             elif Path(workspace.path).is_dir():
-                _record_last_state(project, task, lock)
+                _record_last_state(project, task, hold)
             if fate is Fate.KEEP:
                 workspace = _kept(project, workspace)
             else:
@@ -102,16 +102,16 @@ def remove_workspace(
     """
     is_half_done = _is_going(project, task)
     recover_cut_off(project)
-    with holding_task(project, task.id, f"removing the workspace of {task.name}") as lock:
+    with holding_task(project, task.id, f"removing the workspace of {task.name}") as hold:
         recover_if_cut_off(project, task.id)
         workspace = _require(project, task)
         is_done = is_half_done and workspace.status is WorkspaceState.REMOVED
         if is_done:
             pass
         elif not force:
-            _refuse_to_hide_work(project, task, lock)
+            _refuse_to_hide_work(project, task, hold)
         elif Path(workspace.path).is_dir():
-            _record_last_state(project, task, lock)
+            _record_last_state(project, task, hold)
         if complete:
             move_task(task.status, TaskMove.CLOSE)
         gone = workspace if is_done else remove(project, workspace)
@@ -143,11 +143,11 @@ def _kept(project: Project, workspace: Workspace) -> Workspace:
     return workspace if workspace.status is WorkspaceState.KEPT else keep(project, workspace)
 
 
-def _refuse_to_hide_work(project: Project, task: Task, lock: FileLock) -> None:
+def _refuse_to_hide_work(project: Project, task: Task, hold: Hold) -> None:
     workspace = _require(project, task)
     if not Path(workspace.path).is_dir():
         return
-    recorder: Recorder = open_recorder(project, task, lock)
+    recorder: Recorder = open_recorder(project, task, hold)
     recorder.settle()
     changed = recorder.changes_since_base()
     if changed:
@@ -159,13 +159,13 @@ def _refuse_to_hide_work(project: Project, task: Task, lock: FileLock) -> None:
         )
 
 
-def _record_last_state(project: Project, task: Task, lock: FileLock) -> None:
+def _record_last_state(project: Project, task: Task, hold: Hold) -> None:
     """Take a last snapshot. Where the snapshots are lost, the workspace itself is the record.
 
     It is left in place or goes into the trash whole, and `siding gc` frees nothing of it.
     """
     try:
-        open_recorder(project, task, lock).settle()
+        open_recorder(project, task, hold).settle()
     except (BaseUnknown, SnapshotDamaged) as error:
         project.app.warn(f"{error.message}; the workspace is kept whole, without a snapshot")
 
@@ -180,11 +180,7 @@ def _close(project: Project, task: Task) -> Task:
         project.tasks.save(closed)
         if project.active_task_id() == task.id:
             project.set_active(None)
-    project.events.emit(
-        "task.completed",
-        task={"id": task.id, "subject": task.name, "status": TaskState.CLOSED.value},
-        worktree={"name": task.worktree},
-    )
+    project.events.emit(TaskChanged(closed, "completed"))
     return closed
 
 
@@ -197,5 +193,5 @@ def _delete_records(project: Project, task: Task) -> Path:
     records = project.task_layout(task.id).root
     if os.path.lexists(records):
         move_aside(records, trash / "task")
-    project.events.emit("task.deleted", task={"id": task.id, "subject": task.name})
+    project.events.emit(TaskChanged(task, "deleted"))
     return trash

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from siding.app.archives import places_in_trash, write_archive, write_records
+from siding.app.events import WorkspaceChanged
 from siding.app.project import Project
 from siding.git.store import remove_tree
 from siding.ids import TaskId
@@ -42,7 +43,7 @@ def collect_records(project: Project, task_id: TaskId) -> Path:
         remove_tree(going)
         move_aside(place, going)
     remove_tree(going)
-    project.events.emit("worktree.collected", task={"id": task_id})
+    project.events.emit(WorkspaceChanged(task_id, "collected"))
     return archive
 
 
@@ -52,9 +53,7 @@ def finish_collection(project: Project, going: Workspace) -> Workspace:
         _delete(place)
     done = going._replace(intent=None)
     _put(project, done)
-    project.events.emit(
-        "worktree.collected", task={"id": going.task_id}, worktree={"name": going.name}
-    )
+    project.events.emit(WorkspaceChanged(going.task_id, "collected", {"name": going.name}))
     return done
 
 

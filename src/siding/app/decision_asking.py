@@ -8,8 +8,8 @@ from siding.app.selection import standing_in
 from siding.decisions.record import Asked
 from siding.decisions.request import Request, document_of
 from siding.errors import SidingError, UsageError
-from siding.ids import TaskId
-from siding.ledger.running import read_running
+from siding.ids import TaskId, step_id
+from siding.ledger.intents import Intents
 
 
 def calling_task(project: Project) -> str:
@@ -25,14 +25,14 @@ def asked_by(project: Project, task_id: str, key: str | None, request: Request) 
     if key is not None and not key.strip():
         raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
     moment = project.app.clock.now().astimezone()
-    step_id, agent = _step(project, task_id)
+    step, agent = _step(project, task_id)
     return Asked(
         session_id=moment.strftime("%Y-%m-%dT%H-%M-%S"),
         created_at=moment.isoformat(timespec="seconds"),
         key=key or _content_key(task_id, request),
         key_named=key is not None,
         task_id=task_id,
-        step_id=step_id,
+        step_id=step,
         agent=agent,
     )
 
@@ -55,14 +55,15 @@ def _content_key(task_id: str, request: Request) -> str:
 
 def _step(project: Project, task_id: str) -> tuple[str, str]:
     """Return the step the caller runs in, and its agent; "" and "" outside one."""
-    step_id = project.app.env.get("SIDING_STEP_ID", "")
-    if not task_id or not step_id:
+    named = project.app.env.get("SIDING_STEP_ID", "")
+    if not task_id or not named:
         return "", ""
     try:
-        running = read_running(project.task_layout(TaskId(task_id)).running_json)
+        begun = Intents(project.task_layout(TaskId(task_id))).all()
     except SidingError:
-        return step_id, ""
-    return step_id, (running.draft.agent or "") if running else ""
+        return named, ""
+    agents = [each.draft.agent or "" for each in begun if step_id(each.number) == named]
+    return named, agents[-1] if agents else ""
 
 
 def with_relative_locations(project: Project, value: object) -> object:

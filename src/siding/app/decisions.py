@@ -20,6 +20,7 @@ from siding.app.decision_asking import (
 from siding.app.decision_gates import GateKeys
 from siding.app.decision_source import Source, read_source
 from siding.app.decision_views import DecisionView, ItemView, view_of
+from siding.app.events import DecisionChanged
 from siding.app.project import WAIT_FOR_PROJECT_S, Project
 from siding.decisions.answers import Answer, check_answers
 from siding.decisions.checking import check_request
@@ -132,7 +133,7 @@ def ask(
             hint=f"take another --key; `siding decide show {decision.session_id}` shows that one",
         )
     if not found:
-        _emit(project, "decision.asked", decision)
+        project.events.emit(DecisionChanged(decision, "asked"))
     return Asking(decision=_view(project, decision), found=found, ignored=checked.ignored)
 
 
@@ -275,7 +276,7 @@ def answer(project: Project, session_id: str, answers: object, *, via: Via) -> D
             hint=_code_hint(session_id, "answer"),
         )
     closed = decision._replace(state=state, answers=checked, completed_at=_now(project), via=via)
-    return _close(project, store, closed, "decision.answered")
+    return _close(project, store, closed, "answered")
 
 
 def cancel(project: Project, session_id: str, *, reason: str = "", via: Via) -> DecisionView:
@@ -298,7 +299,7 @@ def cancel(project: Project, session_id: str, *, reason: str = "", via: Via) -> 
         reason=reason.strip(),
         closed_in_step=_own_step(project, decision),
     )
-    return _close(project, store, closed, "decision.cancelled")
+    return _close(project, store, closed, "cancelled")
 
 
 def open_decision(project: Project, session_id: str) -> DecisionView:
@@ -426,9 +427,9 @@ def _store(project: Project) -> DecisionStore:
     return DecisionStore(project.layout.decisions_dir)
 
 
-def _close(project: Project, store: DecisionStore, closed: Decision, event: str) -> DecisionView:
+def _close(project: Project, store: DecisionStore, closed: Decision, how: str) -> DecisionView:
     recorded = store.close(closed)
-    _emit(project, event, recorded)
+    project.events.emit(DecisionChanged(recorded, how))
     return _view(project, recorded)
 
 
@@ -459,18 +460,6 @@ def _closed_before(decision: Decision, before: str) -> bool:
         return datetime.fromisoformat(decision.completed_at) < datetime.fromisoformat(before)
     except (ValueError, TypeError):
         return False
-
-
-def _emit(project: Project, event: str, decision: Decision) -> None:
-    project.events.emit(
-        event,
-        task={"id": decision.asked.task_id} if decision.asked.task_id else None,
-        decision={
-            "session_id": decision.session_id,
-            "state": decision.state.value,
-            "items": len(decision.request.items),
-        },
-    )
 
 
 def _now(project: Project) -> str:

@@ -24,8 +24,8 @@ from siding.app.workspaces import recover, remove
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.reattach import is_attached, reattach
 from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
-from siding.ids import TaskId
-from siding.ledger.running import read_running
+from siding.ids import TaskId, step_id
+from siding.ledger.intents import Intents
 from siding.storage.files import TEMPORARY_PREFIX
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
@@ -131,29 +131,30 @@ def _recover(project: Project, workspace: Workspace) -> str:
 
 def _interrupted_steps(project: Project) -> Iterator[Finding]:
     for task_id in project.tasks.ids():
+        intents = Intents(project.task_layout(task_id))
         try:
-            running = read_running(project.task_layout(task_id).running_json)
+            begun = intents.all()
         except SidingError as error:
             yield Finding(what=error.message, advice="the step in progress cannot be read")
             continue
-        if running is None or _busy(project, task_id):
-            continue
-        yield Finding(
-            what=f"step {running.number:04d} of task {task_id} was cut off",
-            advice="it is recorded, with the output and changes it left",
-            mend=partial(_settle, project, task_id),
-        )
+        for intent in begun:
+            if intents.is_cut_off(intent) and not _busy(project, task_id):
+                yield Finding(
+                    what=f"step {step_id(intent.number)} of task {task_id} was cut off",
+                    advice="it is recorded, with the output and changes it left",
+                    mend=partial(_settle, project, task_id),
+                )
 
 
 def _settle(project: Project, task_id: TaskId) -> str:
     task = project.tasks.load(task_id)
-    with holding_task(project, task_id, "doctor") as lock:
+    with holding_task(project, task_id, "doctor") as hold:
         try:
-            steps = open_recorder(project, task, lock).settle()
+            steps = open_recorder(project, task, hold).settle()
         except NoWorkspace:  # closed, or its directory is gone: the newest snapshot is its state
             from siding.app.apply_steps import Settled
 
-            steps = Settled(project, task, lock).settled
+            steps = Settled(project, task, hold).settled
     return "recorded " + (
         ", ".join(f"step {step.id} ({step.status})" for step in steps) or "nothing"
     )

@@ -1,70 +1,280 @@
-"""A project's lifecycle facts for other programs to follow: ``events.jsonl``.
+"""What happens in a project, as values: an act emits one, and whoever subscribed hears of it.
 
-The payload is the s12 one (event, ts, task, worktree, error); ``v`` and ``at`` are added, and
-further facts of an event stand beside them. It is a side channel: no state is read back from it.
+`record` is what the journal keeps for other programs (``events.jsonl``; `event_log.py`). Listeners
+in the same process get the value itself, with the step or the decision that it is about.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from siding.clock import Clock, iso
-from siding.storage.journals import Journal
-from siding.storage.layout import ProjectLayout
+from siding.ids import step_id
 
-
-class Event(NamedTuple):
-    """One event. `end`: the byte offset to go on from."""
-
-    end: int
-    fields: Mapping[str, Any]
+if TYPE_CHECKING:
+    from siding.decisions.record import Decision
+    from siding.ledger.intents import Intent
+    from siding.ledger.reports import OutsideChange
+    from siding.ledger.step import Step
+    from siding.tasks.registry import Workspace
+    from siding.tasks.task import Task
 
 
-class EventLog:
-    """The events of one project."""
+class Event(Protocol):
+    """Something that happened. `name` is its word in the journal."""
 
-    def __init__(
-        self, layout: ProjectLayout, clock: Clock, *, redact: Callable[[Any], Any] | None = None
-    ) -> None:
-        self._journal = Journal(layout.events_jsonl)
-        self._clock = clock
-        self._redact = redact
+    @property
+    def name(self) -> str: ...
 
-    def emit(
-        self,
-        event: str,
-        *,
-        task: Mapping[str, Any] | None = None,
-        worktree: Mapping[str, Any] | None = None,
-        error: str | None = None,
-        **more: Any,
-    ) -> None:
-        """Append one event. `ts` is in seconds since 1970."""
-        now = self._clock.now()
-        record: dict[str, Any] = {
-            "v": 1,
-            "event": event,
-            "ts": now.timestamp(),
-            "at": iso(now),
-            "task": dict(task or {}),
-            "worktree": dict(worktree or {}),
+    @property
+    def task_id(self) -> str:
+        """The task it happened to; "" for none."""
+
+    def record(self) -> dict[str, Any]:
+        """Return its fields in the journal: ``task``, ``worktree``, ``error`` and its own."""
+
+
+class TaskChanged(NamedTuple):
+    """A task was made, changed, closed, opened again or deleted. `how`: the second word."""
+
+    task: "Task"
+    how: str  # created, updated, completed, reopened, deleted
+
+    @property
+    def name(self) -> str:
+        return f"task.{self.how}"
+
+    @property
+    def task_id(self) -> str:
+        return self.task.id
+
+    def record(self) -> dict[str, Any]:
+        task: dict[str, Any] = {"id": self.task.id}
+        if self.how in ("completed", "reopened", "deleted"):
+            task["subject"] = self.task.name
+        if self.how != "deleted":
+            task["status"] = self.task.status.value
+        if self.how in ("completed", "reopened"):
+            return {"task": task, "worktree": {"name": self.task.worktree}}
+        return {"task": task}
+
+
+class WorkspaceChanged(NamedTuple):
+    """An act on a workspace began, ended or failed.
+
+    `worktree` are the facts of it that the journal keeps, which depend on the act. `status`: the
+    task's, where the act knows it.
+    """
+
+    task_id: str
+    how: str  # create.before, create.after, create.failed, remove.…, restore.after, keep, collected
+    worktree: Mapping[str, Any] = {}
+    status: str = ""
+    error: str | None = None
+    recovered: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"worktree.{self.how}"
+
+    def record(self) -> dict[str, Any]:
+        status = {"status": self.status} if self.status else {}
+        told = {} if self.error is None else {"error": self.error}
+        recovered = {"recovered": True} if self.recovered else {}
+        return {
+            "task": {"id": self.task_id, **status},
+            "worktree": dict(self.worktree),
+            **told,
+            **recovered,
         }
-        if error is not None:
-            record["error"] = error
-        record |= more
-        self._journal.append(record if self._redact is None else self._redact(record))
 
-    def since(self, offset: int, *, limit: int) -> Iterator[Event]:
-        """Yield the events from an `Event.end` on (0: from the first), whole lines only."""
-        for entry in islice(self._journal.entries(offset), limit):
-            if entry.record is not None:
-                yield Event(end=entry.end, fields=entry.record)
 
-    def newest(self, count: int) -> list[dict[str, Any]]:
-        """Return the newest `count` events, oldest first; a damaged line says what it is."""
-        return [
-            entry.record
-            if entry.record is not None
-            else {"event": "unreadable", "error": entry.problem, "task": {}, "worktree": {}}
-            for entry in self._journal.tail(count)
-        ]
+class StepStarted(NamedTuple):
+    """The command of a step is about to start."""
+
+    task: "Task"
+    workspace: "Workspace"
+    intent: "Intent"
+
+    @property
+    def name(self) -> str:
+        return "step.started"
+
+    @property
+    def task_id(self) -> str:
+        return self.task.id
+
+    def record(self) -> dict[str, Any]:
+        step = {"id": step_id(self.intent.number), "kind": self.intent.kind}
+        return {**_about(self.task, self.workspace), "step": step}
+
+
+class StepRecorded(NamedTuple):
+    """A step is in the ledger."""
+
+    task: "Task"
+    workspace: "Workspace"
+    step: "Step"
+
+    @property
+    def name(self) -> str:
+        return "step.recorded"
+
+    @property
+    def task_id(self) -> str:
+        return self.task.id
+
+    def record(self) -> dict[str, Any]:
+        step = {"id": self.step.id, "kind": self.step.kind, "status": self.step.status}
+        return {**_about(self.task, self.workspace), "step": step}
+
+
+class StepInterrupted(NamedTuple):
+    """A step whose process died was recorded by a later command."""
+
+    task: "Task"
+    step: "Step"
+
+    @property
+    def name(self) -> str:
+        return "step.interrupted"
+
+    @property
+    def task_id(self) -> str:
+        return self.task.id
+
+    def record(self) -> dict[str, Any]:
+        step = {"id": self.step.id, "status": self.step.status}
+        return {"task": _task(self.task), "step": step}
+
+
+class PolicyBlocked(NamedTuple):
+    """The policy stopped a command."""
+
+    task_id: str
+    rules: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        return "policy.blocked"
+
+    def record(self) -> dict[str, Any]:
+        return {"task": {"id": self.task_id}, "rules": list(self.rules)}
+
+
+class IsolationChanged(NamedTuple):
+    """Something outside the workspace is not as it was before a run."""
+
+    workspace: "Workspace"
+    changes: "Sequence[OutsideChange]"
+
+    @property
+    def name(self) -> str:
+        return "isolation.changed"
+
+    @property
+    def task_id(self) -> str:
+        return self.workspace.task_id
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "task": {"id": self.workspace.task_id},
+            "worktree": {"name": self.workspace.name, "path": self.workspace.path},
+            "changes": [each.as_record() for each in self.changes],
+        }
+
+
+class PhaseMoved(NamedTuple):
+    """A task is in another phase, or in another step of its phase."""
+
+    task: "Task"
+    how: str  # the move
+    phase: str
+    step: int
+    commit: str
+
+    @property
+    def name(self) -> str:
+        return f"phase.{self.how}"
+
+    @property
+    def task_id(self) -> str:
+        return self.task.id
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "task": _task(self.task),
+            "phase": self.phase,
+            "step": self.step,
+            "commit": self.commit,
+        }
+
+
+class GateTried(NamedTuple):
+    """A condition for leaving a phase was looked at. `gate`: its kind, text and what was found."""
+
+    task: "Task"
+    phase: str
+    gate: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return "phase.gate"
+
+    @property
+    def task_id(self) -> str:
+        return self.task.id
+
+    def record(self) -> dict[str, Any]:
+        return {"task": _task(self.task), "phase": self.phase, "gate": dict(self.gate)}
+
+
+class PullRequestChanged(NamedTuple):
+    """A pull request was opened, or its branch pushed again."""
+
+    task: "Task"
+    how: str  # opened, pushed
+    pull_request: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return f"pull_request.{self.how}"
+
+    @property
+    def task_id(self) -> str:
+        return self.task.id
+
+    def record(self) -> dict[str, Any]:
+        return {"task": _task(self.task), "pull_request": dict(self.pull_request)}
+
+
+class DecisionChanged(NamedTuple):
+    """A decision was asked for, answered, cancelled or removed."""
+
+    decision: "Decision"
+    how: str  # asked, answered, …
+
+    @property
+    def name(self) -> str:
+        return f"decision.{self.how}"
+
+    @property
+    def task_id(self) -> str:
+        return self.decision.asked.task_id
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "task": {"id": self.task_id} if self.task_id else {},
+            "decision": {
+                "session_id": self.decision.session_id,
+                "state": self.decision.state.value,
+                "items": len(self.decision.request.items),
+            },
+        }
+
+
+def _task(task: "Task") -> dict[str, Any]:
+    return {"id": task.id, "status": task.status.value}
+
+
+def _about(task: "Task", workspace: "Workspace") -> dict[str, Any]:
+    worktree = {"name": workspace.name, "path": workspace.path}
+    return {"task": _task(task), "worktree": worktree}

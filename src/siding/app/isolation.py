@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from siding.app.events import IsolationChanged
 from siding.app.project_places import id_file
 from siding.git import fingerprint
 from siding.git.fingerprint import Fingerprint, Mark, RefChange, mark_of
@@ -46,13 +47,14 @@ class _Moment(NamedTuple):
 class Watch:
     """Watches over one run; made right before the command starts."""
 
-    def __init__(self, recorder: "Recorder") -> None:
+    def __init__(self, recorder: "Recorder", intent: Path | None = None) -> None:
         self._project = recorder.project
         self._workspace = recorder.workspace
         self._recorder = recorder
         # The file system's own clock: the intent, or the holder of the lock, was noted just now.
         layout = recorder.layout
-        self._since_ns = max(_changed_ns(layout.running_json), _changed_ns(layout.lock))
+        self._intent = intent
+        self._since_ns = max(_changed_ns(layout.lock), 0 if intent is None else _changed_ns(intent))
         self._before = self._moment()
         self._after = self._before
         self._look: Look | None = None
@@ -71,12 +73,7 @@ class Watch:
         kept = _without_ours(self._project, self._workspace, changes, self._since_ns)
         files = "looked at" if self._looked else "not looked at"
         if kept:
-            self._project.events.emit(
-                "isolation.changed",
-                task={"id": self._workspace.task_id},
-                worktree={"name": self._workspace.name, "path": self._workspace.path},
-                changes=[each.as_record() for each in kept],
-            )
+            self._project.events.emit(IsolationChanged(self._workspace, kept))
         return IsolationReport(changes=tuple(kept), files=files)
 
     def _moment(self) -> _Moment:
@@ -92,7 +89,9 @@ class Watch:
     def _records(self) -> Iterator[Path]:
         """Yield the files of ours, and of the policy, that change only on a person's word."""
         project, layout = self._project, self._recorder.layout
-        yield from (layout.ledger_jsonl, layout.running_json, layout.root / "allowed.json")
+        yield from (layout.ledger_jsonl, layout.root / "allowed.json")
+        if self._intent is not None:
+            yield self._intent
         root = project.layout.root
         yield from (root / "config.yaml", root / "trust.json", root / "project.json")
         yield from (project.app.home.root / "config.yaml", project.app.home.root / "policy.yaml")
@@ -309,10 +308,10 @@ class _Others:
         return _newest_ns(layout.root) >= self._since_ns or FileLock(layout.lock).is_locked()
 
     def _moves(self, other: Workspace) -> bool:
-        from siding.ledger.running import read_running
+        from siding.ledger.intents import Intents
 
-        running = read_running(self._project.task_layout(other.task_id).running_json)
-        if running is not None and running.kind == "apply":
+        begun = Intents(self._project.task_layout(other.task_id)).all()
+        if any(intent.kind == "apply" for intent in begun):
             return True
         newest = self._project.ledger(other.task_id).tail(3)
         return any(step.kind == "apply" for step in newest)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from siding.app.events import PolicyBlocked
 from siding.app.hooks import Hook
 from siding.app.policy import InForce, environment_for, ground_of, place_for, policy_in
 from siding.app.project import Project
@@ -37,7 +38,7 @@ def judge_run(
     ruling = _answered(project, run, verdict, allow, None if inside else ask)
     if not ruling.runs:
         rules = sorted({each.rule for each in ruling.events})
-        project.events.emit("policy.blocked", task={"id": run.task_id}, rules=rules)
+        project.events.emit(PolicyBlocked(run.task_id, rules))
     return ruling._replace(withheld=len(in_force.withheld))
 
 

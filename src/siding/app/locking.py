@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from siding.app.project import Project
 from siding.errors import SidingError
 from siding.ids import TaskId
+from siding.ledger.intents import Intents
 from siding.storage.files import make_dirs
 from siding.storage.locks import FileLock, Holder, LockBusy
 
@@ -17,17 +19,30 @@ class TaskBusy(SidingError):
     code = "task_busy"
 
 
+class Hold(NamedTuple):
+    """A task's lock, held, and the acts that are begun under it."""
+
+    lock: FileLock
+    intents: Intents
+
+    @property
+    def fd(self) -> int:
+        """The descriptor to pass to a child that must keep the task held if it outlives us."""
+        return self.lock.fd
+
+
 @contextmanager
 def holding_task(
     project: Project, task_id: TaskId, what: str, *, wait: bool | None = None
-) -> Iterator[FileLock]:
+) -> Iterator[Hold]:
     """Hold the task's lock; raise TaskBusy, saying who holds it since when, or wait for it.
 
     `wait` None means that the caller's command has no ``--wait`` to offer. A command that the
     holder itself started is refused at once, also with `wait`: it would wait for itself for ever.
     The kernel frees the lock when its holder dies; nobody ever steals it.
     """
-    path = project.task_layout(task_id).lock
+    layout = project.task_layout(task_id)
+    path = layout.lock
     make_dirs(path.parent)
     lock = FileLock(path)
     holder = Holder(pid=project.app.pid, since=project.app.now(), what=project.redaction.text(what))
@@ -39,9 +54,11 @@ def holding_task(
         if not wait:
             raise _busy(task_id, busy.holder, can_wait=wait is not None) from None
         lock.acquire(timeout_s=None, holder=holder)
+    intents = Intents(layout)
     try:
-        yield lock
+        yield Hold(lock, intents)
     finally:
+        intents.release()
         lock.release()
 
 

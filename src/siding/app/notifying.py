@@ -5,15 +5,26 @@ when they are trusted, as at any other moment. A notification is a courtesy: one
 hangs is reported and stops nothing.
 """
 
+from siding.app.decision_views import view_of
+from siding.app.events import DecisionChanged, Event, StepRecorded
 from siding.app.guarding import run_judged_hook
 from siding.app.hooks import HookResult, hooks_for
-from siding.app.inbox import InboxEntry, step_entry
+from siding.app.inbox import InboxEntry, decision_entry, step_entry
 from siding.app.project import Project
 from siding.errors import SidingError
-from siding.ledger.step import Step
-from siding.tasks.task import Task
 
 NOTIFY_TIMEOUT_S = 10.0
+
+
+def notify_event(project: Project, event: Event, *, url: str | None) -> list[HookResult]:
+    """Tell the person of an event; return the hooks that did not succeed."""
+    entry = None
+    match event:
+        case StepRecorded(task=task, step=step):
+            entry = step_entry(project, task.id, task.name, step)
+        case DecisionChanged(decision=decision):
+            entry = decision_entry(project, view_of(decision, gate=""))
+    return [] if entry is None else notify(project, entry, url=url)
 
 
 def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> list[HookResult]:
@@ -43,12 +54,6 @@ def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> li
         if done.exit_code != 0:
             failed.append(done)
     return failed
-
-
-def notify_step(project: Project, task: Task, step: Step) -> list[HookResult]:
-    """Tell the person of a step that failed or was stopped; return the hooks that failed."""
-    entry = step_entry(project, task.id, task.name, step)
-    return [] if entry is None else notify(project, entry)
 
 
 def _plain(text: str) -> str:

@@ -13,8 +13,11 @@ def output(project: Project, task: Task, found: Step) -> Output | None:
     run = found.as_run
     told = run.output if run else None
     counts = (None, None) if told is None else (told.stdout_bytes, told.stderr_bytes)
-    path = project.task_layout(task.id).artifact(found.number, "output")
-    try:
-        return read_output(path, *counts)
-    except FileNotFoundError:
-        return None
+    layout = project.task_layout(task.id)
+    # While the act goes on, its output has its id; it may get its number between two looks.
+    for stem in (found.number, found.act or found.number, found.number):
+        try:
+            return read_output(layout.artifact(stem, "output"), *counts)
+        except FileNotFoundError:
+            continue
+    return None

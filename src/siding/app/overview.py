@@ -8,8 +8,7 @@ from siding.app.board import TaskRow, look
 from siding.app.project import Project
 from siding.errors import SidingError
 from siding.ids import TaskId
-from siding.ledger.running import Running, read_running
-from siding.storage.locks import FileLock
+from siding.ledger.intents import Intent, Intents
 from siding.tasks.states import TaskState
 
 __all__ = ["Card", "Group", "Overview", "TaskRow", "Total", "Waiting", "overview", "total_change"]
@@ -51,7 +50,7 @@ class Card(NamedTuple):
 
     row: TaskRow
     group: Group
-    running: Running | None
+    running: Intent | None
     cut_off: bool
     waiting: tuple[Waiting, ...]
 
@@ -106,12 +105,12 @@ def chosen(cards: Iterable[Card], ids: Sequence[str]) -> list[Card]:
 def _card(project: Project, row: TaskRow, waiting: Mapping[str, list[Waiting]]) -> Card:
     running, cut_off = None, False
     if row.running:
-        layout = project.task_layout(TaskId(row.id))
+        intents = Intents(project.task_layout(TaskId(row.id)))
         try:
-            running = read_running(layout.running_json)
+            running = intents.newest()
         except SidingError:
             running = None
-        cut_off = running is not None and not FileLock(layout.lock).is_locked()
+        cut_off = running is not None and intents.is_cut_off(running)
     return Card(
         row=row,
         group=_group(row, bool(waiting.get(row.id)), runs=running is not None and not cut_off),

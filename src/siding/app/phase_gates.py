@@ -11,6 +11,7 @@ from typing import NamedTuple
 from siding.app.decision_gates import key_of_gate
 from siding.app.decisions import ask, with_key
 from siding.app.environment import environment_in
+from siding.app.events import GateTried
 from siding.app.hooks import repository_hooks
 from siding.app.phase_plan import Configured
 from siding.app.project import Project
@@ -192,9 +193,5 @@ def _question(leaving: Leaving, gate: Gate) -> dict[str, object]:
 
 
 def _tell(leaving: Leaving, gate: Gate, *, held: bool, **more: object) -> None:
-    leaving.project.events.emit(
-        "phase.gate",
-        task={"id": leaving.task.id, "status": leaving.task.status.value},
-        phase=leaving.status.current_phase,
-        gate={"kind": gate.kind.value, "text": printable(gate.text), "held": held, **more},
-    )
+    found = {"kind": gate.kind.value, "text": printable(gate.text), "held": held, **more}
+    leaving.project.events.emit(GateTried(leaving.task, leaving.status.current_phase, found))

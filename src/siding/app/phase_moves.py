@@ -14,8 +14,9 @@ from typing import NamedTuple
 from siding.app.apply import bench_for
 from siding.app.apply_content import LeftOut, Sources, state_at, with_commits
 from siding.app.calling_step import calling_steps
+from siding.app.events import PhaseMoved
 from siding.app.gone_back import described, gone_back
-from siding.app.locking import holding_task
+from siding.app.locking import Hold, holding_task
 from siding.app.phase_gates import GateClosed, Leaving, as_step, pass_gates, within_step
 from siding.app.phase_plan import Configured, configured
 from siding.app.phase_recovery import REFLOG, finish_cut_off, phase_lock, settle_cut_off
@@ -31,8 +32,8 @@ from siding.git.commits import AskedPerson, NewCommit, Person, RawCommit, write_
 from siding.git.paths import quote_path
 from siding.git.worktree_commits import advance, agree_index
 from siding.ids import Sha
+from siding.ledger.intents import Intents
 from siding.ledger.left_behind import newest_clean
-from siding.ledger.running import read_running
 from siding.phases.states import PhaseMove, Position, move_phase
 from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, moved, started
 from siding.phases.store import Intent, PhaseStore
@@ -118,10 +119,10 @@ def move(project: Project, request: PhaseRequest) -> Moved:
     return done
 
 
-def _record(project: Project, task: Task, lock: FileLock, entry: Entry) -> bool:
+def _record(project: Project, task: Task, hold: Hold, entry: Entry) -> bool:
     """Record what the commit has as a step; what cannot be recorded now, the next command does."""
     try:
-        open_recorder(project, task, lock).settle(commit_message(entry).partition("\n")[0])
+        open_recorder(project, task, hold).settle(commit_message(entry).partition("\n")[0])
     except (SidingError, OSError):
         return False
     return True
@@ -191,7 +192,7 @@ class _Wanted(NamedTuple):
 
 class _Held(NamedTuple):
     phases: FileLock
-    task: FileLock | None  # None inside the task's own step, which holds it
+    task: Hold | None  # None inside the task's own step, which holds it
 
 
 def _commit(
@@ -330,17 +331,17 @@ def _holding(project: Project, task: Task, what: str, *, wait: bool) -> Iterator
             yield _Held(lock, None)
         return
     with (
-        holding_task(project, task.id, what, wait=wait) as task_lock,
+        holding_task(project, task.id, what, wait=wait) as task_hold,
         phase_lock(project, task, what) as lock,
     ):
-        yield _Held(lock, task_lock)
+        yield _Held(lock, task_hold)
 
 
 def _inside_its_step(project: Project, task: Task) -> bool:
     """Tell whether this command was started by the task's own step, which holds the task's lock."""
     tokens = project.app.env.get("SIDING_STEP_TOKEN", "").split(":")  # a step in a step has two
-    running = read_running(project.task_layout(task.id).running_json)
-    return running is not None and bool(running.token) and running.token in tokens
+    begun = Intents(project.task_layout(task.id)).all()
+    return any(bool(intent.token) and intent.token in tokens for intent in begun)
 
 
 def _calling_step(project: Project, task: Task) -> str:
@@ -387,12 +388,9 @@ def _checked(summary: str) -> str:
 
 
 def _emit(project: Project, done: Moved) -> None:
+    entry = done.entry
     project.events.emit(
-        f"phase.{done.entry.action}",
-        task={"id": done.task.id, "status": done.task.status.value},
-        phase=done.entry.phase,
-        step=done.entry.step,
-        commit=done.entry.git_commit,
+        PhaseMoved(done.task, entry.action, entry.phase, entry.step, entry.git_commit)
     )
 
 

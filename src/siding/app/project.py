@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from siding.app.events import EventLog
+from siding.app.event_log import EventLog
 from siding.app.lost_workspaces import LostWorkspaces
 from siding.app.project_places import (
     PROJECT_VERSION,
@@ -73,7 +73,7 @@ class Project:
             snapshots=lambda: self.snapshots,
         )
         self.registry = Registry(layout.worktrees_json, elsewhere=lost, say=app.warn)
-        self.events = EventLog(layout, app.clock, redact=self._redacted)
+        self.events = EventLog(layout, app.clock, app.listeners, redact=self._redacted)
 
     def _redacted(self, record: Any) -> Any:
         return self.redaction.record(record)  # read only when there is something to record

@@ -13,6 +13,7 @@ from siding.app.apply import bench_for
 from siding.app.apply_content import Side, Sources, state_at, with_commits
 from siding.app.apply_history import refuse_unresolved, unfinished_in_workspace
 from siding.app.apply_steps import Settled
+from siding.app.events import PullRequestChanged
 from siding.app.gone_back import WouldPublish, described, gone_back
 from siding.app.locking import holding_task
 from siding.app.project import Project
@@ -121,9 +122,9 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
     """Make the commit to push and the text; the commit is in the repository afterwards."""
     task = select(project, wish.task)
     remote, url = _remote(project, wish.remote, task.base_ref)
-    with holding_task(project, task.id, f"preparing a pull request of {task.name}") as lock:
+    with holding_task(project, task.id, f"preparing a pull request of {task.name}") as hold:
         recover_if_cut_off(project, task.id)
-        recorder = Settled(project, task, lock)
+        recorder = Settled(project, task, hold)
         title = title_of(project, task, recorder.workspace.base_snapshot)
         branch = check_ref_part(wish.branch or _branch(project, task, remote, title))
         wish = wish._replace(title=wish.title or title)
@@ -328,12 +329,8 @@ def _remember(project: Project, done: PullRequest) -> None:
         task = project.tasks.load(prepared.task.id)
         metadata = {**task.metadata, "pull_request": record}
         project.tasks.save(task._replace(metadata=metadata, updated_at=project.app.now()))
-    word = "opened" if done.created else "pushed"
-    project.events.emit(
-        f"pull_request.{word}",
-        task={"id": prepared.task.id, "status": prepared.task.status.value},
-        pull_request=record,
-    )
+    how = "opened" if done.created else "pushed"
+    project.events.emit(PullRequestChanged(prepared.task, how, record))
 
 
 def _page(prepared: Prepared) -> str | None:

@@ -1,17 +1,19 @@
 """Make steps: snapshot, act, snapshot, write it down. The one way anything enters a ledger.
 
-The order is the promise. Before anything runs, the snapshot and the intent (``running.json``) are
-on disk. After it ended: how it ended, the new snapshot, the patch, the ledger line; only then the
-intent goes away. Whatever is cut off in between is finished by `settle`, which every command that
-works in the task calls first.
+The order is the promise. Before anything runs, the snapshot and the act's intent are on disk. When
+it has ended: how it ended, the new snapshot, the patch, the ledger line; only then the intent goes.
+Whatever is cut off in between is finished by `settle`, which every command that works in the task
+calls first. Until its line is written an act has an id of its own, and so have its artifacts.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from siding.app.events import StepInterrupted, StepRecorded
+from siding.app.locking import Hold
 from siding.app.lost_workspaces import REBUILT
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
@@ -20,22 +22,26 @@ from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record
 from siding.errors import SidingError
 from siding.git.capture import Capture
 from siding.git.patches import DiffStat
-from siding.ids import step_id
+from siding.ids import new_act_id, step_id
 from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
+from siding.ledger.intents import Intent
 from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
-from siding.ledger.running import Running, clear_running, read_running, write_running
 from siding.ledger.step import Step, StepKind, StepStatus
-from siding.ledger.store import StepTaken
 from siding.process.command import ProcessInfo
-from siding.process.output_files import Recovered, recover_output, settle_output
+from siding.process.output_files import (
+    Recovered,
+    has_output,
+    recover_output,
+    rename_output,
+    settle_output,
+)
 from siding.process.sha256 import Sha256
 from siding.process.tree import Ended, end_token
-from siding.storage.documents import write_document
 from siding.storage.files import fsync_dir, make_dirs, remove_file
-from siding.storage.locks import FileLock, LockBusy
+from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
@@ -58,14 +64,15 @@ class BaseUnknown(SidingError):
 class Recorder:
     """Makes the steps of one task. Its maker holds the task's lock for as long as it lives."""
 
-    def __init__(self, project: Project, task: Task, workspace: Workspace, lock: FileLock) -> None:
+    def __init__(self, project: Project, task: Task, workspace: Workspace, hold: Hold) -> None:
         self.project = project
         self.task = task
         self.workspace = workspace
         self.root = Path(workspace.path)
         self.layout = project.task_layout(task.id)
         self.ledger = project.ledger(task.id)
-        self.snapshots = TaskSnapshots(project, workspace, keep_fds=(lock.fd,))
+        self.intents = hold.intents
+        self.snapshots = TaskSnapshots(project, workspace, keep_fds=(hold.fd,))
         self.redaction = project.redaction
 
     def capture(self, number: int, kind: str) -> Capture:
@@ -88,20 +95,21 @@ class Recorder:
         return made if step is None else [*made, step]
 
     def settle_interrupted(self) -> list[Step]:
-        """Record the step that was cut off, if there is one."""
-        running = read_running(self.layout.running_json)
-        if running is not None:
+        """Record the steps that were cut off, if there are any."""
+        intents = [each for each in self.intents.all() if self.intents.take_over(each)]
+        if intents:
             self.ledger.close_last_line()
         last = self.ledger.last()
         if last is not None:
             self._join_output(last)
-        if running is None:
-            return []
-        if last is not None and last.number >= running.number:
-            # Its line was written; what was cut off is only the clearing of the intent.
-            clear_running(self.layout.running_json)
-            return []
-        return [self._finish_interrupted(running)]
+        # First: of the newest line, only the clearing of the intent can have been cut off.
+        unrecorded = []
+        for intent in intents:
+            if last is not None and _is_line_of(last, intent):
+                self.intents.clear(intent)
+            else:
+                unrecorded.append(intent)
+        return [self._finish_interrupted(intent) for intent in unrecorded]
 
     def _join_output(self, step: Step) -> None:
         """Bring the newest output into its final form, if there was no room for that before."""
@@ -131,24 +139,15 @@ class Recorder:
         self, message: str, *, origin: str = "asked", only_if_changed: bool = False
     ) -> Step | None:
         """Record the workspace as it stands; return None when nothing changed and that matters."""
-        before = self._expected()
-        number = self.next_number()
-        started = self.project.app.now()
-        now = self.capture(number, StepKind.CHECKPOINT.value)
-        if only_if_changed and now.snapshot == before:
+        intent = self._intent(Draft(CheckpointDetail(self.redaction.text(message), origin)))
+        now = self.capture(intent.number, intent.kind)
+        if only_if_changed and now.snapshot == intent.parent:
             return None
-        running = Running(
-            number=number,
-            kind=StepKind.CHECKPOINT.value,
-            started_at=started,
-            pid=self.project.app.pid,
-            token="",
-            parent=before or now.snapshot,
-            draft=Draft(CheckpointDetail(self.redaction.text(message), origin)).completed(),
+        intent = intent._replace(
+            parent=intent.parent or now.snapshot, draft=intent.draft.completed()
         )
-        make_dirs(self.layout.artifacts_dir)
-        write_running(self.layout.running_json, running)  # cut off from here on, it is finished
-        return self._write_down(running, now)
+        self._write_intent(intent)  # cut off from here on, it is finished
+        return self._write_down(intent, now)
 
     def next_number(self) -> int:
         """Return the number of the next step; damaged lines count, so no id is used twice."""
@@ -156,53 +155,59 @@ class Recorder:
         highest = highest_number(self.ledger.path, last.number if last else 0)
         return _highest_artifact(self.layout.artifacts_dir, highest) + 1
 
-    def begin(self, draft: Draft, *, token: str = "") -> Running:
+    def begin(self, draft: Draft, *, token: str = "") -> Intent:
         """Write down that a step begins, durably; `settle` has been called."""
-        running = Running(
-            number=self.next_number(),
-            kind=draft.kind,
-            started_at=self.project.app.now(),
-            pid=self.project.app.pid,
-            token=token,
-            parent=self._expected(),
-            draft=self._redacted(draft),
-        )
+        intent = self._intent(self._redacted(draft), token=token)
         make_dirs(self.layout.artifacts_dir)
-        write_running(self.layout.running_json, running)
-        return running
+        self._write_intent(intent)
+        return intent
 
-    def ended(self, running: Running, draft: Draft) -> Running:
+    def ended(self, intent: Intent, draft: Draft) -> Intent:
         """Write down how the act ended, before the work of recording it starts."""
         at = self.project.app.now()
-        told = running._replace(draft=self._redacted(draft._replace(ended_at=at)))
-        with self._keeping_if_taken(running.number, told.draft.as_record()):
-            self.ledger.require_free(running.number)  # else the intent there is another step's
-        write_running(self.layout.running_json, told)
+        told = intent._replace(draft=self._redacted(draft._replace(ended_at=at)))
+        self._write_intent(told)
         return told
+
+    def _intent(self, draft: Draft, *, token: str = "") -> Intent:
+        app = self.project.app
+        return Intent(
+            act=new_act_id(app.random_bytes),
+            number=self.next_number(),
+            kind=draft.kind,
+            started_at=app.now(),
+            pid=app.pid,
+            token=token,
+            parent=self._expected(),
+            draft=draft,
+        )
+
+    def _write_intent(self, intent: Intent) -> None:
+        app = self.project.app
+        self.intents.write(intent, Holder(pid=app.pid, since=app.now(), what=intent.kind))
 
     def finish(
         self,
-        running: Running,
+        intent: Intent,
         draft: Draft,
         *,
         later: Callable[[Draft], Draft] | None = None,
     ) -> Step:
-        """Record the step `running`, which ended as `draft` says, with what it left in the
+        """Record the act `intent`, which ended as `draft` says, with what it left in the
         workspace.
 
         `later` adds to the draft; it is asked after the snapshot, to work beside it.
         """
-        after = self.capture(running.number, running.kind)
+        after = self.capture(intent.number, intent.kind)
         told = draft if later is None else later(draft)
-        return self._write_down(running._replace(draft=self._redacted(told)), after)
+        return self._write_down(intent._replace(draft=self._redacted(told)), after)
 
     def _redacted(self, draft: Draft) -> Draft:
         return Draft.from_record(draft.kind, self.redaction.record(draft.as_record()))
 
-    def abandon(self, running: Running) -> None:
-        """Forget a step that did nothing at all."""
-        del running
-        clear_running(self.layout.running_json)
+    def abandon(self, intent: Intent) -> None:
+        """Forget an act that did nothing at all."""
+        self.intents.clear(intent)
 
     def _expected(self) -> str | None:
         """Return the snapshot the workspace should be at: the last step's, or the base's."""
@@ -212,95 +217,65 @@ class Recorder:
             return last.snapshot
         return self.workspace.base_snapshot or None
 
-    def _finish_interrupted(self, running: Running) -> Step:
+    def _finish_interrupted(self, intent: Intent) -> Step:
         """Record a step whose writer died, with the output and the changes it left."""
-        left = end_token(running.token) if running.token else None
-        draft = running.draft
-        if running.kind == StepKind.APPLY.value and not draft.status:
+        left = end_token(intent.token) if intent.token else None
+        draft = intent.draft
+        if intent.kind == StepKind.APPLY.value and not draft.status:
             from siding.app.apply_recovery import finish_apply  # 16 ms, and hardly ever needed
 
             draft = finish_apply(self.project, draft)
         if not draft.status:
             draft = draft._replace(status=StepStatus.INTERRUPTED.value)
-            if running.kind == StepKind.RUN.value and draft.exit_code is None:
+            if intent.kind == StepKind.RUN.value and draft.exit_code is None:
                 draft = draft._replace(exit_code=-1)
-        output = self.layout.artifact(running.number, "output")
         found = None
         detail = draft.detail
         if isinstance(detail, RunDetail):
-            found = recover_output(output)
+            found = recover_output(self._output_of(intent))
             draft = draft._replace(detail=_with_what_was_left(detail, found, left))
             if detail.sandbox is not None:  # what was committed inside waits to be taken over
                 from siding.app.sandbox_commits import take_over_leftover
 
                 take_over_leftover(self.project, self.layout, self.workspace)
-        step = self.finish(running, draft._replace(recovered=True))
+        step = self.finish(intent, draft._replace(recovered=True))
         if found is not None:
-            settle_output(output, found.stdout_bytes)
-        self.project.events.emit(
-            "step.interrupted",
-            task={"id": self.task.id, "status": self.task.status.value},
-            step={"id": step.id, "status": step.status},
-        )
+            settle_output(self.layout.artifact(step.number, "output"), found.stdout_bytes)
+        self.project.events.emit(StepInterrupted(self.task, step))
         return step
 
-    def _write_down(self, running: Running, after: Capture) -> Step:
-        before = running.parent or after.snapshot
-        told = running.draft.as_record()
-        with self._keeping_if_taken(running.number, told):
-            self.ledger.require_free(running.number)  # else the patch there is another step's
-        artifacts, bound, stat = self._artifacts(running.number, before, after.snapshot)
-        ended_at = running.draft.ended_at or self.project.app.now()
+    def _write_down(self, intent: Intent, after: Capture) -> Step:
+        before = intent.parent or after.snapshot
+        told = intent.draft.as_record()
+        patch, digest, stat = self._patch(intent, before, after.snapshot)
+        ended_at = intent.draft.ended_at or self.project.app.now()
         record: dict[str, Any] = {
-            "step_id": step_id(running.number),
-            "kind": running.kind,
+            "kind": intent.kind,
+            **({"act": intent.act} if intent.act else {}),
             "policy_events": [],
             "session_id": None,
             "agent": None,
             "usage": None,
             **told,
-            "started_at": running.started_at,
+            "started_at": intent.started_at,
             "ended_at": ended_at,
             "diff_stat": diff_stat_record(stat),
             **mode_record(self.snapshots.mode_changes(before, after.snapshot, after.modes)),
-            "artifacts": artifacts,
             "snapshot": after.snapshot,
             "parent": before,
             "coverage": after.coverage.as_record(),
-            **bound,
+            **({"patch_sha256": digest} if digest else {}),
         }
-        if running.draft.duration_ms is None:
-            record["duration_ms"] = _milliseconds(running.started_at, ended_at)
+        if intent.draft.duration_ms is None:
+            record["duration_ms"] = _milliseconds(intent.started_at, ended_at)
         if after.heads:
             record["commits"] = list(after.heads)
-        with self._keeping_if_taken(running.number, record):
-            step = self.ledger.append(record)
-        clear_running(self.layout.running_json)
+        place = partial(self._name_artifacts, intent, patch)
+        step = self.ledger.append(record, number=intent.number, place=place)
+        self.intents.clear(intent)
         self._tidy()
-        self.project.events.emit(
-            "step.recorded",
-            task={"id": self.task.id, "status": self.task.status.value},
-            worktree={"name": self.workspace.name, "path": self.workspace.path},
-            step={"id": step.id, "kind": step.kind, "status": step.status},
-        )
+        self.project.events.emit(StepRecorded(self.task, self.workspace, step))
         return step
-
-    @contextmanager
-    def _keeping_if_taken(self, number: int, record: Mapping[str, Any]) -> Iterator[None]:
-        """Keep what was to be recorded beside the ledger, and say where, if another step has the
-        number: only a process that does not hold the task's lock can have taken it."""
-        try:
-            yield
-        except StepTaken as taken:
-            unique = self.project.app.random_bytes(4).hex()
-            path = self.layout.root / f"unrecorded-{step_id(number)}-{unique}.json"
-            document = {"version": 1, "step_id": step_id(number), **self.redaction.record(record)}
-            write_document(path, document)
-            output = self.layout.artifact(number, "output")
-            kept = f"what was to be recorded is kept in {path}"
-            if output.exists():
-                kept += f", its output in {output}"
-            raise StepTaken(taken.message, hint=f"{taken.hint}; {kept}") from taken
 
     def _tidy(self) -> None:
         """Join the packs of the snapshot store when many have gathered; one command at a time."""
@@ -316,44 +291,50 @@ class Recorder:
         finally:
             lock.release()
 
-    def _artifacts(
-        self, number: int, before: str, after: str
-    ) -> tuple[dict[str, str], dict[str, str], DiffStat | None]:
-        """Write the patch; return the artifact names, the hashes that bind them to the line, and
-        the patch's figures."""
-        names: dict[str, str] = {}
-        bound: dict[str, str] = {}
-        stat = None
-        if before != after:
-            make_dirs(self.layout.artifacts_dir)
-            patch = self.layout.artifact(number, "patch")
-            digest, stat = self._write_patch(patch, before, after)
-            if digest is not None:
-                names["patch"] = f"artifacts/{patch.name}"
-                bound["patch_sha256"] = digest
-        output = self.layout.artifact(number, "output")
-        if output.exists():
-            names["output"] = f"artifacts/{output.name}"
-        return names, bound, stat
-
-    def _write_patch(self, path: Path, before: str, after: str) -> tuple[str | None, DiffStat]:
-        """Write the patch between two snapshots; return its SHA-256, None when it is empty, and
-        its figures."""
-        temporary = path.with_name(f".{path.name}.tmp")
-        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    def _patch(
+        self, intent: Intent, before: str, after: str
+    ) -> tuple[Path | None, str | None, DiffStat | None]:
+        """Write the patch; return where, its SHA-256 and its figures, None where it is empty."""
+        if before == after:
+            return None, None, None
+        make_dirs(self.layout.artifacts_dir)
+        path = self.layout.artifact(f".{intent.stem}", "patch.tmp")
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             stat = self.snapshots.write_patch_counted(before, after, fd)
             size = os.lseek(fd, 0, os.SEEK_END)
             if size == 0:
-                remove_file(temporary)
-                return None, stat
+                remove_file(path)
+                return None, None, stat
             digest = _digest_of(fd)
             os.fsync(fd)
         finally:
             os.close(fd)
-        temporary.replace(path)
-        fsync_dir(path.parent)
-        return digest, stat
+        return path, digest, stat
+
+    def _name_artifacts(self, intent: Intent, patch: Path | None, number: int) -> dict[str, Any]:
+        """Give the act's artifacts the number of its step, durably; return the line's field."""
+        names: dict[str, str] = {}
+        if patch is not None:
+            named = self.layout.artifact(number, "patch")
+            patch.replace(named)
+            names["patch"] = f"artifacts/{named.name}"
+        run = intent.draft.detail
+        if isinstance(run, RunDetail):
+            counted = run.output.stdout_bytes if run.output else None
+            named = self.layout.artifact(number, "output")
+            if rename_output(self._output_of(intent), named, counted):
+                names["output"] = f"artifacts/{named.name}"
+        if names:
+            fsync_dir(self.layout.artifacts_dir)
+        return {"artifacts": names}
+
+    def _output_of(self, intent: Intent) -> Path:
+        """Return where an act's output is: cut off in its end, it may have its number already."""
+        path = self.layout.artifact(intent.stem, "output")
+        if has_output(path):
+            return path
+        return self.layout.artifact(intent.number, "output")
 
 
 def _with_what_was_left(
@@ -381,7 +362,7 @@ def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:
     return tuple(LeftProcess(*each) for each in processes)
 
 
-def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
+def open_recorder(project: Project, task: Task, hold: Hold) -> Recorder:
     """Return the recorder of a task whose lock is held; raise NoWorkspace when it has no place."""
     if os.path.lexists(project.task_layout(task.id).root / "phase-intent.json"):
         from siding.app.phase_recovery import finish_before_work
@@ -405,11 +386,11 @@ def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
     elif not workspace.base_snapshot:
         if workspace.rest.get(REBUILT):  # the workspace as it is now is not what it began as
             raise _base_unknown(task)
-        workspace = _take_base_snapshot(project, task, workspace, lock)
+        workspace = _take_base_snapshot(project, task, workspace, hold)
     if project.registry.lacks(task.id):
         with project.changing(f"writing down the workspace of task {task.id}"):
             project.registry.mend()
-    return Recorder(project, task, workspace, lock)
+    return Recorder(project, task, workspace, hold)
 
 
 def _base_unknown(task: Task) -> BaseUnknown:
@@ -421,10 +402,10 @@ def _base_unknown(task: Task) -> BaseUnknown:
 
 
 def _take_base_snapshot(
-    project: Project, task: Task, workspace: Workspace, lock: FileLock
+    project: Project, task: Task, workspace: Workspace, hold: Hold
 ) -> Workspace:
     """Record the workspace as it was made: its bytes, which conversions may have changed."""
-    base = Recorder(project, task, workspace, lock).capture(0, "base")
+    base = Recorder(project, task, workspace, hold).capture(0, "base")
     lacks = {} if base.coverage.complete else {"base_coverage": base.coverage.as_record()}
     with project.changing(f"recording the base of task {task.id}"):
         workspace = workspace._replace(
@@ -432,6 +413,13 @@ def _take_base_snapshot(
         )
         project.registry.put(workspace)
     return workspace
+
+
+def _is_line_of(step: Step, intent: Intent) -> bool:
+    """Tell whether a step is the one that an intent announces."""
+    if intent.act:
+        return step.act == intent.act
+    return step.number >= intent.number  # announced by a version whose acts had no id
 
 
 def _highest_artifact(directory: Path, at_least: int) -> int:

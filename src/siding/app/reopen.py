@@ -12,6 +12,7 @@ from siding.app.archives import (
     records_archive,
     task_name_in,
 )
+from siding.app.events import TaskChanged
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
@@ -75,11 +76,7 @@ def reopen(project: Project, named: str, *, by_undo: bool = False, wait: bool = 
         elif workspace is not None and workspace.status is WorkspaceState.KEPT and not by_undo:
             workspace = _resumed(project, workspace)
         task, active = _open(project, task, mark)
-    project.events.emit(
-        "task.reopened",
-        task={"id": task.id, "subject": task.name, "status": task.status.value},
-        worktree={"name": task.worktree},
-    )
+    project.events.emit(TaskChanged(task, "reopened"))
     return Reopened(task=task, workspace=workspace, notes=notes, active=active)
 
 

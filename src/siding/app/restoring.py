@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.app.locking import Hold
 from siding.app.project import Project
 from siding.app.recording import Recorder, open_recorder
 from siding.app.trash import fresh_trash
@@ -37,9 +38,8 @@ from siding.git.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
 from siding.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.ledger.draft import Draft
-from siding.ledger.running import Running
+from siding.ledger.intents import Intent
 from siding.ledger.step import Step
-from siding.storage.locks import FileLock
 from siding.tasks.task import Task
 
 _NAMED = 5  # paths named in a message; lists show the others
@@ -123,11 +123,11 @@ class Restored(NamedTuple):
 class Restorer:
     """A recorder of a task whose lock is held, and the state that it saw last."""
 
-    def __init__(self, project: Project, task: Task, lock: FileLock) -> None:
+    def __init__(self, project: Project, task: Task, hold: Hold) -> None:
         now = project.app.clock.now()
         self.since_ns = int(now.timestamp() * _SECOND_NS)
         self.project = project
-        self.recorder = _Remembering.of(open_recorder(project, task, lock), lock)
+        self.recorder = _Remembering.of(open_recorder(project, task, hold), hold)
         self.settled = self.recorder.settle()
 
     @property
@@ -159,9 +159,9 @@ class Restorer:
             brought_back=survey.wish.bring_back,
             left=tuple(LeftAlone(quote_path(e.path), e.why.value) for e in survey.plan.left),
         )
-        running = self.recorder.begin(Draft(told))
+        intent = self.recorder.begin(Draft(told))
         came, stays = self._act(survey, trash)
-        return self._finish(running, survey, trash, (came, stays))
+        return self._finish(intent, survey, trash, (came, stays))
 
     def _refuse(self, survey: Survey, *, even_incomplete: bool) -> None:
         if survey.concerns and not (survey.wish.force or even_incomplete):
@@ -210,13 +210,13 @@ class Restorer:
 
     def _finish(
         self,
-        running: Running,
+        intent: Intent,
         survey: Survey,
         trash: str | None,
         back: tuple[list[bytes], list[bytes]],
     ) -> Restored:
         store = self.recorder.snapshots.store
-        step = self.recorder.finish(running, running.draft.completed())
+        step = self.recorder.finish(intent, intent.draft.completed())
         wanted = state_of(store, survey.destination.snapshot)
         differ: set[bytes] = set()
         if self.seen.tree != store.read_commit(wanted.tree).tree:
@@ -315,8 +315,8 @@ class _Remembering(Recorder):
     seen: Capture | None = None
 
     @classmethod
-    def of(cls, recorder: Recorder, lock: FileLock) -> "_Remembering":
-        return cls(recorder.project, recorder.task, recorder.workspace, lock)
+    def of(cls, recorder: Recorder, hold: Hold) -> "_Remembering":
+        return cls(recorder.project, recorder.task, recorder.workspace, hold)
 
     def capture(self, number: int, kind: str) -> Capture:
         self.seen = super().capture(number, kind)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.archives import lay_out, rebuild
+from siding.app.events import WorkspaceChanged
 from siding.app.locking import holding_git
 from siding.app.project import Project
 from siding.errors import SidingError
@@ -89,11 +90,8 @@ def finish_return(project: Project, going: Workspace) -> Returned:
     _put(project, here)
     if archive := going.rest.get("archive"):
         remove_file(project.layout.root / str(archive))  # all of it is in the workspace again
-    project.events.emit(
-        "worktree.restore.after",
-        task={"id": here.task_id},
-        worktree={"name": here.name, "path": here.path, "branch": here.branch},
-    )
+    facts = {"name": here.name, "path": here.path, "branch": here.branch}
+    project.events.emit(WorkspaceChanged(here.task_id, "restore.after", facts))
     return Returned(workspace=here, notes=tuple(notes))
 
 

@@ -84,10 +84,10 @@ def rollback(project: Project, request: Request) -> RolledBack:
     InTheWay when something that is in no snapshot would be overwritten.
     """
     task = select(project, request.task)
-    with holding_task(project, task.id, "rollback", wait=request.wait) as lock:
+    with holding_task(project, task.id, "rollback", wait=request.wait) as hold:
         recover_if_cut_off(project, task.id)
         target, number = _target(project, task, request)
-        restorer = Restorer(project, task, lock)
+        restorer = Restorer(project, task, hold)
         workspace = restorer.recorder.workspace
         destination = destination_of(workspace, target)
         wish = _wish(project, workspace, request)

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.environment import environment_in
+from siding.app.events import StepStarted
 from siding.app.guarding import rule_on, run_judged_hook, with_hooks
 from siding.app.hooks import HookResult, hooks_for
 from siding.app.isolation import Watch
 from siding.app.locking import holding_task
+from siding.app.notifier import Notifier
 from siding.app.project import Project
 from siding.app.recording import Recorder, as_left, open_recorder
 from siding.app.recovery import recover_cut_off
@@ -25,10 +27,11 @@ from siding.app.sandboxing import (
 )
 from siding.app.selection import select
 from siding.errors import NoActiveTask, UsageError
+from siding.ids import step_id
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
+from siding.ledger.intents import Intent
 from siding.ledger.reports import IsolationReport, OutputReport, ProcessReport
-from siding.ledger.running import Running
 from siding.ledger.step import Step, StepStatus
 from siding.process.command import Command, Ending, Outcome, Screen, StdinPlan, StreamPlan
 from siding.process.output import OutputFiles
@@ -130,10 +133,20 @@ def run(
     task, started = _task_for(project, request)
     if started is not None and on_started is not None:
         on_started(started)
+    with Notifier(project) as notifier:
+        result = _run_in(project, task, request, terminal, ask)
+    if not terminal.pty:  # nobody looks at a terminal: a person is told
+        notifier.deliver()
+    return result
+
+
+def _run_in(
+    project: Project, task: Task, request: RunRequest, terminal: Terminal, ask: Asker | None
+) -> RunResult:
     redaction = project.redaction.knowing(request.env)
     what = " ".join(redaction.words(request.argv))[:200]
-    with holding_task(project, task.id, what, wait=request.wait) as lock:
-        recorder = open_recorder(project, task, lock)
+    with holding_task(project, task.id, what, wait=request.wait) as hold:
+        recorder = open_recorder(project, task, hold)
         recorder.redaction = redaction
         cwd = _directory(project, recorder, request.cwd)
         command = Command(
@@ -152,10 +165,6 @@ def run(
             result = _recorded(recorder, request, command, terminal, ruling, fence)
         else:
             result = _unrecorded(recorder, command, terminal, ruling, fence)
-    if result.step is not None and result.step.status != StepStatus.COMPLETED and not terminal.pty:
-        from siding.app.notifying import notify_step
-
-        notify_step(project, task, result.step)  # nobody looks at a terminal: a person is told
     return result._replace(
         task=task,
         settled=tuple(settled),
@@ -212,30 +221,30 @@ def _recorded(
     project = recorder.project
     token = project.app.random_bytes(16).hex()
     # With the verdict: a blocked attempt is recorded as one even if Siding dies now.
-    running = recorder.begin(ruling.on(_draft(recorder, request, command, fence)), token=token)
+    intent = recorder.begin(ruling.on(_draft(recorder, request, command, fence)), token=token)
     if not ruling.runs or fence.refusal:
-        told = _refused(running.draft, fence)
-        return _not_run(recorder, ruling, recorder.finish(running, told), fence)
-    env = {**command.env, "SIDING_STEP_ID": f"{running.number:04d}", "SIDING_STEP_TOKEN": token}
+        told = _refused(intent.draft, fence)
+        return _not_run(recorder, ruling, recorder.finish(intent, told), fence)
+    env = {**command.env, "SIDING_STEP_ID": step_id(intent.number), "SIDING_STEP_TOKEN": token}
     command = command._replace(env=env)
-    watch = Watch(recorder)
+    watch = Watch(recorder, recorder.intents.path(intent))
     hooks, untrusted = _hooks(recorder, "pre_run", command)
     outcome = None
     if any(hook.exit_code != 0 for hook in hooks):
-        draft = _stopped_by_hook(running.draft, hooks)
+        draft = _stopped_by_hook(intent.draft, hooks)
     else:
-        _announce(recorder, running)
-        artifact = recorder.layout.artifact(running.number, "output")
+        _announce(recorder, intent)
+        artifact = recorder.layout.artifact(intent.stem, "output")
         outcome = _execute(recorder, command, terminal, fence, token=token, artifact=artifact)
         watch.ended(outcome.duration_ms)
-        running = recorder.ended(running, _ended(running.draft, outcome, terminal))
+        intent = recorder.ended(intent, _ended(intent.draft, outcome, terminal))
         after, more_untrusted = _hooks(recorder, "post_run", command)
         hooks, untrusted = [*hooks, *after], untrusted + more_untrusted
-        draft = running.draft
+        draft = intent.draft
     later = None if outcome is None else partial(_with_isolation, watch)
-    step = recorder.finish(running, with_hooks(draft, hooks), later=later)
+    step = recorder.finish(intent, with_hooks(draft, hooks), later=later)
     if outcome is not None:
-        settle_output(recorder.layout.artifact(running.number, "output"), outcome.stdout_bytes)
+        settle_output(recorder.layout.artifact(step.number, "output"), outcome.stdout_bytes)
     return RunResult(
         task=recorder.task,
         step=step,
@@ -326,13 +335,8 @@ def _execute(
     return taken_over(recorder, fence, outcome)
 
 
-def _announce(recorder: Recorder, running: Running) -> None:
-    recorder.project.events.emit(
-        "step.started",
-        task={"id": recorder.task.id, "status": recorder.task.status.value},
-        worktree={"name": recorder.workspace.name, "path": recorder.workspace.path},
-        step={"id": f"{running.number:04d}", "kind": running.kind},
-    )
+def _announce(recorder: Recorder, intent: Intent) -> None:
+    recorder.project.events.emit(StepStarted(recorder.task, recorder.workspace, intent))
 
 
 def _draft(recorder: Recorder, request: RunRequest, command: Command, fence: FencePlan) -> Draft:

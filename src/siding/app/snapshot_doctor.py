@@ -94,7 +94,7 @@ def _begin_anew(project: Project, task_id: TaskId) -> str:
     seeded from its base commit. Cut off anywhere, something still disagrees and this is repeated.
     """
     task = project.tasks.load(task_id)
-    with holding_task(project, task_id, "doctor") as lock:
+    with holding_task(project, task_id, "doctor") as hold:
         workspace = project.registry.of_task(task_id)
         if workspace is None or is_sound(project, workspace):
             return "somebody else mended it"
@@ -109,7 +109,7 @@ def _begin_anew(project: Project, task_id: TaskId) -> str:
             rest[LOST] = last.number
         with project.changing("doctor"):
             project.registry.put(workspace._replace(base_snapshot=base, rest=rest))
-        recorded = open_recorder(project, task, lock).settle(BEGUN_ANEW)
+        recorded = open_recorder(project, task, hold).settle(BEGUN_ANEW)
     done = "the recording goes on from the base commit"
     if recorded:
         done += f"; step {recorded[-1].id} has the workspace as it is"

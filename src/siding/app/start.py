@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 from siding.app.carry import carry_changes
 from siding.app.environment import environment_in
+from siding.app.events import TaskChanged
 from siding.app.guarding import run_judged_hook
 from siding.app.hooks import HookResult, hooks_for
 from siding.app.include import copy_included
-from siding.app.locking import holding_task
+from siding.app.locking import Hold, holding_task
 from siding.app.project import Project
 from siding.app.recording import open_recorder
 from siding.app.recovery import recover_cut_off, recover_if_cut_off
@@ -18,7 +19,6 @@ from siding.errors import UsageError
 from siding.git.errors import UnknownRevision
 from siding.ids import Sha, TaskId, new_task_id
 from siding.ledger.step import Step
-from siding.storage.locks import FileLock
 from siding.tasks.names import problem_with_name
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState
@@ -71,8 +71,8 @@ def start(project: Project, request: StartRequest) -> Started:
     task = _put_on_board(project, request, base_ref)
     if not request.workspace:
         return _planned(project, task, switch=request.switch)
-    with holding_task(project, task.id, f"starting task {request.name}") as lock:
-        started = furnish(project, task, lock, base_ref=base_ref, base=base, carry=request.carry)
+    with holding_task(project, task.id, f"starting task {request.name}") as hold:
+        started = furnish(project, task, hold, base_ref=base_ref, base=base, carry=request.carry)
         switched = request.switch
         if switched:
             with project.changing(f"switching to task {task.id}"):
@@ -81,12 +81,12 @@ def start(project: Project, request: StartRequest) -> Started:
 
 
 def furnish(
-    project: Project, task: Task, lock: FileLock, *, base_ref: str, base: Sha, carry: bool
+    project: Project, task: Task, hold: Hold, *, base_ref: str, base: Sha, carry: bool
 ) -> Started:
     """Make the workspace of a task and everything that belongs in it. The lock is held."""
     task, workspace = create(project, task, base_ref=base_ref, base=base)
     included = copy_included(project, workspace)
-    recorder = open_recorder(project, task, lock)  # takes the base snapshot
+    recorder = open_recorder(project, task, hold)  # takes the base snapshot
     carried = None
     if carry:
         carry_changes(project, workspace)
@@ -119,9 +119,9 @@ def add_workspace(project: Project, named: str | None, *, base: str | None, carr
     request = StartRequest(name=task.name, base=base or task.base_ref or None, carry=carry)
     base_ref, commit = _base(project, request)
     recover_cut_off(project)
-    with holding_task(project, task.id, f"adding a workspace to {task.name}") as lock:
+    with holding_task(project, task.id, f"adding a workspace to {task.name}") as hold:
         recover_if_cut_off(project, task.id)
-        return furnish(project, task, lock, base_ref=base_ref, base=commit, carry=carry)
+        return furnish(project, task, hold, base_ref=base_ref, base=commit, carry=carry)
 
 
 def default_base(project: Project) -> str:
@@ -180,7 +180,7 @@ def _put_on_board(project: Project, request: StartRequest, base_ref: str) -> Tas
             rest={},
         )
         project.tasks.save(task)
-    project.events.emit("task.created", task={"id": task.id, "status": task.status.value})
+    project.events.emit(TaskChanged(task, "created"))
     return task
 
 

@@ -7,10 +7,10 @@ from siding.app.selection import select
 from siding.errors import NotFound, SidingError, UsageError
 from siding.ids import step_number
 from siding.ledger.damage import DamagedLine, damaged_lines
-from siding.ledger.running import Running, read_running
+from siding.ledger.intents import Intent, Intents
 from siding.ledger.step import Step, step_from
 from siding.storage.layout import TaskLayout
-from siding.storage.locks import FileLock, Holder
+from siding.storage.locks import Holder
 from siding.tasks.task import Task
 
 __all__ = [
@@ -37,7 +37,7 @@ class DamagedStep(SidingError):
 class InProgress(NamedTuple):
     """A step that has begun and is not in the ledger."""
 
-    running: Running
+    intent: Intent
     holder: Holder | None  # None: its writer is gone, and the step will be recorded as interrupted
 
 
@@ -57,17 +57,15 @@ def damaged_steps(project: Project, task: Task, *, whole: bool = False) -> list[
     found = damaged_lines(layout.ledger_jsonl, whole=whole)
     if not any(each.torn for each in found):
         return found
-    running = read_running(layout.running_json)
+    begun = {intent.number for intent in Intents(layout).all()}
     newest = project.ledger(task.id).last()
     last = newest.number if newest else 0
-    return [each for each in found if not each.torn or _was_promised(layout, each, last, running)]
+    return [each for each in found if not each.torn or _was_promised(layout, each, last, begun)]
 
 
-def _was_promised(
-    layout: TaskLayout, line: DamagedLine, last: int, running: Running | None
-) -> bool:
+def _was_promised(layout: TaskLayout, line: DamagedLine, last: int, begun: set[int]) -> bool:
     """Tell whether a torn line was once whole: later steps or artifacts stand on it."""
-    if line.number is None or (running is not None and running.number == line.number):
+    if line.number is None or line.number in begun:
         return False
     left = (layout.artifact(line.number, kind).exists() for kind in ("output", "patch"))
     return line.number < last or any(left)
@@ -112,12 +110,11 @@ def _refuse_damaged(project: Project, task: Task, wanted: str) -> None:
 
 def in_progress(project: Project, task: Task) -> InProgress | None:
     """Return the step that has begun and is not recorded yet."""
-    layout = project.task_layout(task.id)
-    running = read_running(layout.running_json)
-    if running is None:
+    intents = Intents(project.task_layout(task.id))
+    newest = intents.newest()
+    if newest is None:
         return None
-    lock = FileLock(layout.lock)
-    return InProgress(running=running, holder=lock.holder() if lock.is_locked() else None)
+    return InProgress(intent=newest, holder=intents.holder(newest))
 
 
 def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step] | None:
@@ -126,7 +123,7 @@ def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task
     found = in_progress(project, task)
     if found is None:
         return None
-    if wanted != "last" and _number(wanted) != found.running.number:
+    if wanted != "last" and _number(wanted) != found.intent.number:
         return None
     return task, step_from(progress_record(found))
 
@@ -137,11 +134,12 @@ def progress_record(found: InProgress) -> dict[str, Any]:
     Its status is ``running``, or ``cut off`` when its writer is gone.
     """
     return {
-        "step_id": f"{found.running.number:04d}",
-        "kind": found.running.kind,
-        "started_at": found.running.started_at,
-        "parent": found.running.parent,
-        **found.running.draft.as_record(),
+        "step_id": f"{found.intent.number:04d}",
+        "act": found.intent.act,
+        "kind": found.intent.kind,
+        "started_at": found.intent.started_at,
+        "parent": found.intent.parent,
+        **found.intent.draft.as_record(),
         "status": "running" if found.holder is not None else "cut off",
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from siding.app.board import TaskRow, rows
+from siding.app.events import TaskChanged
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import resolve, select
@@ -63,7 +64,7 @@ def update(
             task = task._replace(owner=owner)
         task = task._replace(metadata=metadata, updated_at=project.app.now())
         project.tasks.save(task)
-    project.events.emit("task.updated", task={"id": task.id, "status": task.status.value})
+    project.events.emit(TaskChanged(task, "updated"))
     return task
 
 

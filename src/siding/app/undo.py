@@ -88,9 +88,9 @@ def undo(project: Project, request: Request) -> Undone:
             task=opened.task, what=f"opened task {opened.task.name} again", reopened=opened
         )
     task = project.tasks.load(task_id)
-    with holding_task(project, task_id, "undo", wait=request.wait) as lock:
+    with holding_task(project, task_id, "undo", wait=request.wait) as hold:
         recover_if_cut_off(project, task_id)
-        restorer = Restorer(project, task, lock)
+        restorer = Restorer(project, task, hold)
         found = position_of(project, task)
         if not found.undoable:
             raise NothingToUndo(
@@ -116,11 +116,11 @@ def redo(project: Project, request: Request) -> Undone:
     task = project.tasks.load(task_id) if not away else None
     if task is None:
         raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
-    with holding_task(project, task_id, "redo", wait=request.wait) as lock:
+    with holding_task(project, task_id, "redo", wait=request.wait) as hold:
         recover_if_cut_off(project, task_id)
         restorer = None
         if project.registry.of_task(task_id) is not None:
-            restorer = Restorer(project, task, lock)
+            restorer = Restorer(project, task, hold)
         found = position_of(project, task)
         if not found.redoable:
             raise _nothing_to_redo(task, found)

@@ -13,12 +13,12 @@ from siding.app.project import Project
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.git.lineage import step_snapshots
+from siding.ids import step_id
+from siding.ledger.intents import Intents
 from siding.ledger.reports import OutputReport
-from siding.ledger.running import read_running
 from siding.ledger.step import Step
 from siding.process.output_files import marker_path
 from siding.storage.files import open_regular
-from siding.storage.locks import FileLock
 from siding.tasks.task import Task
 
 
@@ -108,36 +108,39 @@ def _artifacts(project: Project, task: Task, step: Step) -> Iterator[Finding | N
 
 
 def _unfinished(project: Project, task: Task) -> Iterator[Finding]:
-    layout = project.task_layout(task.id)
-    running = read_running(layout.running_json)
-    if running is not None and not FileLock(layout.lock).is_locked():
-        yield Finding(
-            f"step {running.number:04d}",
-            "was cut off; the next command in this task records it",
-            serious=False,
-        )
+    intents = Intents(project.task_layout(task.id))
+    for intent in intents.all():
+        if intents.is_cut_off(intent):
+            yield Finding(
+                f"step {step_id(intent.number)}",
+                "was cut off; the next command in this task records it",
+                serious=False,
+            )
 
 
 def _without_line(project: Project, task: Task) -> Iterator[Finding]:
     """Yield what steps left that have no line: artifacts are written while an intent is there, so
     the line of such a step was promised, and was lost."""
     layout = project.task_layout(task.id)
-    found = re.compile(r"(\d{4,})\.(?:patch|output)")
+    found = re.compile(r"(\d{4,}|a[0-9a-f]{12})\.(?:patch|output)")
     try:
         names = sorted(os.listdir(layout.artifacts_dir))
     except OSError:
         return
-    numbers: dict[int, list[str]] = {}
+    stems: dict[str, list[str]] = {}
     for name in names:
         if match := found.fullmatch(name):
-            numbers.setdefault(int(match.group(1)), []).append(name)
+            stems.setdefault(match.group(1), []).append(name)
     # Read after the names: whatever ended meanwhile has its line by now, or its intent.
-    running = read_running(layout.running_json)
-    known = {step.number for step in project.ledger(task.id).steps()}
-    known |= {running.number} if running is not None else set()
-    for number in sorted(numbers.keys() - known):
-        left = ", ".join(f"artifacts/{name}" for name in numbers[number])
-        yield Finding(f"step {number:04d}", f"has no line in the ledger; {left}", serious=True)
+    intents = Intents(layout).all()
+    steps = list(project.ledger(task.id).steps())
+    known: set[str] = {step.id for step in steps} | {step.act for step in steps}
+    for intent in intents:
+        known |= {intent.act, step_id(intent.number)}
+    for stem in sorted(stems.keys() - known):
+        left = ", ".join(f"artifacts/{name}" for name in stems[stem])
+        what = "act" if stem.startswith("a") else "step"
+        yield Finding(f"{what} {stem}", f"has no line in the ledger; {left}", serious=True)
 
 
 def _snapshots_without_line(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:

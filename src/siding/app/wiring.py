@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.app.event_log import Listeners
 from siding.clock import Clock, SystemClock, iso
 from siding.storage.layout import Home
 
@@ -25,6 +26,7 @@ class App(NamedTuple):
     clock: Clock
     random_bytes: Callable[[int], bytes]
     pid: int
+    listeners: Listeners
     tell: Callable[[str], None] = _tell_nobody  # what long work is doing; "" when it is done
     warn: Callable[[str], None] = _tell_nobody  # what a person must see, as a sentence
 
@@ -47,4 +49,5 @@ def open_app(*, env: Mapping[str, str], cwd: Path) -> App:
         clock=SystemClock(),
         random_bytes=os.urandom,
         pid=os.getpid(),
+        listeners=Listeners(),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.app.collecting import COLLECT, finish_collection
+from siding.app.events import WorkspaceChanged
 from siding.app.locking import holding_git
 from siding.app.project import Project
 from siding.app.reserve import keep_reserve
@@ -48,7 +49,7 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
     planned = _plan(project, task, base)
     _refuse_occupied(planned)
     payload = {"name": planned.name, "base_ref": base_ref}
-    project.events.emit("worktree.create.before", task={"id": task.id}, worktree=payload)
+    project.events.emit(WorkspaceChanged(task.id, "create.before", payload))
     with project.changing(f"making the workspace of task {task.id}"):
         project.registry.put(planned)
     project.app.tell(f"checking {base_ref} out")
@@ -67,9 +68,7 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
         _seed(project, made, added)
     except BaseException as error:
         undo_creation(project, planned)
-        project.events.emit(
-            "worktree.create.failed", task={"id": task.id}, worktree=payload, error=str(error)
-        )
+        project.events.emit(WorkspaceChanged(task.id, "create.failed", payload, error=str(error)))
         raise
     finally:
         project.app.tell("")
@@ -79,9 +78,7 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
     )
     task = _bind(project, task, made, base_ref)
     project.events.emit(
-        "worktree.create.after",
-        task={"id": task.id, "status": task.status.value},
-        worktree=_payload(made),
+        WorkspaceChanged(task.id, "create.after", _payload(made), status=task.status.value)
     )
     return task, made
 
@@ -93,7 +90,7 @@ def keep(project: Project, workspace: Workspace) -> Workspace:
     )
     with project.changing(f"keeping the workspace of task {workspace.task_id}"):
         project.registry.put(kept)
-    project.events.emit("worktree.keep", task={"id": workspace.task_id}, worktree=_payload(kept))
+    project.events.emit(WorkspaceChanged(workspace.task_id, "keep", _payload(kept)))
     return kept
 
 
@@ -105,7 +102,7 @@ def remove(project: Project, workspace: Workspace) -> Workspace:
     """
     move_workspace(workspace.status, WorkspaceMove.REMOVE)
     payload = {"name": workspace.name, "path": workspace.path}
-    project.events.emit("worktree.remove.before", task={"id": workspace.task_id}, worktree=payload)
+    project.events.emit(WorkspaceChanged(workspace.task_id, "remove.before", payload))
     going = workspace._replace(
         intent={"op": "remove", "at": project.app.now(), "pid": project.app.pid},
         trash=fresh_trash(project, workspace.task_id),
@@ -116,15 +113,10 @@ def remove(project: Project, workspace: Workspace) -> Workspace:
         gone = finish_removal(project, going)
     except BaseException as error:
         project.events.emit(
-            "worktree.remove.failed",
-            task={"id": workspace.task_id},
-            worktree=payload,
-            error=str(error),
+            WorkspaceChanged(workspace.task_id, "remove.failed", payload, error=str(error))
         )
         raise
-    project.events.emit(
-        "worktree.remove.after", task={"id": workspace.task_id}, worktree=_payload(gone)
-    )
+    project.events.emit(WorkspaceChanged(workspace.task_id, "remove.after", _payload(gone)))
     return gone
 
 
@@ -152,10 +144,9 @@ def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
         keep_private(project.repository, Path(going.git_dir), going.base_commit, trash / PACK_NAME)
     except GitError as error:  # a damaged index must not keep anybody from closing a task
         project.events.emit(
-            "worktree.remove.incomplete",
-            task={"id": going.task_id},
-            worktree=_payload(going),
-            error=error.message,
+            WorkspaceChanged(
+                going.task_id, "remove.incomplete", _payload(going), error=error.message
+            )
         )
 
 
@@ -180,21 +171,22 @@ def recover(project: Project, workspace: Workspace) -> str:
     Who follows the events learns how it ended, marked as recovered.
     """
     operation = (workspace.intent or {}).get("op")
-    task = {"id": workspace.task_id}
     if operation == "create":
         undo_creation(project, workspace)
         project.events.emit(
-            "worktree.create.failed",
-            task=task,
-            worktree={"name": workspace.name, "base_ref": workspace.base_commit},
-            error="it was cut off; what was half made was taken back",
-            recovered=True,
+            WorkspaceChanged(
+                workspace.task_id,
+                "create.failed",
+                {"name": workspace.name, "base_ref": workspace.base_commit},
+                error="it was cut off; what was half made was taken back",
+                recovered=True,
+            )
         )
         return f"took back the half-made workspace of task {workspace.task_id}"
     if operation == "remove":
         gone = finish_removal(project, workspace)
         project.events.emit(
-            "worktree.remove.after", task=task, worktree=_payload(gone), recovered=True
+            WorkspaceChanged(workspace.task_id, "remove.after", _payload(gone), recovered=True)
         )
         return f"finished removing the workspace of task {workspace.task_id}"
     if operation == RESTORE:

@@ -20,8 +20,7 @@ from siding.app.decision_requests import read_file, read_text
 from siding.app.decision_views import DecisionView, as_record
 from siding.app.decisions import Asking, ask, collected, output_or_raise, wait
 from siding.app.hidden_home import project_for_people
-from siding.app.inbox import decision_entry
-from siding.app.notifying import notify
+from siding.app.notifier import Notifier
 from siding.app.project import Project
 from siding.cli.formats import print_json, print_line
 from siding.cli.globals import Context
@@ -47,8 +46,9 @@ def run(arguments: Namespace, context: Context) -> int:
     refuse_key_of_gates(arguments.key)
     value = _request(arguments, context)
     project = project_for_people(context.app, make=True)
-    asking = ask(project, value, key=arguments.key)
-    _say(context, project, asking, open_page=arguments.open)
+    with Notifier(project) as notifier:
+        asking = ask(project, value, key=arguments.key)
+    _say(context, project, asking, notifier, open_page=arguments.open)
     decision = asking.decision
     if arguments.no_wait:
         _print_session(context, decision, as_json=arguments.json)
@@ -90,7 +90,9 @@ def _timeout(text: str | None) -> float | None:
     return seconds
 
 
-def _say(context: Context, project: Project, asking: Asking, *, open_page: bool) -> None:
+def _say(
+    context: Context, project: Project, asking: Asking, notifier: Notifier, *, open_page: bool
+) -> None:
     screen, decision = context.screen, asking.decision
     for sentence in asking.ignored:
         screen.warn(inert(sentence))
@@ -106,12 +108,7 @@ def _say(context: Context, project: Project, asking: Asking, *, open_page: bool)
     )
     if open_page:
         _open(context, project, decision)
-    if not asking.found:
-        _notify(context, project, decision, page)
-
-
-def _notify(context: Context, project: Project, decision: DecisionView, page: str | None) -> None:
-    for hook in notify(project, decision_entry(project, decision), url=page):
+    for hook in notifier.deliver(url=page):
         context.screen.warn(f"notify hook {inert(hook.command)!r} ended with {hook.exit_code}")
         context.screen.quote(hook.output)
 

@@ -100,7 +100,7 @@ def _exit(status: str, exit_code: int | None) -> str:
 
 
 def _running(progress: InProgress) -> tuple[str, ...]:
-    running = progress.running
+    running = progress.intent
     state = "running" if progress.holder is not None else "cut off"
     command = running.title
     return (

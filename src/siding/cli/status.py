@@ -75,10 +75,10 @@ def _now(found: Status) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     progress = found.in_progress
     if progress is not None:
-        what = progress.running.title or progress.running.kind
-        step = f"{progress.running.number:04d} `{shorten(what, 60)}`"
+        what = progress.intent.title or progress.intent.kind
+        step = f"{progress.intent.number:04d} `{shorten(what, 60)}`"
         if progress.holder is not None:
-            lines.append(("running", f"{step}, {ago(progress.running.started_at)}"))
+            lines.append(("running", f"{step}, {ago(progress.intent.started_at)}"))
         else:
             lines.append(("cut off", f"{step}; the next command in this task records it"))
     elif found.holder is not None:
@@ -109,7 +109,7 @@ def _record(found: Status, root: str) -> dict[str, object]:
         "steps": found.steps,
         "last_step_id": last.id if last else None,
         "last_step": dict(last.line) if last else None,
-        "in_progress": None if found.in_progress is None else found.in_progress.running.as_record(),
+        "in_progress": None if found.in_progress is None else found.in_progress.intent.as_record(),
         "problems": list(found.problems),
         "holder": None if found.holder is None else found.holder._asdict(),
     }

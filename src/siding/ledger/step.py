@@ -63,6 +63,16 @@ class Step(NamedTuple):
         return f"{self.number:04d}"
 
     @property
+    def act(self) -> str:
+        """The id of the act that it records; "" in lines of other tools and earlier versions."""
+        return text(self.line.get("act"))
+
+    @property
+    def recovered(self) -> bool:
+        """Whether its own process died, and a later command recorded it."""
+        return bool(self.line.get("recovered"))
+
+    @property
     def detail(self) -> "Detail":
         """What only steps of this kind have, read from the line each time."""
         from siding.ledger.details import detail_from

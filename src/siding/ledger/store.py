@@ -1,21 +1,14 @@
 """A task's ledger: ``ledger.jsonl``, one line a step, only ever appended to."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.errors import SidingError
 from siding.ids import step_id
 from siding.ledger.chain import Break, breaks, link
 from siding.ledger.step import STEP_VERSION, Step, number_of, step_from
 from siding.storage.codec import parse_object
 from siding.storage.journals import Entry, Journal
-
-
-class StepTaken(SidingError):
-    """The ledger already has a step of this number or a later one; nothing was written."""
-
-    code = "step_taken"
 
 
 class Damage(NamedTuple):
@@ -32,33 +25,36 @@ class Ledger:
         self.path = path
         self._journal = Journal(path)
 
-    def append(self, record: Mapping[str, Any]) -> Step:
-        """Append one step, chained to the line before it, flushed to disk on return.
+    def append(
+        self,
+        fields: Mapping[str, Any],
+        *,
+        number: int = 1,
+        place: Callable[[int], Mapping[str, Any]] | None = None,
+    ) -> Step:
+        """Append one step under a number greater than all before it, flushed on return.
 
-        Raises StepTaken, and writes nothing, unless its number is greater than the last step's. The
-        task's lock gives each number to one process; this holds without the lock too.
+        `number` is the least it may get. `place` is called with the number, under the journal's
+        lock and before the line is written: it names what the step left, and returns more fields.
         """
 
         def build(before: bytes | None) -> Mapping[str, Any]:
-            _require_later(number_of(record), self._last_number(before))
-            return {"v": STEP_VERSION, **record, "prev": link(before)}
+            given = max(number, self._last_number(before) + 1)
+            more = {} if place is None else place(given)
+            line = {"v": STEP_VERSION, "step_id": step_id(given), **fields, **more}
+            return {**line, "prev": link(before)}
 
         written, _raw = self._journal.append_built(build)
         return step_from(written)
 
-    def require_free(self, number: int) -> None:
-        """Raise StepTaken if the ledger already has this step or a later one."""
-        last = self.last()
-        _require_later(number, None if last is None else last.number)
-
-    def _last_number(self, last_line: bytes | None) -> int | None:
+    def _last_number(self, last_line: bytes | None) -> int:
         if last_line is None:
-            return None
+            return 0
         try:
             return number_of(parse_object(last_line))
         except ValueError:
             last = self.last()  # the last line is damaged: the last step is somewhere before it
-            return None if last is None else last.number
+            return 0 if last is None else last.number
 
     def close_last_line(self) -> None:
         """End a last line that was cut off; a step that was whole but for that is one from then."""
@@ -110,15 +106,6 @@ class Ledger:
     def breaks(self) -> list[Break]:
         """Return every place where the hash chain does not hold."""
         return breaks((entry.raw, entry.record) for entry in self._journal.entries())
-
-
-def _require_later(number: int, last: int | None) -> None:
-    if last is not None and number <= last:
-        raise StepTaken(
-            f"step {step_id(number)} cannot be recorded: "
-            f"the ledger already has step {step_id(last)}",
-            hint="another process works in this task without holding its lock: end it first",
-        )
 
 
 def _step_of(entry: Entry) -> Step | None:

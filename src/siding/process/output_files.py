@@ -6,6 +6,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -139,6 +140,25 @@ def settle_output(path: Path, stdout_bytes: int) -> bool:
         return True
     marker.unlink(missing_ok=True)
     return True
+
+
+def has_output(path: Path) -> bool:
+    """Return whether a run left anything of the artifact ``path``, joined or not."""
+    return path.exists() or stderr_path(path).exists() or _find_marker(path) is not None
+
+
+def rename_output(path: Path, to: Path, stdout_bytes: int | None) -> bool:
+    """Give a finished artifact another name in its folder; return whether there is one.
+
+    Not durable before the folder is flushed. Cut off anywhere, the same call does the rest: the
+    marker goes first, because an artifact with its old name is what says that there is more to do.
+    """
+    if stdout_bytes is not None:
+        with suppress(FileNotFoundError):
+            marker_path(path, stdout_bytes).rename(marker_path(to, stdout_bytes))
+    with suppress(FileNotFoundError):
+        path.rename(to)
+    return to.exists()
 
 
 def recover_output(path: Path) -> Recovered | None:

@@ -28,8 +28,13 @@ class TaskLayout(NamedTuple):
         return self.root / "ledger.jsonl"
 
     @property
+    def intents_dir(self) -> Path:
+        """The acts that have begun and are not in the ledger yet, one file each."""
+        return self.root / "intents"
+
+    @property
     def running_json(self) -> Path:
-        """What is running now; there only while a step is under way, or was when it was cut off."""
+        """The one act that an earlier version began and did not finish."""
         return self.root / "running.json"
 
     @property
@@ -41,9 +46,13 @@ class TaskLayout(NamedTuple):
         """Held while a step is under way: one at a time."""
         return self.root / "lock"
 
-    def artifact(self, step: int, suffix: str) -> Path:
-        """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``)."""
-        return self.artifacts_dir / checked_name(f"{step:04d}.{suffix.removeprefix('.')}")
+    def artifact(self, step: int | str, suffix: str) -> Path:
+        """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``).
+
+        An act that has no number yet is named by its id.
+        """
+        stem = step if isinstance(step, str) else f"{step:04d}"
+        return self.artifacts_dir / checked_name(f"{stem}.{suffix.removeprefix('.')}")
 
 
 class ProjectLayout(NamedTuple):

@@ -1,7 +1,8 @@
 """The live stream: what changes reaches every open page, at a cost that follows what changed.
 
-Files are looked at by their stamps, four times a second, while somebody is watching and not
-otherwise; only what has grown is read. A topic does its work once, however many follow it: they
+What happens in this process is heard of, and looked at when it is over. What other processes do is
+seen by the stamps of files, four times a second, while somebody is watching and not otherwise; only
+what has grown is read. A topic does its work once, however many follow it: they
 are handed the same bytes. A follower that cannot keep up is told to look again, and never slows
 the others.
 
@@ -12,8 +13,10 @@ Topics: ``project`` (its board, decisions, everything in `events.jsonl`) and
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
+from siding.app.event_log import Heard, Listeners
 from siding.app.project import Project
 from siding.web.following import OutputFollower, ProjectFollower
 
@@ -37,9 +40,11 @@ class Follower(Protocol):
 class Hub:
     """All topics that somebody follows."""
 
-    def __init__(self, project: Callable[[], Project]) -> None:
+    def __init__(self, project: Callable[[], Project], listeners: Listeners) -> None:
         self._project = project
         self._topics: dict[str, Topic] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        listeners.subscribe(self._hear)
 
     def followers(self) -> int:
         """Return how many follow something."""
@@ -47,6 +52,7 @@ class Hub:
 
     async def stream(self, names: Sequence[str]) -> AsyncIterator[bytes]:
         """Yield the messages of these topics as server-sent events, for ever."""
+        self._loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=QUEUE)
         joined: list[Topic] = []
         try:
@@ -67,6 +73,17 @@ class Hub:
                 if not topic.count:
                     self._topics.pop(topic.name, None)
 
+    def _hear(self, _heard: Heard) -> None:
+        """Have the topics look now. Called in the thread of the act."""
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # the dashboard ends, and its loop is closed already
+                loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        for topic in self._topics.values():
+            topic.wake()
+
     def _follower(self, name: str) -> Follower:
         kind, *words = name.split(".")
         if kind == "output":
@@ -83,6 +100,7 @@ class Topic:
         self._queues: set[asyncio.Queue[bytes]] = set()
         self._looking: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
+        self._woken = asyncio.Event()
 
     @property
     def count(self) -> int:
@@ -98,6 +116,10 @@ class Topic:
         if self._looking is None:
             self._looking = asyncio.create_task(self._look())
 
+    def wake(self) -> None:
+        """Look at once, instead of in a moment."""
+        self._woken.set()
+
     def leave(self, queue: "asyncio.Queue[bytes]") -> None:
         """Send nothing more to this follower."""
         self._queues.discard(queue)
@@ -107,10 +129,12 @@ class Topic:
 
     async def _look(self) -> None:
         while True:
+            self._woken.clear()
             async with self._turn:
                 for message in await asyncio.to_thread(self._follower.look):
                     self._send(self._encoded(message))
-            await asyncio.sleep(LOOK_EVERY_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), LOOK_EVERY_S)
 
     def _send(self, data: bytes) -> None:
         for queue in self._queues:

@@ -30,7 +30,7 @@ class Site:
         self.nonces = Nonces(show)
         self.tickets = Tickets(self.project(), key)
         self._watched = self.project()
-        self.hub = Hub(self.project)
+        self.hub = Hub(self.project, app.listeners)
         self.views = Views()
         self._waiting: tuple[Any, list[Waiting]] | None = None
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()

@@ -15,8 +15,9 @@ from siding.git import applying_checkout as checkouts
 from siding.git.applying import Move, move_from, swap
 from siding.git.scratch import hold
 from siding.ledger.draft import Draft
-from siding.ledger.running import Running, read_running, write_running
+from siding.ledger.intents import Intent, Intents
 from siding.ledger.step import StepStatus
+from siding.storage.locks import Holder
 
 from .desk import Desk
 
@@ -24,7 +25,8 @@ from .desk import Desk
 def cut_off(desk: Desk, kind: str, record: dict[str, object]) -> None:
     """Leave a step as a command leaves it that dies in the middle of it."""
     last = desk.steps()[-1]
-    running = Running(
+    intent = Intent(
+        act="a0123456789ab",
         number=last.number + 1,
         kind=kind,
         started_at="2026-01-01T00:00:00.000Z",
@@ -33,14 +35,16 @@ def cut_off(desk: Desk, kind: str, record: dict[str, object]) -> None:
         parent=last.snapshot,
         draft=Draft.from_record(kind, record),
     )
-    write_running(desk.project.task_layout(desk.task.id).running_json, running)
+    intents = Intents(desk.project.task_layout(desk.task.id))
+    intents.write(intent, Holder(pid=1, since="", what=kind))
+    intents.release()
 
 
 def mended(desk: Desk) -> list[str]:
     done = list(mend(list(examine(desk.project))))
     assert [each.failed for each in done if each.failed] == []
     assert list(examine(desk.project)) == []
-    assert read_running(desk.project.task_layout(desk.task.id).running_json) is None
+    assert Intents(desk.project.task_layout(desk.task.id)).all() == []
     return [each.done or "" for each in done]
 
 

@@ -1,40 +1,59 @@
 """The numbers of a ledger's steps grow, whoever appends."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from siding.ledger.store import Ledger, StepTaken
+from siding.ledger.store import Ledger
 
-
-def step(number: int) -> dict[str, Any]:
-    return {"step_id": f"{number:04d}", "kind": "checkpoint"}
+FIELDS: dict[str, Any] = {"kind": "checkpoint"}
 
 
 def test_gaps_are_allowed_and_four_digits_are_not_the_end(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.jsonl")
     for number in (1, 3, 9999, 10000):
-        ledger.append(step(number))
+        ledger.append(FIELDS, number=number)
     assert [each.number for each in ledger.steps()] == [1, 3, 9999, 10000]
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("wanted", [0, 1, 2, 3])
 @pytest.mark.parametrize("end", [b"", b"{torn", b"damaged\n", b'{"step_id": "x"}\n', b"[1]\n{\n"])
-def test_a_number_that_does_not_grow_is_refused_without_a_trace(
-    tmp_path: Path, number: int, end: bytes
+def test_a_number_that_is_taken_is_given_to_nobody_else(
+    tmp_path: Path, wanted: int, end: bytes
 ) -> None:
     """Also when lines that are no steps stand behind the last one."""
     path = tmp_path / "ledger.jsonl"
     ledger = Ledger(path)
-    ledger.append(step(1))
-    ledger.append(step(3))
+    ledger.append(FIELDS, number=1)
+    ledger.append(FIELDS, number=3)
     path.write_bytes(path.read_bytes() + end)
-    before = path.read_bytes()
-    with pytest.raises(StepTaken, match=f"step 000{number} .* already has step 0003") as raised:
-        ledger.append(step(number))
-    assert raised.value.hint
-    assert path.read_bytes() == before
-    with pytest.raises(StepTaken):
-        ledger.require_free(number)
-    assert ledger.append(step(4)).number == 4
+    assert ledger.append(FIELDS, number=wanted).number == 4
+    assert ledger.append(FIELDS).number == 5
+
+
+def test_what_a_step_left_is_named_before_its_line_is_there(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    ledger.append(FIELDS)
+
+    def place(number: int) -> Mapping[str, Any]:
+        assert [each.number for each in ledger.steps()] == [1]
+        return {"artifacts": {"patch": f"artifacts/{number:04d}.patch"}}
+
+    step = ledger.append(FIELDS, place=place)
+    assert step.number == 2
+    assert dict(step.artifacts) == {"patch": "artifacts/0002.patch"}
+
+
+def test_a_step_whose_artifacts_have_no_name_is_not_recorded(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    ledger.append(FIELDS)
+    before = ledger.path.read_bytes()
+
+    def place(_number: int) -> Mapping[str, Any]:
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        ledger.append(FIELDS, place=place)
+    assert ledger.path.read_bytes() == before

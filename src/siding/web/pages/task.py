@@ -81,7 +81,7 @@ def tone_of(status_word: str) -> str:
 
 
 def _running(progress: Any) -> dict[str, Any]:
-    running = progress.running
+    running = progress.intent
     return {
         "number": running.number,
         "kind": running.kind,
