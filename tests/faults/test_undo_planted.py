@@ -43,7 +43,7 @@ def planted(fault: str, *words: str) -> Command:
 def test_an_act_that_is_not_written_down_first(name: str) -> None:
     setup, words, check = NO_INTENT[name]
     with pytest.raises(GateFailed):
-        sweep(setup, planted("skip-intent", *words), check, modes=("kill",), budget=16, within=HOME)
+        sweep(setup, planted("skip-intent", *words), check, modes=("kill",), budget=32, within=HOME)
 
 
 def test_an_apply_that_is_not_written_down_first() -> None:

@@ -183,8 +183,8 @@ class Recorder:
         )
 
     def _write_intent(self, intent: Intent) -> None:
-        app = self.project.app
-        self.intents.write(intent, Holder(pid=app.pid, since=app.now(), what=intent.kind))
+        holder = Holder(pid=intent.pid, since=intent.started_at, what=intent.kind)
+        self.intents.write(intent, holder)
 
     def finish(
         self,
