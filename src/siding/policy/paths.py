@@ -30,11 +30,12 @@ class Zone(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where a command is judged. Every path is absolute and resolved."""
+    """Where a command is judged, and what is known there. Every path is absolute and resolved."""
 
     cwd: str
     workspace: str
     home: str
+    agents: frozenset[str]  # programs that are agents: what they are told is text
     state: str = ""  # Siding's home; "" when it is not known
     repository: str = ""  # the person's own checkout; "" when there is none
     writable: tuple[str, ...] = ()  # other directories the project allows to be written

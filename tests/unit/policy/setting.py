@@ -1,12 +1,17 @@
 """The place every line of the tests is judged in."""
 
+from siding.adapters.agents.table import BY_PROGRAM
 from siding.policy.engine import check_argv, check_line
 from siding.policy.paths import Place
 from siding.policy.policy import Policy
 from siding.policy.verdict import Verdict
 
 PLACE = Place(
-    cwd="/repos/proj", workspace="/repos/proj", home="/home/dev", state="/home/dev/.siding"
+    cwd="/repos/proj",
+    workspace="/repos/proj",
+    home="/home/dev",
+    agents=frozenset(BY_PROGRAM),
+    state="/home/dev/.siding",
 )
 
 

@@ -87,6 +87,7 @@ def test_links_are_followed(tmp_path: Path) -> None:
         cwd=str(workspace),
         workspace=str(workspace),
         home="/home/dev",
+        agents=frozenset(),
         temporary=(),
         resolve=os.path.realpath,
     )

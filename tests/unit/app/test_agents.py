@@ -1,0 +1,41 @@
+"""What the table of agents says is what the policy and the sandbox go by."""
+
+from pathlib import Path
+
+import pytest
+
+from siding.adapters.agents.table import AGENTS, BY_PROGRAM
+from siding.app.policy import Ground, place_for
+from siding.app.sandbox_profiles import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
+from siding.app.settings import Settings
+from siding.app.wiring import open_app
+from siding.policy.engine import check_argv
+from siding.policy.policy import Policy
+
+
+@pytest.mark.parametrize("program", BY_PROGRAM)
+def test_a_prompt_is_text_to_the_policy(program: str, tmp_path: Path) -> None:
+    app = open_app(env={"HOME": str(tmp_path), "SIDING_HOME": str(tmp_path / "s")}, cwd=tmp_path)
+    ground = Ground(app=app, root=None, settings=Settings(), trust_json=None, cache=None)
+    place = place_for(ground, cwd=tmp_path, workspace=tmp_path, policy=Policy())
+    assert not check_argv([program, "-p", "rm -rf / and sudo reboot"], place).findings
+    assert check_argv([f"{program}-not", "-p", "x"], place).findings
+
+
+@pytest.mark.parametrize("program", BY_PROGRAM)
+def test_a_program_has_the_profile_of_its_agent(program: str) -> None:
+    agent = BY_PROGRAM[program]
+    wanted = agent.name if agent.module else WORKSPACE
+    assert profile_in_force(None, program) == profile_in_force(AUTO, program) == wanted
+    assert (places_in(wanted) is None) is (wanted == WORKSPACE)
+
+
+def test_a_profile_that_is_asked_for_stands() -> None:
+    assert profile_in_force("codex", "claude") == "codex"
+    assert profile_in_force(WORKSPACE, "claude") == WORKSPACE
+    assert profile_in_force(None, "sh") == WORKSPACE
+
+
+def test_profiles_are_two_and_one_for_each_agent_whose_places_are_known() -> None:
+    assert PROFILES[:2] == (AUTO, WORKSPACE)
+    assert set(PROFILES[2:]) == {agent.name for agent in AGENTS if agent.module}
