@@ -2,7 +2,8 @@
 
 import sys
 
-from siding.adapters.agents.table import BY_PROGRAM
+from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_line
 from siding.policy.paths import Place
 
@@ -10,7 +11,7 @@ PLACE = Place(
     cwd="/repos/proj",
     workspace="/repos/proj",
     home="/home/dev",
-    agents=frozenset(BY_PROGRAM),
+    agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED),
 )
 
 if __name__ == "__main__":

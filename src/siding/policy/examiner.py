@@ -93,7 +93,7 @@ class Examiner(Effects):
 
     def knows(self, program: str) -> bool:
         """Return whether a program of this name is known."""
-        return self.judges.known(program, self.place.agents)
+        return self.judges.known(program, self.place.agents.programs)
 
     # -- lines -----------------------------------------------------------------------------
 

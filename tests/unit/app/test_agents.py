@@ -4,22 +4,36 @@ from pathlib import Path
 
 import pytest
 
-from siding.adapters.agents.table import AGENTS, BY_PROGRAM
+from siding.adapters.agents.table import AGENTS, BY_PROGRAM, OBEYED
 from siding.app.policy import Ground, place_for
 from siding.app.sandbox_profiles import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
 from siding.app.settings import Settings
 from siding.app.wiring import open_app
 from siding.policy.engine import check_argv
+from siding.policy.paths import Place
 from siding.policy.policy import Policy
 
 
-@pytest.mark.parametrize("program", BY_PROGRAM)
-def test_a_prompt_is_text_to_the_policy(program: str, tmp_path: Path) -> None:
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Where `siding run` would have a command judged."""
     app = open_app(env={"HOME": str(tmp_path), "SIDING_HOME": str(tmp_path / "s")}, cwd=tmp_path)
     ground = Ground(app=app, root=None, settings=Settings(), trust_json=None, cache=None)
-    place = place_for(ground, cwd=tmp_path, workspace=tmp_path, policy=Policy())
+    return place_for(ground, cwd=tmp_path, workspace=tmp_path, policy=Policy())
+
+
+@pytest.mark.parametrize("program", BY_PROGRAM)
+def test_a_prompt_is_text_to_the_policy(program: str, place: Place) -> None:
     assert not check_argv([program, "-p", "rm -rf / and sudo reboot"], place).findings
     assert check_argv([f"{program}-not", "-p", "x"], place).findings
+
+
+@pytest.mark.parametrize("name", OBEYED)
+def test_what_an_agent_obeys_is_not_changed_without_a_question(name: str, place: Place) -> None:
+    path = f"{name}settings" if name.endswith("/") else name
+    for each in (path, f"below/{path}"):
+        (finding,) = check_argv(["touch", each], place).findings
+        assert finding.rule == "steer-agents"
 
 
 @pytest.mark.parametrize("program", BY_PROGRAM)

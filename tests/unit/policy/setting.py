@@ -1,6 +1,7 @@
 """The place every line of the tests is judged in."""
 
-from siding.adapters.agents.table import BY_PROGRAM
+from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_argv, check_line
 from siding.policy.paths import Place
 from siding.policy.policy import Policy
@@ -10,7 +11,7 @@ PLACE = Place(
     cwd="/repos/proj",
     workspace="/repos/proj",
     home="/home/dev",
-    agents=frozenset(BY_PROGRAM),
+    agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED),
     state="/home/dev/.siding",
 )
 

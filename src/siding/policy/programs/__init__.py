@@ -47,7 +47,7 @@ def judge(examiner: "Examiner", call: "Call") -> Output:
     """Judge one program by its name, or by where it lies."""
     first = call.words[0]
     name = call.name
-    found = _judge_of(name, examiner.place.agents)
+    found = _judge_of(name, examiner.place.agents.programs)
     if "/" not in first:
         if found is not None:
             return found(examiner, call)
