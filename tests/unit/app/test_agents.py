@@ -1,5 +1,6 @@
 """What the table of agents says is what the policy and the sandbox go by."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,10 @@ def test_a_profile_that_is_asked_for_stands() -> None:
 def test_profiles_are_two_and_one_for_each_agent_whose_places_are_known() -> None:
     assert PROFILES[:2] == (AUTO, WORKSPACE)
     assert set(PROFILES[2:]) == {agent.name for agent in AGENTS if agent.module}
+
+
+def test_the_page_about_sandboxes_names_every_profile_and_no_other() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
+    rows = page.partition("| profile |")[2].partition("\n\n")[0].splitlines()
+    named = {name for row in rows[2:] for name in re.findall(r"`([\w-]+)`", row.split("|")[1])}
+    assert named == set(PROFILES)
