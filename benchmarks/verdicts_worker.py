@@ -2,10 +2,17 @@
 
 import sys
 
+from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_line
 from siding.policy.paths import Place
 
-PLACE = Place(cwd="/repos/proj", workspace="/repos/proj", home="/home/dev")
+PLACE = Place(
+    cwd="/repos/proj",
+    workspace="/repos/proj",
+    home="/home/dev",
+    agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED),
+)
 
 if __name__ == "__main__":
     print(check_line(sys.argv[1], PLACE).action)

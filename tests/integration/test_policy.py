@@ -288,3 +288,17 @@ def test_the_doctor_names_a_policy_that_does_not_parse(guarded: Sandbox) -> None
     assert b"the policy does not parse" in done.stdout + done.stderr
     policy(guarded, "version: 1\n")
     assert b"everything agrees" in guarded.siding("doctor", "--check").stdout
+
+
+@pytest.mark.parametrize(("program", "agent"), [("droid", "droid"), ("mini-extra", "mini")])
+def test_an_agent_is_not_asked_about_and_stands_in_the_step(
+    guarded: Sandbox, tmp_path: Path, program: str, agent: str
+) -> None:
+    stub = tmp_path / "tools" / program
+    stub.parent.mkdir()
+    stub.write_text("#!/bin/sh\ntouch done\n")
+    stub.chmod(0o755)
+    path = {"PATH": f"{stub.parent}:{guarded.env['PATH']}"}
+    guarded.siding("run", "--", program, "-p", "rm -rf /", env=path)
+    (step,) = guarded.steps()
+    assert (step["agent"], step["status"], step["policy_events"]) == (agent, "completed", [])

@@ -130,6 +130,8 @@ def trust_policy(project: "Project", source: Source) -> None:
 
 def place_for(ground: Ground, *, cwd: Path, workspace: Path, policy: "Policy") -> "Place":
     """Return where a command is judged: paths lead where they lead on this disk, now."""
+    from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+    from siding.policy.agents import KnownAgents
     from siding.policy.paths import Place
 
     app, root = ground.app, ground.root
@@ -138,6 +140,7 @@ def place_for(ground: Ground, *, cwd: Path, workspace: Path, policy: "Policy") -
         cwd=os.path.realpath(cwd),
         workspace=os.path.realpath(workspace),
         home=os.path.realpath(home),
+        agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED),
         state=os.path.realpath(app.home.root),
         repository="" if root in (None, workspace) else os.path.realpath(str(root)),
         writable=tuple(map(os.path.realpath, policy.writable)),

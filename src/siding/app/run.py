@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from siding.adapters.agents.table import BY_PROGRAM
 from siding.app.environment import environment_in
 from siding.app.events import StepStarted
 from siding.app.guarding import rule_on, run_judged_hook, with_hooks
@@ -55,26 +56,6 @@ __all__ = [
     "choose_stdin",
     "run",
 ]
-
-KNOWN_AGENTS = frozenset(
-    {
-        "aider",
-        "amp",
-        "claude",
-        "codex",
-        "copilot",
-        "crush",
-        "cursor-agent",
-        "gemini",
-        "goose",
-        "kimi",
-        "llm",
-        "mini",
-        "opencode",
-        "openhands",
-        "qwen",
-    }
-)
 
 
 class RunRequest(NamedTuple):
@@ -341,10 +322,10 @@ def _announce(recorder: Recorder, intent: Intent) -> None:
 
 def _draft(recorder: Recorder, request: RunRequest, command: Command, fence: FencePlan) -> Draft:
     """Return what is known of the run before it begins."""
-    program = os.path.basename(request.argv[0])
+    agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
     limits = {name: most for name, most in fence.limits._asdict().items() if most is not None}
     return Draft(
-        agent=program if program in KNOWN_AGENTS else None,
+        agent=None if agent is None else agent.name,
         detail=RunDetail(
             cmd=tuple(recorder.redaction.words(request.argv)),
             cwd=os.path.relpath(command.cwd, recorder.root),

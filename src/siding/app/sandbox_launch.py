@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.project import Project
+from siding.app.sandbox_profiles import places_in, profile_in_force
 from siding.app.sandbox_settings import expanded
 from siding.git.discovery import read_settings
 from siding.git.durable import read_small
@@ -15,7 +16,7 @@ from siding.ledger.reports import SandboxReport
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
-from siding.process.sandbox.agents import AGENTS, AUTO, profile_of
+from siding.process.sandbox.homes import AgentPlaces
 from siding.process.sandbox.probe import Found, Known, find_engine, listening_sockets
 from siding.process.sandbox.seccomp import compiled
 from siding.process.sandbox.values import (
@@ -65,7 +66,7 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
     """Return the sandbox of one run. Starts nothing but, the first time, a probe."""
     project = recorder.project
     found = engine_here(project)
-    profile = profile_of(asked.profile or AUTO, os.path.basename(command.argv[0]))
+    profile = profile_in_force(asked.profile, os.path.basename(command.argv[0]))
     if found.engine is None:
         return Launched(
             launch=None,
@@ -83,9 +84,9 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
     prepared, said = _prepare(recorder) if git is GitAccess.COMMIT else (None, ())
     notes += said
     home = Path(project.app.env.get("HOME") or "/nonexistent")
-    _make_room_for_sessions(home, profile)
+    agent = places_in(profile)
+    _make_room_for_sessions(home, agent)
     demand = Demand(
-        profile=profile,
         network=network,
         git=git,
         read=(
@@ -98,7 +99,7 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
     view = plan_view(
         _places(recorder, command),
         demand,
-        profile=profile,
+        agent=agent,
         quarantine=None
         if prepared is None
         else Quarantine(
@@ -123,9 +124,8 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
     return Launched(launch=launch, report=report, prepared=prepared, notes=tuple(notes))
 
 
-def _make_room_for_sessions(home: Path, profile: str) -> None:
+def _make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
     """Make the directories in which an agent keeps its conversations, so that they outlive it."""
-    agent = AGENTS.get(profile)
     if agent is None or not home.is_dir():
         return
     for name in agent.sessions:

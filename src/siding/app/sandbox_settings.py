@@ -14,10 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.app.sandbox_profiles import PROFILES
 from siding.app.settings import DEFAULT_TEXT, bytes_in, parse_settings
 from siding.errors import UsageError
 from siding.process.limits import Limits
-from siding.process.sandbox.agents import PROFILES
 from siding.process.sandbox.values import GitAccess, Network
 from siding.storage.files import read_bytes
 

@@ -204,8 +204,8 @@ def _trusted(project: Project) -> Mapping[str, Any]:
 
 
 def _overlaid(asked: "Asked", request: FenceRequest) -> "Asked":
+    from siding.app.sandbox_profiles import PROFILES
     from siding.app.sandbox_settings import Asked, replaced
-    from siding.process.sandbox.agents import PROFILES
     from siding.process.sandbox.values import Network
 
     if request.profile is not None and request.profile not in PROFILES:

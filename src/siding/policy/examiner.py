@@ -5,7 +5,7 @@ that ``cd ~; rm -rf *`` is seen for what it is, and hands every simple command t
 program. Where two ways are possible it takes what holds on both.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
 from siding.policy.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
@@ -64,7 +64,7 @@ class Judges(NamedTuple):
     """Who judges single programs and variables: `programs` has them."""
 
     judge: Callable[["Examiner", Call], Output]
-    known: Callable[[str], bool]  # whether a program of this name is known
+    known: Callable[[str, Container[str]], bool]  # a program of this name; the agents' names
     variable: Callable[["Examiner", str, str, State, bool], None]
 
 
@@ -90,6 +90,10 @@ class Examiner(Effects):
     def new_state(self) -> State:
         """Return what is known before the line starts."""
         return State(cwd=self.place.cwd, variables=dict(self.env))
+
+    def knows(self, program: str) -> bool:
+        """Return whether a program of this name is known."""
+        return self.judges.known(program, self.place.agents.programs)
 
     # -- lines -----------------------------------------------------------------------------
 
@@ -276,7 +280,7 @@ class Examiner(Effects):
         return self._joined(outputs)
 
     def _define(self, command: Function, state: State) -> Output:
-        if self.judges.known(command.name):
+        if self.knows(command.name):
             with self.part(f"{command.name}()"):
                 self.found("loads-code", f"{command.name}()")
         state.functions[command.name] = command.body

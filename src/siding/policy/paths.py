@@ -7,8 +7,10 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
+from siding.policy.agents import KnownAgents
 from siding.policy.fields import ANY, NUMBER, ONE, UNKNOWN
 from siding.policy.names import names, ordered
+from siding.policy.steering import steers
 
 
 class Zone(StrEnum):
@@ -30,11 +32,12 @@ class Zone(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where a command is judged. Every path is absolute and resolved."""
+    """Where a command is judged, and what is known there. Every path is absolute and resolved."""
 
     cwd: str
     workspace: str
     home: str
+    agents: KnownAgents
     state: str = ""  # Siding's home; "" when it is not known
     repository: str = ""  # the person's own checkout; "" when there is none
     writable: tuple[str, ...] = ()  # other directories the project allows to be written
@@ -50,21 +53,6 @@ HARMLESS_DEVICES = names("""
 
 # Patterns are compiled when they are first used: many a command touches no file.
 #
-# Files of agents and tools that a program obeys when it starts: a change of them is a change of
-# what may happen next. In the workspace's root or in a directory whose name starts with a dot.
-_STEERING = (
-    r"(?:^|/)(?:AGENTS|CLAUDE|GEMINI|COPILOT|CONVENTIONS|SKILL)\.(?:md|local\.md|override\.md)$"
-    r"|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules|goosehints|mcp\.json|aider\.conf\.yml|envrc)$"
-    r"|(?:^|/)\.(?:siding|claude|codex|gemini|cursor|windsurf|continue|cline|roo|kimi|qwen"
-    r"|opencode|crush|goose|husky|githooks|devcontainer)(?:/|$)"
-    r"|(?:^|/)\.github/(?:copilot-instructions\.md|agents/)"
-)
-# Such a file anywhere below a directory whose name starts with a dot.
-_STEERING_NAME = (
-    r"(?:policy|policies|permissions?|hooks?|settings|tasks|launch|mcp|allow(?:list)?)"
-    r"(?:\.[\w-]+)*\.(?:json|jsonc|ya?ml|toml)$"
-)
-
 # No branch may look at a part of the path twice: a path can be long, and is anybody's.
 _SECRET_FILES = (
     r"(?s)(?:^|/)(?:"
@@ -132,21 +120,21 @@ def _of(path: str, place: Place, *, link_itself: bool) -> Zone:
     if resolved in HARMLESS_DEVICES or resolved.startswith("/dev/fd/"):
         return Zone.HARMLESS
     if pattern and resolved == place.workspace:
-        return _of_pattern(pattern)
+        return _of_pattern(pattern, place)
     within = _below(resolved, place.workspace)
     if within is not None:
         if within == "" and not pattern:
             return Zone.WORKSPACE
-        return _inside(within + pattern)
+        return _inside(within + pattern, place)
     return _outside(resolved, pattern, place)
 
 
-def _of_pattern(pattern: str) -> Zone:
+def _of_pattern(pattern: str, place: Place) -> Zone:
     """Return the zone of a pattern that stands in the workspace's root."""
     first = pattern.strip("/").partition("/")[0]
     if first.startswith(".") and _matches(first, ".git"):
         return Zone.REPOSITORY
-    return _inside(pattern.strip("/"))
+    return _inside(pattern.strip("/"), place)
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -186,24 +174,11 @@ def _below(path: str, top: str) -> str | None:
     return path[len(prefix) :] if path.startswith(prefix) else None
 
 
-def _inside(within: str) -> Zone:
+def _inside(within: str, place: Place) -> Zone:
     parts = within.lower().split("/")
     if any(part == ".git" or _git_by_another_name(part) for part in parts):
         return Zone.REPOSITORY
-    steers = re.search(_STEERING, within) or _steers_by_name(within)
-    return Zone.STEERING if steers else Zone.INSIDE
-
-
-def _steers_by_name(within: str) -> bool:
-    *directories, name = within.split("/")
-    if not re.match(_STEERING_NAME, name):
-        return False
-    for directory in reversed(directories):
-        if re.fullmatch(r"\.[\w-]+", directory):
-            return True
-        if not re.fullmatch(r"[\w.-]+", directory):
-            return False
-    return False
+    return Zone.STEERING if steers(within, place.agents.obeyed) else Zone.INSIDE
 
 
 def _git_by_another_name(part: str) -> bool:

@@ -1,12 +1,18 @@
 """The place every line of the tests is judged in."""
 
+from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_argv, check_line
 from siding.policy.paths import Place
 from siding.policy.policy import Policy
 from siding.policy.verdict import Verdict
 
 PLACE = Place(
-    cwd="/repos/proj", workspace="/repos/proj", home="/home/dev", state="/home/dev/.siding"
+    cwd="/repos/proj",
+    workspace="/repos/proj",
+    home="/home/dev",
+    agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED),
+    state="/home/dev/.siding",
 )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_argv, check_line
 from siding.policy.paths import Place
 from siding.policy.policy import Policy
@@ -87,6 +88,7 @@ def test_links_are_followed(tmp_path: Path) -> None:
         cwd=str(workspace),
         workspace=str(workspace),
         home="/home/dev",
+        agents=KnownAgents(programs=frozenset(), obeyed=()),
         temporary=(),
         resolve=os.path.realpath,
     )

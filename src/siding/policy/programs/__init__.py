@@ -1,6 +1,9 @@
-"""Which program is judged by what: one table, by name."""
+"""Which program is judged by what: one table, by name.
 
-from collections.abc import Callable, Mapping
+Which programs are agents is known outside the policy: the place a command is judged in says it.
+"""
+
+from collections.abc import Callable, Container, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -19,7 +22,6 @@ _PLAIN: Mapping[str, Judge] = {
     **dict.fromkeys(tables.INERT, plain.inert),
     **dict.fromkeys(tables.READERS, plain.reader),
     **dict.fromkeys(tables.RUNNERS, plain.runner),
-    **dict.fromkeys(tables.AGENTS, plain.agent),
 }
 
 _SYSTEM_DIRECTORIES = ordered("""
@@ -28,15 +30,15 @@ _SYSTEM_DIRECTORIES = ordered("""
 """)
 
 
-def known_program(name: str) -> bool:
+def known_program(name: str, agents: Container[str]) -> bool:
     """Return whether the policy knows a program of this name."""
-    return name in MODULE_OF or name in _PLAIN
+    return name in MODULE_OF or name in _PLAIN or name in agents
 
 
-def _judge_of(name: str) -> Judge | None:
+def _judge_of(name: str, agents: Container[str]) -> Judge | None:
     module = MODULE_OF.get(name)
     if module is None:
-        return _PLAIN.get(name)
+        return plain.agent if name in agents else _PLAIN.get(name)
     found: Judge = import_module(f"siding.policy.programs.{module}").JUDGES[name]
     return found
 
@@ -45,7 +47,7 @@ def judge(examiner: "Examiner", call: "Call") -> Output:
     """Judge one program by its name, or by where it lies."""
     first = call.words[0]
     name = call.name
-    found = _judge_of(name)
+    found = _judge_of(name, examiner.place.agents.programs)
     if "/" not in first:
         if found is not None:
             return found(examiner, call)

@@ -114,7 +114,7 @@ def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
         for word in words[1:]:
             examiner.reads(word, call.state)
         return runner(examiner, call._replace(words=tuple(words)))
-    if name in _MODULES or examiner.judges.known(name) or examiner.is_module(name, call.state):
+    if name in _MODULES or examiner.knows(name) or examiner.is_module(name, call.state):
         return runner(examiner, call._replace(words=tuple(words or ["python"])))
     examiner.found("unknown-program", f"-m {name}")
     return ANYTHING

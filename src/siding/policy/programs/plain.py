@@ -219,7 +219,8 @@ def runner(examiner: "Examiner", call: "Call") -> Output:
 
 
 def agent(_examiner: "Examiner", _call: "Call") -> Output:
-    """Judge the start of an agent: its prompt is text."""
+    """Judge the start of an agent: its prompt is text, and what it then does is recorded and judged
+    by itself."""
     return ANYTHING
 
 
@@ -353,7 +354,7 @@ def unknown(examiner: "Examiner", call: "Call") -> Output:
 
     examiner.found("unknown-program", call.words[0])
     for index, word in enumerate(call.arguments, start=1):
-        if known(word) and examiner.judges.known(word.rpartition("/")[2]) and word not in INERT:
+        if known(word) and examiner.knows(word.rpartition("/")[2]) and word not in INERT:
             examiner.inner(call.name, call.words[index:], call)
             break
     for word in call.arguments:

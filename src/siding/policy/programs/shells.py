@@ -129,7 +129,7 @@ def alias(examiner: "Examiner", call: "Call") -> Output:
             continue
         call.state.aliases[name] = value
         first = value.split()[0] if value.split() else ""
-        if examiner.judges.known(name) and first != name:
+        if examiner.knows(name) and first != name:
             examiner.found("loads-code", word)
         if known(value):
             examiner.inner_text("alias", value, call.state)

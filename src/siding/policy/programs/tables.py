@@ -70,11 +70,3 @@ RUNNERS = names(
     markdown rst2html docutils pyinstaller nuitka vsce
     """
 )
-
-# Agents: what they are told is text, and what they then do is recorded and judged elsewhere.
-AGENTS = names(
-    """
-    aider amp claude codex copilot crush cursor-agent gemini goose kimi llm mini opencode
-    openhands qwen droid auggie
-    """
-)

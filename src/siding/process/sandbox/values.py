@@ -87,7 +87,6 @@ class Places(NamedTuple):
 class Demand(NamedTuple):
     """What is asked for: lists of absolute paths, and modes."""
 
-    profile: str = "auto"
     network: Network = Network.ON
     git: GitAccess = GitAccess.COMMIT
     read: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from siding.process.sandbox.agents import AGENTS, GIT_SETTINGS, TOOLS
+from siding.process.sandbox.homes import GIT_SETTINGS, TOOLS, AgentPlaces
 from siding.process.sandbox.values import (
     Demand,
     GitAccess,
@@ -81,7 +81,7 @@ def plan_view(
     places: Places,
     demand: Demand,
     *,
-    profile: str,
+    agent: AgentPlaces | None,
     quarantine: Quarantine | None = None,
     hooks: str | None = None,
     sockets: Iterable[str] = (),
@@ -89,14 +89,14 @@ def plan_view(
 ) -> View:
     """Return the view of one run.
 
-    ``profile`` is the one in force. Without a ``quarantine`` git is read-only, whatever is
-    demanded. ``hooks`` is the repository's hooks directory when it lies in the workspace.
-    ``sockets`` are sockets that somebody listens on.
+    ``agent`` is what the agent that runs keeps in a home; None: it is no agent that is known.
+    Without a ``quarantine`` git is read-only, whatever is demanded. ``hooks`` is the repository's
+    hooks directory when it lies in the workspace. ``sockets`` are sockets that somebody listens on.
     """
     plan = _Plan(look or Look())
     _hide(plan, places)
     _show_programs(plan, places)
-    _show_home(plan, places.homes[0], profile) if places.homes else None
+    _show_home(plan, places.homes[0], agent) if places.homes else None
     if demand.network is Network.ON:
         _show_resolver(plan)
     for path in demand.read:
@@ -176,10 +176,9 @@ def _installation(directory: str, private: tuple[str, ...]) -> str:
     return directory
 
 
-def _show_home(plan: _Plan, home: str, profile: str) -> None:
+def _show_home(plan: _Plan, home: str, agent: AgentPlaces | None) -> None:
     for name in GIT_SETTINGS:
         plan.take(Kind.SHOW, f"{home}/{name}")
-    agent = AGENTS.get(profile)
     if agent is None:
         return
     for name in agent.readable:

@@ -5,6 +5,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siding.process.sandbox.homes import AgentPlaces
 from siding.process.sandbox.values import (
     Demand,
     GitAccess,
@@ -29,6 +30,9 @@ PLACES = Places(
     program="/usr/bin/true",
 )
 PLAIN = Demand()
+AGENT = AgentPlaces(
+    sessions=(".bot/projects",), readable=(".bot/settings.json",), copied=(".bot.json",)
+)
 QUARANTINE = Quarantine(objects="/q/objects", heads="/q/heads", git_dir="/q/own")
 
 
@@ -49,9 +53,12 @@ def disk(*names: str, links: dict[str, str] | None = None) -> Look:
 
 
 def view(
-    demand: Demand = PLAIN, look: Look | None = None, profile: str = "workspace", **more: object
+    demand: Demand = PLAIN,
+    look: Look | None = None,
+    agent: AgentPlaces | None = None,
+    **more: object,
 ) -> View:
-    return plan_view(PLACES, demand, profile=profile, look=look or disk(), **more)  # type: ignore[arg-type]
+    return plan_view(PLACES, demand, agent=agent, look=look or disk(), **more)  # type: ignore[arg-type]
 
 
 def test_only_the_workspace_is_writable_of_what_is_there() -> None:
@@ -111,7 +118,7 @@ def test_a_program_of_node_gets_all_its_modules() -> None:
     modules = "/home/ada/agents/node_modules"
     places = PLACES._replace(programs=(f"{modules}/.bin",))
     look = disk(modules, f"{modules}/.bin")
-    found = plan_view(places, Demand(), profile="workspace", look=look)
+    found = plan_view(places, Demand(), agent=None, look=look)
     assert found.kind_of(f"{modules}/@a/b/bin/x") is Kind.SHOW
     assert found.kind_of("/home/ada/agents/.env") is Kind.EMPTY
 
@@ -119,7 +126,7 @@ def test_a_program_of_node_gets_all_its_modules() -> None:
 def test_a_search_path_in_the_checkout_does_not_show_the_checkout() -> None:
     places = PLACES._replace(programs=("/home/ada/code/app/bin",))
     look = disk("/home/ada/code/app/bin")
-    found = plan_view(places, Demand(), profile="workspace", look=look)
+    found = plan_view(places, Demand(), agent=None, look=look)
     assert found.kind_of("/home/ada/code/app/bin/x") is Kind.SHOW
     assert found.kind_of("/home/ada/code/app/.env") is Kind.BLANK
 
@@ -127,24 +134,24 @@ def test_a_search_path_in_the_checkout_does_not_show_the_checkout() -> None:
 def test_a_virtual_environment_in_the_checkout_works() -> None:
     places = PLACES._replace(programs=("/home/ada/code/app/.venv/bin",))
     look = disk("/home/ada/code/app/.venv/bin", "/home/ada/code/app/.venv")
-    found = plan_view(places, Demand(), profile="workspace", look=look)
+    found = plan_view(places, Demand(), agent=None, look=look)
     assert found.kind_of("/home/ada/code/app/.venv/lib/x") is Kind.SHOW
 
 
 def test_an_agents_settings_are_never_writable() -> None:
     home = "/home/ada"
-    look = disk(f"{home}/.claude/settings.json", f"{home}/.claude/projects", f"{home}/.claude.json")
-    found = view(look=look, profile="claude")
-    assert found.kind_of(f"{home}/.claude/settings.json") is Kind.SHOW
-    assert found.kind_of(f"{home}/.claude/projects/a/b") is Kind.WRITE
-    assert found.kind_of(f"{home}/.claude.json") is Kind.COPY
-    assert found.kind_of(f"{home}/.claude/hooks/new") is Kind.EMPTY  # not there: made and gone
+    look = disk(f"{home}/.bot/settings.json", f"{home}/.bot/projects", f"{home}/.bot.json")
+    found = view(look=look, agent=AGENT)
+    assert found.kind_of(f"{home}/.bot/settings.json") is Kind.SHOW
+    assert found.kind_of(f"{home}/.bot/projects/a/b") is Kind.WRITE
+    assert found.kind_of(f"{home}/.bot.json") is Kind.COPY
+    assert found.kind_of(f"{home}/.bot/hooks/new") is Kind.EMPTY  # not there: made and gone
 
 
 def test_a_writable_home_gets_no_copies_and_state_stays_hidden() -> None:
-    look = disk("/home/ada/.claude.json")
-    found = view(Demand(write=("/home/ada",)), look, profile="claude")
-    assert found.kind_of("/home/ada/.claude.json") is Kind.WRITE
+    look = disk("/home/ada/.bot.json")
+    found = view(Demand(write=("/home/ada",)), look, agent=AGENT)
+    assert found.kind_of("/home/ada/.bot.json") is Kind.WRITE
     assert found.kind_of("/home/ada/.siding/config.yaml") is Kind.BLANK
     assert found.kind_of(f"{PLACES.common_dir}/config") is Kind.SHOW
 
@@ -159,7 +166,7 @@ def test_a_link_in_the_workspace_is_not_followed() -> None:
 def test_a_home_behind_a_link_keeps_its_name() -> None:
     places = PLACES._replace(homes=("/data/ada",), names=("/home/ada", "/home/ada/x"))
     look = disk("/data/ada", links={"/home/ada": "/data/ada"})
-    found = plan_view(places, Demand(), profile="workspace", look=look)
+    found = plan_view(places, Demand(), agent=None, look=look)
     (link,) = [mount for mount in found.mounts if mount.kind is Kind.LINK]
     assert (link.path, link.source) == ("/home/ada", "/data/ada")
     assert found.kind_of("/data/ada/.ssh") is Kind.EMPTY
@@ -172,7 +179,7 @@ def test_sockets_that_can_be_seen_are_masked() -> None:
 
 
 def test_a_home_that_is_the_whole_system_is_not_hidden() -> None:
-    found = plan_view(PLACES._replace(homes=("/",)), Demand(), profile="workspace", look=disk("/"))
+    found = plan_view(PLACES._replace(homes=("/",)), Demand(), agent=None, look=disk("/"))
     assert found.kind_of("/usr/bin/true") is Kind.SHOW
 
 
@@ -186,17 +193,17 @@ def test_names_are_only_looked_up_with_a_network() -> None:
 @given(
     read=st.lists(st.sampled_from(["/home/ada/a", "/home/ada/.siding", "/data", "/home"])),
     write=st.lists(st.sampled_from(["/home/ada/a/b", "/home/ada", "/home/ada/code", "/opt/x"])),
-    profile=st.sampled_from(["workspace", "claude", "codex"]),
+    agent=st.sampled_from([None, AGENT]),
     commits=st.booleans(),
 )
 def test_whatever_is_listed_parents_come_first_and_the_guarded_stays(
-    read: list[str], write: list[str], profile: str, commits: bool
+    read: list[str], write: list[str], agent: AgentPlaces | None, commits: bool
 ) -> None:
     look = disk(*read, *write, f"{PLACES.workspace}/.git", f"{PLACES.git_dir}/commondir")
     found = plan_view(
         PLACES,
         Demand(read=tuple(read), write=tuple(write)),
-        profile=profile,
+        agent=agent,
         look=look,
         quarantine=QUARANTINE if commits else None,
     )

@@ -1,0 +1,55 @@
+"""Every agent Siding knows, by name: the only list of them.
+
+`siding run` looks its command up here each time, so a row has only what any run may need. What an
+agent keeps in a home is in a module of its own, which is loaded when a sandbox asks for it: to load
+all of them takes 4.5 ms. An agent whose places are not known has a row and no module.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from siding.process.sandbox.homes import AgentPlaces
+
+
+class Agent(NamedTuple):
+    """One agent."""
+
+    name: str  # as a step's record and `--sandbox=NAME` have it
+    programs: tuple[str, ...]  # the names of the programs that start it
+    obeys: tuple[str, ...] = ()  # what in a project steers it; a directory ends with "/"
+    module: str = ""  # the module beside this one with its places; "": none is known
+
+
+AGENTS = (
+    Agent(name="claude", programs=("claude",), obeys=(".claude/", "CLAUDE.md"), module="claude"),
+    Agent(name="codex", programs=("codex",), obeys=(".codex/",), module="codex"),
+    Agent(name="gemini", programs=("gemini",), obeys=(".gemini/", "GEMINI.md"), module="gemini"),
+    Agent(name="qwen", programs=("qwen",), obeys=(".qwen/",), module="qwen"),
+    Agent(name="aider", programs=("aider",), obeys=(".aider.conf.yml",), module="aider"),
+    Agent(name="opencode", programs=("opencode",), obeys=(".opencode/",), module="opencode"),
+    Agent(name="crush", programs=("crush",), obeys=(".crush/",), module="crush"),
+    Agent(name="goose", programs=("goose",), obeys=(".goose/", ".goosehints"), module="goose"),
+    Agent(name="copilot", programs=("copilot",), obeys=("COPILOT.md",), module="copilot"),
+    Agent(name="mini", programs=("mini", "mini-extra"), module="mini"),
+    Agent(name="llm", programs=("llm",), module="llm"),
+    Agent(name="amp", programs=("amp",)),
+    Agent(name="auggie", programs=("auggie",)),
+    Agent(name="cursor-agent", programs=("cursor-agent",)),
+    Agent(name="droid", programs=("droid",)),
+    Agent(name="kimi", programs=("kimi",), obeys=(".kimi/",)),
+    Agent(name="openhands", programs=("openhands",)),
+)
+
+BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}
+BY_PROGRAM: Mapping[str, Agent] = {program: agent for agent in AGENTS for program in agent.programs}
+OBEYED = tuple(name for agent in AGENTS for name in agent.obeys)
+
+
+def places_of(agent: Agent) -> "AgentPlaces | None":
+    """Return what an agent keeps in a home, None when that is not known."""
+    if not agent.module:
+        return None
+    places: AgentPlaces = import_module(f"{__package__}.{agent.module}").PLACES
+    return places

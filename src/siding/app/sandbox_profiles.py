@@ -1,0 +1,22 @@
+"""The profiles of a sandbox: which agent's places a run has in its home."""
+
+from siding.adapters.agents.table import AGENTS, BY_NAME, BY_PROGRAM, places_of
+from siding.process.sandbox.homes import AgentPlaces
+
+AUTO = "auto"  # the agent's own profile when the command is one, else `workspace`
+WORKSPACE = "workspace"  # nothing of the home but programs and git's settings
+PROFILES = (AUTO, WORKSPACE, *(agent.name for agent in AGENTS if agent.module))
+
+
+def profile_in_force(asked: str | None, program: str) -> str:
+    """Return the profile of a run: the one that is asked for, else the one of its program."""
+    if asked is not None and asked != AUTO:
+        return asked
+    agent = BY_PROGRAM.get(program)
+    return agent.name if agent is not None and agent.name in PROFILES else WORKSPACE
+
+
+def places_in(profile: str) -> AgentPlaces | None:
+    """Return the places of the agent whose profile this is, None for one of no agent."""
+    agent = BY_NAME.get(profile)
+    return None if agent is None else places_of(agent)
