@@ -33,8 +33,8 @@ from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
 from siding.process.signals import SignalInbox
 from siding.process.spawn import Child, spawn_in_terminal, spawn_piped
+from siding.process.spawn_plan import SpawnPlan
 from siding.process.tree import TERM_GRACE_S, Ended, Tree, end_all, info
-from siding.process.wall import Wall
 
 if sys.platform == "linux":
     from siding.process.procfs import adopting_orphans
@@ -50,7 +50,7 @@ _WARDEN_S = 2.0  # the kernel ends all of a namespace at once, but a swapped-out
 _SETTLE_S = 0.05  # for what ends together with the command, before it counts as left running
 
 
-class Fence(NamedTuple):
+class RunSandbox(NamedTuple):
     """What a run may take and reach. ``grows`` are the directories whose growth the limit on the
     disk means; whoever made the sandbox closes it."""
 
@@ -69,7 +69,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     token: str,
     on_started: Callable[[int], None] | None = None,
     grace_s: float = TERM_GRACE_S,
-    fence: Fence | None = None,
+    sandbox: RunSandbox | None = None,
 ) -> Outcome:
     """Run a command to its end and record what it writes; ``recorder.streams`` says how.
 
@@ -87,8 +87,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     interruption whatever outlives the command is ended too; after a normal end it is left, and
     listed. In a PTY the caller's Ctrl-C, Ctrl-Z and Ctrl-\\ are bytes for the command.
 
-    ``fence`` holds its limits, which end the run as the timeout does, and its sandbox: nothing
-    outlives a run in one that has a warden.
+    ``sandbox`` holds the run's limits, which end it as the timeout does, and its sandbox. Nothing
+    outlives a run in a sandbox that has a warden.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command's pid right after the
@@ -108,9 +108,9 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         stack.enter_context(adopting_orphans())
         tree = Tree(token, adopting=True)
         stack.callback(tree.close)
-        sandboxed = None if fence is None else fence.sandboxed
+        sandboxed = None if sandbox is None else sandbox.sandboxed
         side = _Side(stack, screen, stdin, recorder, sandboxed)
-        watch = None if fence is None else LimitWatch(fence.limits, tree, fence.grows)
+        watch = None if sandbox is None else LimitWatch(sandbox.limits, tree, sandbox.grows)
         try:
             child = side.start(command, program)
         except OSError as error:
@@ -188,9 +188,9 @@ class _Side:
         if self._recorder.streams is StreamPlan.PTY:
             return self._start_in_terminal(command, program)
         stdin = None if self._stdin is StdinPlan.NULL else self._screen.stdin
-        wall = self._wall(command, program, tty=False)
+        plan = self._spawn_plan(command, program, tty=False)
         piped = spawn_piped(
-            *((command, program) if wall is None else wall[:2]), stdin=stdin, wall=wall
+            *((command, program) if plan is None else plan[:2]), stdin=stdin, plan=plan
         )
         self._connect(piped.stdout, self._screen.stdout)
         self._connect(piped.stderr, self._screen.stderr, stderr=True)
@@ -225,12 +225,12 @@ class _Side:
         self._size = self._window_size()
         if "TERM" not in command.env:
             command = command._replace(env={**command.env, "TERM": _DEFAULT_TERM})
-        wall = self._wall(command, program, tty=True)
+        spawn_plan = self._spawn_plan(command, program, tty=True)
         started = spawn_in_terminal(
-            *((command, program) if wall is None else wall[:2]),
+            *((command, program) if spawn_plan is None else spawn_plan[:2]),
             size=self._size,
             like=like,
-            wall=wall,
+            plan=spawn_plan,
         )
         self._connect(started.master, self._screen.stdout, slave=started.slave)
         if own:
@@ -239,10 +239,12 @@ class _Side:
         self.typed = TerminalInput(fd, started.master, plan)
         return started.child
 
-    def _wall(self, command: Command, program: lookup.Program, *, tty: bool) -> Wall | None:
+    def _spawn_plan(
+        self, command: Command, program: lookup.Program, *, tty: bool
+    ) -> SpawnPlan | None:
         if self._sandboxed is None:
             return None
-        return self._sandboxed.wall(command, program, tty=tty)
+        return self._sandboxed.spawn_plan(command, program, tty=tty)
 
     def _connect(
         self, fd: int, shown_on: int | None, *, stderr: bool = False, slave: int | None = None

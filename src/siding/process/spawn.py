@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 
 from siding.process.command import Command, WindowSize
 from siding.process.lookup import Program, is_plain_script
+from siding.process.spawn_plan import SpawnPlan
 from siding.process.terminal import set_window_size
-from siding.process.wall import Wall
 
 _MOST_DESCRIPTORS = 4096  # what a shell left open for us is below; ours close themselves on exec
 _LAST_STANDARD = 2
@@ -52,14 +52,14 @@ class InTerminal(NamedTuple):
 
 
 def spawn_piped(
-    command: Command, program: Program, *, stdin: int | None, wall: Wall | None = None
+    command: Command, program: Program, *, stdin: int | None, plan: SpawnPlan | None = None
 ) -> Piped:
     """Start the command with pipes; ``stdin`` None is /dev/null. Raises OSError as exec does."""
     stdout, child_stdout = _large_pipe()
     stderr, child_stderr = _large_pipe()
     try:
         child = _fork_exec(
-            command, program, lambda: _take_pipes(stdin, child_stdout, child_stderr), wall
+            command, program, lambda: _take_pipes(stdin, child_stdout, child_stderr), plan
         )
     except BaseException:
         os.close(stdout)
@@ -77,7 +77,7 @@ def spawn_in_terminal(
     *,
     size: WindowSize,
     like: list[Any] | None,
-    wall: Wall | None = None,
+    plan: SpawnPlan | None = None,
 ) -> InTerminal:
     """Start the command in a new terminal of this size; ``like`` are settings to begin with.
 
@@ -90,12 +90,12 @@ def spawn_in_terminal(
             termios.tcsetattr(slave, termios.TCSANOW, like)
 
         def connect() -> None:
-            if wall is not None and wall.takes_terminal:
+            if plan is not None and plan.takes_terminal:
                 _take_pipes(slave, slave, slave)
             else:
                 os.login_tty(slave)
 
-        child = _fork_exec(command, program, connect, wall)
+        child = _fork_exec(command, program, connect, plan)
         os.set_blocking(master, False)
     except BaseException:
         os.close(master)
@@ -120,7 +120,7 @@ class _Forked:
 
 
 def _fork_exec(
-    command: Command, program: Program, connect: Callable[[], None], wall: Wall | None
+    command: Command, program: Program, connect: Callable[[], None], plan: SpawnPlan | None
 ) -> _Forked:
     """Start the command; `connect` gives the child its session and standard descriptors."""
     environment = {os.fsencode(k): os.fsencode(v) for k, v in command.env.items()}
@@ -130,7 +130,7 @@ def _fork_exec(
         os.close(low)
     pid = os.fork()
     if pid == 0:
-        _become(command, program, connect, environment, writing, wall)
+        _become(command, program, connect, environment, writing, plan)
     os.close(writing)
     with open(reading, "rb") as failed:
         number = failed.read()
@@ -146,16 +146,16 @@ def _become(
     connect: Callable[[], None],
     environment: dict[bytes, bytes],
     failed: int,
-    wall: Wall | None,
+    plan: SpawnPlan | None,
 ) -> NoReturn:
     """In the child: connect, and exec. Reports an errno on ``failed``."""
     try:
         _restore_signals()
         connect()
         os.chdir(command.cwd)
-        if wall is not None and wall.enter is not None:
-            wall.enter()
-        _close_all_but(failed, () if wall is None else wall.keep)
+        if plan is not None and plan.enter is not None:
+            plan.enter()
+        _close_all_but(failed, () if plan is None else plan.keep)
         try:
             os.execve(program.path, command.argv, environment)
         except OSError as error:

@@ -162,8 +162,8 @@ def tried(launch: Launch, command: Command, program: Program) -> tuple[int, str]
     sandboxed = Sandboxed(launch)
     try:
         try:
-            wall = sandboxed.wall(command, program, tty=False)
-            started = spawn_piped(wall.command, wall.program, stdin=None, wall=wall)
+            plan = sandboxed.spawn_plan(command, program, tty=False)
+            started = spawn_piped(plan.command, plan.program, stdin=None, plan=plan)
         except OSError as error:
             return -1, error.strerror or str(error)
         sandboxed.started()

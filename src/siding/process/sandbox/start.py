@@ -13,8 +13,8 @@ from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox import bwrap, landlock
 from siding.process.sandbox.values import Engine, Kind, Launch, Network
+from siding.process.spawn_plan import Enter, SpawnPlan
 from siding.process.status import Status
-from siding.process.wall import Enter, Wall
 
 if sys.platform == "linux":
     from siding.process import procfs as processes
@@ -26,7 +26,7 @@ _STATUS_BYTES = 1 << 16
 
 
 class Sandboxed:
-    """One sandboxed command: `wall` is what starting it needs. Must be closed when it is over."""
+    """One sandboxed command: `spawn_plan` says how to start it. Close it when the command ended."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -40,7 +40,7 @@ class Sandboxed:
         """Whether what is started first is a warden, and the command its grandchild."""
         return self.launch.engine is Engine.BWRAP
 
-    def wall(self, command: Command, program: Program, *, tty: bool) -> Wall:
+    def spawn_plan(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
         """Return what to start instead of the command, and how. Raises OSError."""
         command = command._replace(env={**command.env, **dict(self.launch.env)})
         if self.guarded:
@@ -59,7 +59,9 @@ class Sandboxed:
             if code:
                 kernel.install_filter(code)
 
-        return Wall(command=command, program=program, enter=enter, keep=(), takes_terminal=False)
+        return SpawnPlan(
+            command=command, program=program, enter=enter, keep=(), takes_terminal=False
+        )
 
     def command_group(self) -> int | None:
         """Return the process group of the command inside, while it lives."""
@@ -87,7 +89,7 @@ class Sandboxed:
     def close(self) -> None:
         self._stack.close()
 
-    def _by_bwrap(self, command: Command, program: Program, *, tty: bool) -> Wall:
+    def _by_bwrap(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
         launch = self.launch
         self._status_fd, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         keep = [self._held(status)]
@@ -103,7 +105,7 @@ class Sandboxed:
         )
         setsid = [launch.setsid, *(["--ctty"] if tty else [])]
         argv = (*outer, *setsid, program.path, *command.argv[1:])
-        return Wall(
+        return SpawnPlan(
             command=command._replace(argv=argv),
             program=Program(launch.bwrap),
             enter=self._scope() if launch.scoped and launch.network is Network.ON else None,

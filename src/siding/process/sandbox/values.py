@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Engine(StrEnum):
-    """What builds the wall."""
+    """What builds the sandbox."""
 
     BWRAP = "bwrap"
     LANDLOCK = "landlock"

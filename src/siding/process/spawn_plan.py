@@ -9,7 +9,7 @@ from siding.process.lookup import Program
 Enter = Callable[[], None]
 
 
-class Wall(NamedTuple):
+class SpawnPlan(NamedTuple):
     """``command`` and ``program`` are what is started in the command's place. ``enter`` is called
     in the child right before it becomes that. ``keep`` are descriptors that it keeps.
     ``takes_terminal``: the command inside takes the terminal, so the child must not.
