@@ -1,9 +1,8 @@
-"""Running the user's command: shown and recorded at once, and nothing left behind unseen.
+"""Run the user's command: show and record its output, and list the processes it leaves behind.
 
-When Siding itself is killed with SIGKILL, nothing is ended at that moment. The command goes on
-until it writes to a pipe nobody reads; the artifact holds everything that had been read
-(`output_files.recover_output` brings it into its final form), and `tree.end_token` ends what
-still lives.
+If Siding itself is killed with SIGKILL, the command goes on until it writes to a pipe that nobody
+reads. The artifact holds everything that had been read; `output_files.recover_output` brings it
+into its final form, and `tree.end_token` ends the processes that still live.
 """
 
 import signal
@@ -41,18 +40,21 @@ if sys.platform == "linux":
 else:
     from siding.process.ps import adopting_orphans
 
-TIMEOUT_EXIT_CODE = 124  # as timeout(1) has it
+TIMEOUT_EXIT_CODE = 124  # the one of timeout(1)
 if TYPE_CHECKING:
     from siding.process.sandbox.start import Sandboxed
 
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
-_WARDEN_S = 2.0  # the kernel ends all of a namespace at once, but a swapped-out one takes time
-_SETTLE_S = 0.05  # for what ends together with the command, before it counts as left running
+_WARDEN_S = 2.0  # the kernel kills a whole PID namespace at once, but swapped-out ones take time
+_SETTLE_S = 0.05  # processes that end this soon after the command do not count as left running
 
 
 class RunSandbox(NamedTuple):
-    """What a run may take and reach. ``grows`` are the directories whose growth the limit on the
-    disk means; whoever made the sandbox closes it."""
+    """The limits of a run and, if it has one, its sandbox.
+
+    ``grows`` are the directories that the limit on the disk measures. The caller, who made the
+    sandbox, closes it.
+    """
 
     limits: Limits = Limits()
     grows: tuple[Path, ...] = ()
@@ -71,20 +73,20 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     grace_s: float = TERM_GRACE_S,
     sandbox: RunSandbox | None = None,
 ) -> Outcome:
-    """Run a command to its end and record what it writes; ``recorder.streams`` says how.
+    """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
-    Input: ``stdin`` decides. In a PTY the command's input is always its terminal: the caller's
-    keys with ``TERMINAL``, the caller's file or pipe with an end-of-file behind it with
-    ``INHERIT``, an end-of-file alone with ``NULL``.
+    Input: ``stdin`` decides. In a PTY the command always reads its terminal. It gets the caller's
+    keys with ``TERMINAL``, the caller's file or pipe and then an end-of-file with ``INHERIT``, and
+    an end-of-file alone with ``NULL``.
 
-    Output: what is read goes into the artifact, then onto the screen. A slow screen slows the
-    command down; a screen that is gone, or a disk that is full, does not stop it. Once the
-    command has ended, a process it left behind that holds a pipe open is not waited for.
+    Output: every byte goes into the artifact, then onto the screen. A slow screen slows the
+    command down; a screen that is gone, or a disk that is full, does not stop it. When the command
+    has ended, a process it left behind that holds a pipe open is not waited for.
 
     Ending: Ctrl-C (SIGINT to us) is passed to the command's group once. A second one, SIGTERM,
     SIGHUP or SIGQUIT to us, or the timeout, ends everything the command started: SIGTERM,
-    ``grace_s`` seconds, SIGKILL, and not more than five seconds to see it gone. After an
-    interruption whatever outlives the command is ended too; after a normal end it is left, and
+    ``grace_s`` seconds, SIGKILL, and at most five seconds to see it gone. After an interruption
+    processes that outlive the command are ended too; after a normal end they are left running and
     listed. In a PTY the caller's Ctrl-C, Ctrl-Z and Ctrl-\\ are bytes for the command.
 
     ``sandbox`` holds the run's limits, which end it as the timeout does, and its sandbox. Nothing
@@ -92,10 +94,10 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command's pid right after the
-    start. Must be called from the main thread for signals to be handled.
+    start. Call this from the main thread, or signals are not handled.
 
-    Raises OSError when the artifact cannot be created: then nothing was started. If anything
-    else is raised (by ``on_started``, say), everything that was started has been ended.
+    Raises OSError when the artifact cannot be created; nothing was started then. If anything else
+    is raised (by ``on_started``, say), everything that was started has been ended.
     """
     command = _marked(command, token)
     recorder.open()
@@ -164,7 +166,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
 
 
 class _Side:
-    """The caller's side of one run: screens, keyboard, and what connects them to the command."""
+    """Connects the caller's screen and keyboard with the command's pipes or terminal."""
 
     def __init__(
         self,
@@ -197,7 +199,7 @@ class _Side:
         return piped.child
 
     def resize(self) -> None:
-        """Pass the size of the caller's window on."""
+        """Give the command's terminal the size of the caller's window, if that changed."""
         if self.typed is not None and self.channels[0].open:
             size = self._window_size()
             if size != self._size:
@@ -209,7 +211,7 @@ class _Side:
             channel.restore_screen()
 
     def notes(self) -> list[str]:
-        """Say what was not shown."""
+        """Return a sentence for each stream that was not shown to its end."""
         found = []
         for name, channel in zip(("stdout", "stderr"), self.channels, strict=False):
             if channel.screen.gone is not None:
@@ -270,7 +272,7 @@ def _marked(command: Command, token: str) -> Command:
 
 
 def _abort(child: Child, tree: Tree, channels: list[Channel], recorder: OutputFiles) -> None:
-    """Something went wrong on our side: leave nothing running, keep what was recorded."""
+    """End everything after an error on our side, and keep what was recorded."""
     for channel in channels:
         channel.close()
     end_all(tree)
@@ -279,7 +281,10 @@ def _abort(child: Child, tree: Tree, channels: list[Channel], recorder: OutputFi
 
 
 def _await_the_end(tree: Tree) -> None:
-    """Wait for what ends because its warden did; what takes longer is ended by hand."""
+    """Wait until the processes of the sandbox have ended with their warden, bwrap.
+
+    The kernel kills them then. After `_WARDEN_S` seconds we kill those that are left.
+    """
     end = time.monotonic() + _WARDEN_S
     while tree.left():
         if time.monotonic() > end:
@@ -296,7 +301,7 @@ def _left_running(tree: Tree) -> tuple[ProcessInfo, ...]:
 
 
 def _ending(drive: Drive) -> tuple[Ending, int]:
-    """Say how it ended, and by which signal if by one."""
+    """Return how the run ended, and the number of the signal that ended it; 0 without one."""
     if drive.breach is not None:
         return Ending.LIMIT, 0
     if drive.timed_out:

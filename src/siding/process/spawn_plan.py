@@ -1,4 +1,4 @@
-"""What starting a command inside a sandbox asks of the start. Values only."""
+"""How to start a command inside a sandbox. Values only."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,9 +10,11 @@ Enter = Callable[[], None]
 
 
 class SpawnPlan(NamedTuple):
-    """``command`` and ``program`` are what is started in the command's place. ``enter`` is called
-    in the child right before it becomes that. ``keep`` are descriptors that it keeps.
-    ``takes_terminal``: the command inside takes the terminal, so the child must not.
+    """The program to start so that the user's command runs in a sandbox.
+
+    ``command`` and ``program`` are started in place of the user's (bwrap, say). The child calls
+    ``enter`` right before exec, and keeps the descriptors ``keep`` open. With ``takes_terminal``
+    the command inside takes the terminal as its own, so the child must not do so.
     """
 
     command: Command
