@@ -1,4 +1,4 @@
-"""What a wall around a run costs: sandboxed against not, and bubblewrap by itself."""
+"""What a sandbox around a run costs: sandboxed against not, and bubblewrap by itself."""
 
 import shutil
 from collections.abc import Iterator

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from walls import needs_bwrap
+from bwrap import needs_bwrap
 
 from .arena import Command, GateFailed
 from .commands import GATE, ROOT, act, filled, promising, repository_is_sound, works, workspace_of

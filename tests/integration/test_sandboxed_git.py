@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bwrap import needs_bwrap
 from integration.escapes.world import SOURCE, landlock_version, without_bwrap
 from sandbox import Sandbox
-from walls import needs_bwrap
 
 PLANTS = {
     "settings": 'printf "[core]\\n\\tfsmonitor = touch %s;false\\n" "$F" >"$d/config.worktree"',

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox
 from terminal import Terminal
-from walls import needs_bwrap
 
 bwrap = needs_bwrap
 
@@ -515,13 +515,13 @@ class TestLimits:
         task.siding("run", "--sandbox", "--max-memory", "20MB", "--", "sh", "-c", script, status=1)
         assert b"No space left" in task.siding("show").stdout
 
-    @pytest.mark.parametrize("wall", [(), pytest.param(("--sandbox",), marks=bwrap)])
-    def test_processes(self, task: Sandbox, wall: tuple[str, ...]) -> None:
+    @pytest.mark.parametrize("flags", [(), pytest.param(("--sandbox",), marks=bwrap)])
+    def test_processes(self, task: Sandbox, flags: tuple[str, ...]) -> None:
         script = "for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; wait"
-        task.siding("run", *wall, "--max-processes", "6", "--", "sh", "-c", script, status=125)
+        task.siding("run", *flags, "--max-processes", "6", "--", "sh", "-c", script, status=125)
         self.ended(task, "processes")
         three = "for i in 1 2 3; do sleep 0.3 & done; wait"
-        task.siding("run", *wall, "--max-processes", "6", "--", "sh", "-c", three)
+        task.siding("run", *flags, "--max-processes", "6", "--", "sh", "-c", three)
 
     def test_disk(self, task: Sandbox) -> None:
         script = "head -c 30000000 /dev/urandom >big; sync big; sleep 60"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from bwrap import bwrap_problem
 from scripts.sessions import exchanges, matches, play
-from walls import bwrap_problem
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

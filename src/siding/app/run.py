@@ -20,11 +20,11 @@ from siding.app.recovery import recover_cut_off
 from siding.app.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.sandboxing import (
     REFUSED_EXIT,
-    FencePlan,
-    FenceRequest,
-    plan_fence,
-    raised,
-    taken_over,
+    SandboxPlan,
+    SandboxRequest,
+    open_sandbox,
+    plan_sandbox,
+    take_over_result,
 )
 from siding.app.selection import select
 from siding.errors import NoActiveTask, UsageError
@@ -69,7 +69,7 @@ class RunRequest(NamedTuple):
     record: bool = True
     wait: bool = False
     allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
-    fence: FenceRequest = FenceRequest()  # sandbox, network and limits
+    sandbox: SandboxRequest = SandboxRequest()  # sandbox, network and limits
 
 
 class Terminal(NamedTuple):
@@ -92,7 +92,7 @@ class RunResult(NamedTuple):
     hooks: tuple[HookResult, ...]
     untrusted_hooks: int
     ruling: Ruling  # what the policy said
-    fence: FencePlan = FencePlan()  # the sandbox and limits it had
+    sandbox: SandboxPlan = SandboxPlan()  # the sandbox and limits it had
     isolation: IsolationReport = IsolationReport()  # what changed outside, of a run without a step
 
 
@@ -139,18 +139,18 @@ def _run_in(
         ruling = rule_on(
             project, _to_judge(recorder, request, command), allow=request.allow, ask=ask
         )
-        fence = FencePlan()
+        sandbox = SandboxPlan()
         if ruling.runs:
-            fence = plan_fence(recorder, request.fence, command, time_s=request.timeout_s)
+            sandbox = plan_sandbox(recorder, request.sandbox, command, time_s=request.timeout_s)
         if request.record:
-            result = _recorded(recorder, request, command, terminal, ruling, fence)
+            result = _recorded(recorder, request, command, terminal, ruling, sandbox)
         else:
-            result = _unrecorded(recorder, command, terminal, ruling, fence)
+            result = _unrecorded(recorder, command, terminal, ruling, sandbox)
     return result._replace(
         task=task,
         settled=tuple(settled),
         ruling=ruling,
-        fence=fence,
+        sandbox=sandbox,
     )
 
 
@@ -197,15 +197,15 @@ def _recorded(
     command: Command,
     terminal: Terminal,
     ruling: Ruling,
-    fence: FencePlan,
+    sandbox: SandboxPlan,
 ) -> RunResult:
     project = recorder.project
     token = project.app.random_bytes(16).hex()
     # With the verdict: a blocked attempt is recorded as one even if Siding dies now.
-    intent = recorder.begin(ruling.on(_draft(recorder, request, command, fence)), token=token)
-    if not ruling.runs or fence.refusal:
-        told = _refused(intent.draft, fence)
-        return _not_run(recorder, ruling, recorder.finish(intent, told), fence)
+    intent = recorder.begin(ruling.on(_draft(recorder, request, command, sandbox)), token=token)
+    if not ruling.runs or sandbox.refusal:
+        told = _refused(intent.draft, sandbox)
+        return _not_run(recorder, ruling, recorder.finish(intent, told), sandbox)
     env = {**command.env, "SIDING_STEP_ID": step_id(intent.number), "SIDING_STEP_TOKEN": token}
     command = command._replace(env=env)
     watch = Watch(recorder, recorder.intents.path(intent))
@@ -216,7 +216,7 @@ def _recorded(
     else:
         _announce(recorder, intent)
         artifact = recorder.layout.artifact(intent.stem, "output")
-        outcome = _execute(recorder, command, terminal, fence, token=token, artifact=artifact)
+        outcome = _execute(recorder, command, terminal, sandbox, token=token, artifact=artifact)
         watch.ended(outcome.duration_ms)
         intent = recorder.ended(intent, _ended(intent.draft, outcome, terminal))
         after, more_untrusted = _hooks(recorder, "post_run", command)
@@ -238,8 +238,10 @@ def _recorded(
     )
 
 
-def _not_run(recorder: Recorder, ruling: Ruling, step: Step | None, fence: FencePlan) -> RunResult:
-    exit_code = REFUSED_EXIT if fence.refusal else POLICY_EXIT
+def _not_run(
+    recorder: Recorder, ruling: Ruling, step: Step | None, sandbox: SandboxPlan
+) -> RunResult:
+    exit_code = REFUSED_EXIT if sandbox.refusal else POLICY_EXIT
     return RunResult(
         task=recorder.task,
         step=step,
@@ -252,12 +254,12 @@ def _not_run(recorder: Recorder, ruling: Ruling, step: Step | None, fence: Fence
     )
 
 
-def _refused(draft: Draft, fence: FencePlan) -> Draft:
+def _refused(draft: Draft, sandbox: SandboxPlan) -> Draft:
     """Return the draft of a run that has no sandbox and must have one."""
-    if not fence.refusal:
+    if not sandbox.refusal:
         return draft
     return draft._replace(
-        status=StepStatus.BLOCKED.value, exit_code=REFUSED_EXIT, reason=fence.refusal
+        status=StepStatus.BLOCKED.value, exit_code=REFUSED_EXIT, reason=sandbox.refusal
     )
 
 
@@ -271,14 +273,14 @@ def _unrecorded(
     command: Command,
     terminal: Terminal,
     ruling: Ruling,
-    fence: FencePlan,
+    sandbox: SandboxPlan,
 ) -> RunResult:
     """Run without a step. What it changes is found, as changes from outside, by the next one."""
-    if not ruling.runs or fence.refusal:
-        return _not_run(recorder, ruling, None, fence)
+    if not ruling.runs or sandbox.refusal:
+        return _not_run(recorder, ruling, None, sandbox)
     token = recorder.project.app.random_bytes(16).hex()
     watch = Watch(recorder)
-    outcome = _execute(recorder, command, terminal, fence, token=token, artifact=None)
+    outcome = _execute(recorder, command, terminal, sandbox, token=token, artifact=None)
     watch.ended(outcome.duration_ms)
     return RunResult(
         task=recorder.task,
@@ -297,41 +299,43 @@ def _execute(
     recorder: Recorder,
     command: Command,
     terminal: Terminal,
-    fence: FencePlan,
+    sandbox: SandboxPlan,
     *,
     token: str,
     artifact: Path | None,
 ) -> Outcome:
     streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
-    with raised(recorder, fence) as wall:
+    with open_sandbox(recorder, sandbox) as run_sandbox:
         outcome = run_recorded(
             command,
             recorder=OutputFiles(artifact, streams=streams, filtered=recorder.redaction.filter),
             screen=Screen(stdout=terminal.out, stderr=terminal.err),
             stdin=terminal.stdin,
-            timeout_s=fence.time_s,
+            timeout_s=sandbox.time_s,
             token=token,
-            fence=wall,
+            sandbox=run_sandbox,
         )
-    return taken_over(recorder, fence, outcome)
+    return take_over_result(recorder, sandbox, outcome)
 
 
 def _announce(recorder: Recorder, intent: Intent) -> None:
     recorder.project.events.emit(StepStarted(recorder.task, recorder.workspace, intent))
 
 
-def _draft(recorder: Recorder, request: RunRequest, command: Command, fence: FencePlan) -> Draft:
+def _draft(
+    recorder: Recorder, request: RunRequest, command: Command, sandbox: SandboxPlan
+) -> Draft:
     """Return what is known of the run before it begins."""
     agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
-    limits = {name: most for name, most in fence.limits._asdict().items() if most is not None}
+    limits = {name: most for name, most in sandbox.limits._asdict().items() if most is not None}
     return Draft(
         agent=None if agent is None else agent.name,
         detail=RunDetail(
             cmd=tuple(recorder.redaction.words(request.argv)),
             cwd=os.path.relpath(command.cwd, recorder.root),
             env=recorder.redaction.environment(request.env),
-            timeout_s=fence.time_s,
-            sandbox=fence.report,
+            timeout_s=sandbox.time_s,
+            sandbox=sandbox.report,
             limits=limits,
         ),
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from siding.app.project import Project
 from siding.app.sandbox_settings import Mode
-from siding.app.sandboxing import FenceRequest, asked_of
+from siding.app.sandboxing import SandboxRequest, asked_of
 from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox.probe import Found, find_engine, tried
@@ -48,7 +48,7 @@ def prove(project: Project) -> Iterator[Proof]:
 
 def missing_engine(project: Project) -> str | None:
     """Return why the sandbox that the settings ask for cannot be had; None when it can."""
-    asked, _notes = asked_of(project, FenceRequest())
+    asked, _notes = asked_of(project, SandboxRequest())
     if (asked.mode or Mode.OFF) is Mode.OFF:
         return None
     found = find_engine(project.app.env)

@@ -1,7 +1,8 @@
 """Put one run into its sandbox, and within its limits.
 
-`plan_fence` says what a run gets before anything starts, so that it stands in the intent; `raised`
-holds it up while the command runs, and takes over what was committed inside afterwards.
+`plan_sandbox` says what a run gets before anything starts, so that the intent records it.
+`open_sandbox` keeps the sandbox while the command runs; `take_over_result` then gives the
+repository what was committed inside.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from siding.app.recording import Recorder
     from siding.app.sandbox_settings import Asked
     from siding.git.quarantine import Prepared
-    from siding.process.record import Fence
+    from siding.process.record import RunSandbox
     from siding.process.sandbox.values import Launch
 
 REFUSED_EXIT = 1
 NO_SANDBOX = "no sandbox works here"
 
 
-class FenceRequest(NamedTuple):
+class SandboxRequest(NamedTuple):
     """What a command line asks for; None: what the settings say. Sizes in bytes."""
 
     sandbox: bool | None = None
@@ -39,7 +40,7 @@ class FenceRequest(NamedTuple):
     disk: int | None = None
 
 
-class FencePlan(NamedTuple):
+class SandboxPlan(NamedTuple):
     """What a run gets.
 
     ``report`` goes into the step, and what ``limits`` there are. ``refusal`` says why nothing may
@@ -55,20 +56,20 @@ class FencePlan(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def plan_fence(
-    recorder: "Recorder", request: FenceRequest, command: Command, *, time_s: float | None
-) -> FencePlan:
+def plan_sandbox(
+    recorder: "Recorder", request: SandboxRequest, command: Command, *, time_s: float | None
+) -> SandboxPlan:
     """Return what a run gets; raises UsageError for settings that make no sense.
 
     ``time_s`` is what the command line gives it.
     """
-    if request == FenceRequest() and not _anything_is_set(recorder.project):
-        return FencePlan(time_s=time_s)
+    if request == SandboxRequest() and not _anything_is_set(recorder.project):
+        return SandboxPlan(time_s=time_s)
     from siding.app import sandbox_settings as settings
 
     asked, notes = asked_of(recorder.project, request)
     limits = asked.limits
-    plan = FencePlan(
+    plan = SandboxPlan(
         limits=limits,
         time_s=asked.time_s if time_s is None else time_s,
         warnings=notes,
@@ -89,7 +90,7 @@ def plan_fence(
     return plan._replace(warnings=(*notes, warning))
 
 
-def asked_of(project: Project, request: FenceRequest) -> tuple["Asked", tuple[str, ...]]:
+def asked_of(project: Project, request: SandboxRequest) -> tuple["Asked", tuple[str, ...]]:
     """Return what settings and command line ask for together, and what is not followed."""
     from siding.app import sandbox_settings as settings
 
@@ -159,25 +160,25 @@ def repository_asks(project: Project) -> "Asked":
 
 
 @contextmanager
-def raised(recorder: "Recorder", plan: FencePlan) -> Iterator["Fence | None"]:
-    """Hold the fence up. Afterwards what was committed inside belongs to the repository."""
+def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbox | None"]:
+    """Keep the sandbox open while the command runs, and close it; None when there is none."""
     if plan.launch is None and plan.limits == Limits():
         yield None
         return
-    from siding.process.record import Fence
+    from siding.process.record import RunSandbox
 
     grows = [recorder.root]
     if plan.prepared is not None:  # git writes there, and whoever may is not only git
         grows += [plan.prepared.root]
-    fence = Fence(limits=plan.limits, grows=tuple(grows))
+    run_sandbox = RunSandbox(limits=plan.limits, grows=tuple(grows))
     if plan.launch is None:
-        yield fence
+        yield run_sandbox
         return
     from siding.process.sandbox.start import Sandboxed
 
     sandboxed = Sandboxed(plan.launch)
     try:
-        yield fence._replace(sandboxed=sandboxed)
+        yield run_sandbox._replace(sandboxed=sandboxed)
     finally:
         sandboxed.close()
         private = dict(plan.launch.env).get("TMPDIR", "")
@@ -187,7 +188,7 @@ def raised(recorder: "Recorder", plan: FencePlan) -> Iterator["Fence | None"]:
             rmtree(private, ignore_errors=True)
 
 
-def taken_over(recorder: "Recorder", plan: FencePlan, outcome: Outcome) -> Outcome:
+def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) -> Outcome:
     """Give the repository what was committed inside; what could not be is noted."""
     if plan.prepared is None:
         return outcome
@@ -203,7 +204,7 @@ def _trusted(project: Project) -> Mapping[str, Any]:
     return trusted_sandboxes(trust_json(project))
 
 
-def _overlaid(asked: "Asked", request: FenceRequest) -> "Asked":
+def _overlaid(asked: "Asked", request: SandboxRequest) -> "Asked":
     from siding.app.sandbox_profiles import PROFILES
     from siding.app.sandbox_settings import Asked, replaced
     from siding.process.sandbox.values import Network

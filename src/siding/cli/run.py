@@ -25,10 +25,10 @@ from siding.app.run import (
 from siding.app.run import (
     run as run_command,
 )
-from siding.cli.fenced import add_fence_arguments, fence_request, say_fence
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.ruled import asker, say_ruling
+from siding.cli.sandbox_flags import add_sandbox_arguments, sandbox_request, say_sandbox
 from siding.cli.screen import inert
 from siding.cli.strayed import say_isolation
 from siding.cli.words import changes, counted, duration, seconds_in, task_step
@@ -62,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="RULE",
         help="answer what this rule of the policy asks with yes (repeatable; recorded)",
     )
-    add_fence_arguments(parser)
+    add_sandbox_arguments(parser)
     tty = parser.add_mutually_exclusive_group()
     tty.add_argument("--tty", action="store_true", default=None, help="give it a terminal")
     tty.add_argument("--no-tty", dest="tty", action="store_false", help="give it pipes")
@@ -134,7 +134,7 @@ def _request(arguments: Namespace) -> RunRequest:
         record=not arguments.no_record,
         wait=arguments.wait,
         allow=tuple(arguments.allow),
-        fence=fence_request(arguments),
+        sandbox=sandbox_request(arguments),
     )
 
 
@@ -176,7 +176,7 @@ def _say(context: Context, result: RunResult) -> None:
             "`siding trust` shows and allows them"
         )
     say_ruling(screen, result.ruling)
-    say_fence(screen, result.fence, () if result.outcome is None else result.outcome.notes)
+    say_sandbox(screen, result.sandbox, () if result.outcome is None else result.outcome.notes)
     if result.outcome is not None:
         _say_outcome(context, result)
     recorded = result.step

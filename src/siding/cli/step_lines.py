@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from siding.app.step_commits import StepCommit
 from siding.app.step_details import quote_path
 from siding.app.steps import Step
-from siding.cli.fenced_lines import sandbox_lines
 from siding.cli.ruled import policy_lines
+from siding.cli.sandbox_report import sandbox_lines
 from siding.cli.strayed import isolation_lines
 from siding.cli.words import changes, counted, duration, local_time
 

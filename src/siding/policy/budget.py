@@ -1,8 +1,8 @@
-"""The work a verdict may take: counted, so that a line has the same verdict on every machine.
+"""A limit on the work of one verdict, counted in units so that every machine decides alike.
 
 One unit stands for about a microsecond of an ordinary computer: a word read, a value made, a path
-looked at. It is a count and not a clock, because a clock would make verdicts depend on what else
-the machine is doing. A line that needs more is a question.
+looked at. A clock would make verdicts depend on what else the machine is doing. A line that needs
+more than `MOST_UNITS` gets the action `ask`.
 """
 
 MOST_UNITS = 36_000  # ordinary scripts of 10,000 characters need up to 30,000
@@ -12,7 +12,7 @@ DEEPEST_COMMAND = 60  # commands and expansions inside one another
 
 
 class TooMuch(Exception):
-    """More than is judged; the line is asked about as a whole."""
+    """The line exceeds a limit. The engine catches this and asks about the line as a whole."""
 
 
 class Budget:
@@ -25,13 +25,16 @@ class Budget:
         self.depth = 0
 
     def spend(self, units: int, doing: str = "judging it") -> None:
-        """Count work that is about to be done; raise TooMuch when there is too much of it."""
+        """Count `units` before the work is done; raise TooMuch past MOST_UNITS.
+
+        `doing` begins the sentence a person reads: "expanding braces takes more than ...".
+        """
         self.used += units
         if self.used > MOST_UNITS:
             raise TooMuch(f"{doing} takes more than the {MOST_UNITS:,} steps a verdict may take")
 
     def text(self, length: int, doing: str = "reading its text") -> None:
-        """Count the handling of a text; raise TooMuch when it is longer than any value may be."""
+        """Count handling `length` characters; raise TooMuch past LONGEST_VALUE."""
         if length > LONGEST_VALUE:
             raise TooMuch(f"{doing} makes a text of more than {LONGEST_VALUE:,} characters")
         self.spend(length // 64, doing)
@@ -47,6 +50,6 @@ class Budget:
         self.depth -= 1
 
     def replaced(self, text: str, mark: str, item: str) -> str:
-        """Return `text` with every `mark` replaced, unless that is longer than a value may be."""
+        """Return `text` with every `mark` replaced by `item`; raise TooMuch past LONGEST_VALUE."""
         self.text(len(text) + text.count(mark) * len(item), "filling in a command")
         return text.replace(mark, item)

@@ -1,8 +1,8 @@
-"""Several policies as one: the built-in rules, a person's own, and the one a project brings.
+"""Combine the built-in rules, a person's own policy and the policy in a repository into one.
 
-A project's policy comes with a repository, which may be somebody else's. What it forbids counts at
-once; what it allows counts when a person trusts exactly this file. Where a person and a project
-both name a rule, the stricter of the two holds.
+A repository may be somebody else's. So its policy may forbid more at once, but it may allow more
+only after a person has trusted exactly this file. When a person and a repository both set a rule's
+action, the stricter action holds.
 """
 
 from siding.policy.policy import Policy
@@ -11,7 +11,10 @@ from siding.policy.verdict import SEVERITY, Action
 
 
 def combined(own: Policy, project: Policy, *, trusted: bool) -> Policy:
-    """Return what is in force under a person's own policy and a project's."""
+    """Return the policy in force: `own` is the person's, `project` the repository's.
+
+    If one of them does not parse, the result is broken too and blocks every command.
+    """
     if own.broken or project.broken:
         return Policy(broken=own.broken or project.broken)
     brought = project if trusted else tightening(project)
@@ -45,14 +48,14 @@ def tightening(policy: Policy) -> Policy:
 
 
 def _stricter(own: Policy, name: str, action: Action) -> Action:
-    """Return `action`, or what the person's own policy makes of the rule if that is stricter."""
+    """Return the stricter of `action` and the action of rule `name` in the person's policy."""
     rule = own.rule(name)
     if rule is None:
-        return action  # switched off by the person; a project may want it all the same
+        return action  # the person switched the rule off; a repository may still switch it on
     return max(action, rule.action, key=SEVERITY.__getitem__)
 
 
 def _names(off: frozenset[str]) -> frozenset[str]:
-    """Return the single rules that names of rules and of sets stand for."""
+    """Return the names of rules in `off`, with each name of a set replaced by its rules."""
     sets = {name for name in off if name in GROUPS}
     return (off - sets) | {name for name, rule in BUILT_IN.items() if rule.group in sets}

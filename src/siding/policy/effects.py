@@ -1,4 +1,4 @@
-"""What the commands of a line do: the findings so far, and the judgement of files touched."""
+"""Collect the findings of a line, and decide which rules its file accesses match."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -73,7 +73,7 @@ class _OpenPart:
 
 
 class Effects:
-    """Collects what is found, part by part."""
+    """Collects findings part by part; judges call `reads`, `writes`, `deletes` and `found`."""
 
     def __init__(self, policy: Policy, place: Place, budget: Budget) -> None:
         self.policy = policy
@@ -86,14 +86,17 @@ class Effects:
         self._via: tuple[str, ...] = ()
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what was judged so far."""
+        """Return the parts judged so far, in the order of the line."""
         return tuple(
             Part(text=part.text, via=part.via, findings=tuple(part.findings))
             for part in self._parts
         )
 
     def found(self, rule: str, matched: str = "") -> None:
-        """Note that the command at hand matches a built-in rule."""
+        """Record that the command being judged matches the built-in rule `rule`.
+
+        Nothing is recorded when the policy switches the rule off. `matched` is the text to show.
+        """
         in_force = self.policy.rule(rule)
         if in_force is None:
             return
@@ -105,18 +108,18 @@ class Effects:
         part.findings[finding] = None
 
     def noticed(self, rule: str, matched: str) -> None:
-        """Note what an expansion does by itself."""
+        """Record a finding of the expander; this is `expansion.Surroundings.noticed`."""
         self.found(rule, matched)
 
     def whole(self, text: str) -> None:
-        """Leave every part: what is found next belongs to the line as a whole."""
+        """Close all parts and open one for the whole line; later findings belong to it."""
         self._via = ()
         self._open = [_OpenPart(text, ())]
         self._parts += self._open
 
     @contextmanager
     def part(self, text: str) -> Iterator[_OpenPart]:
-        """Judge one simple command: what is found meanwhile belongs to it."""
+        """Open a part for one simple command; findings inside the `with` belong to it."""
         self.budget.spend(12, "judging its commands")
         opened = _OpenPart(text, self._via)
         self._parts.append(opened)
@@ -127,13 +130,16 @@ class Effects:
             self._open.pop()
 
     def drop(self, part: _OpenPart) -> None:
-        """Leave out a part that was judged and says nothing."""
+        """Remove a part that has no findings."""
         self.budget.spend(len(self._parts) // 16, "judging its commands")
         self._parts.remove(part)
 
     @contextmanager
     def within(self, what: str) -> Iterator[None]:
-        """Judge what stands inside something: ``sudo``, ``bash -c``."""
+        """Judge a command inside another one; `what` is shown, as in ``sudo`` or ``bash -c``.
+
+        Raises TooMuch when more than DEEPEST commands are nested.
+        """
         before = self._via
         self._via = (*before, what[:LONGEST_VIA])
         if len(self._via) > DEEPEST:
@@ -146,7 +152,7 @@ class Effects:
     # -- what a program does to files ------------------------------------------------------
 
     def zone(self, field: str, state: State, *, link_itself: bool = False) -> Zone:
-        """Return where a path leads."""
+        """Return the zone a path leads to; the worst one if the directory is not certain."""
         self.budget.spend(
             10 + len(field) // 32 + len(state.links) // 8 + 6 * len(state.other_cwds),
             "looking at its paths",
@@ -162,13 +168,13 @@ class Effects:
         return max(zones, key=_WORSE.index)
 
     def writes(self, field: str, state: State) -> None:
-        """Judge that the file is made or changed."""
+        """Record the rule that creating or changing this file matches, if any."""
         rule = _WRITE_RULES.get(self.zone(field, state))
         if rule:
             self.found(rule, field)
 
     def deletes(self, field: str, state: State, *, recursive: bool = False) -> None:
-        """Judge that the file or directory is removed."""
+        """Record the rule that removing this file or directory matches, if any."""
         zone = self.zone(field, state, link_itself=True)
         rule = _DELETE_RULES.get(zone)
         if zone is Zone.REPOSITORY and not recursive:
@@ -189,7 +195,7 @@ class Effects:
         return False
 
     def writes_into(self, directory: str, state: State) -> None:
-        """Judge that files are made in a directory: the workspace itself is one of those."""
+        """Judge that files are created in a directory; the workspace's root is allowed."""
         if not self.is_workspace(directory, state):
             self.writes(directory, state)
 
@@ -200,7 +206,7 @@ class Effects:
         ) and not any(_in_link(field, link) for link in state.links)
 
     def is_root(self, field: str, state: State) -> bool:
-        """Return whether a path is, or may be, the workspace's root."""
+        """Return whether a path is, or may turn out to be, the workspace's root."""
         cwds = (state.cwd, *state.other_cwds)
         found = (paths.absolute(field, cwd) for cwd in cwds)
         return any(p is None or self.place.resolve(p) == self.place.workspace for p in found)
@@ -215,29 +221,33 @@ class Effects:
         )
 
     def links_made(self, target: str, source: str, state: State) -> None:
-        """Remember a link to a place outside: a path through it is not in the workspace."""
+        """Remember a link that this line makes to a place outside the workspace.
+
+        Paths through the link then count as outside. The link does not exist yet, so resolving the
+        path on disk would not show that.
+        """
         target = target.removeprefix("./").rstrip("/")
         name = source.rstrip("/").rpartition("/")[2]
         state.links.update({target, f"{target}/{name}" if target != "." else name})
 
     def reads_below(self, directory: str, state: State) -> None:
-        """Judge that every file below a directory is read and may be shown."""
+        """Record `read-secret` if a directory with credentials lies below `directory`."""
         self.budget.spend(12, "looking at its paths")
         if paths.holds_secrets(directory, self.place, state.cwd):
             self.found("read-secret", directory)
 
     def reads(self, field: str, state: State) -> None:
-        """Judge that the file is read and may be shown."""
+        """Record `read-secret` if credentials are usually kept in this file."""
         self.budget.spend(8 + len(field) // 16, "looking at its paths")
         if paths.is_secret(field, self.place, state.cwd):
             self.found("read-secret", field)
 
     def takes(self, path: str, state: State) -> None:
-        """Remember that this line takes a file or a directory from the network."""
+        """Remember that this line downloads the file or directory `path`."""
         self.fetched.add(self.place.resolve(paths.absolute(path, state.cwd) or path))
 
     def is_fetched(self, path: str, state: State) -> bool:
-        """Return whether this line took the file, or what it lies in, from the network."""
+        """Return whether this line downloaded the file, or a directory that holds it."""
         if not self.fetched:
             return False
         self.budget.spend(2 + len(self.fetched) // 8, "looking at its paths")
@@ -245,7 +255,10 @@ class Effects:
         return any(resolved == each or resolved.startswith(each + "/") for each in self.fetched)
 
     def project_rules(self, text: str, words: tuple[str, ...]) -> None:
-        """Judge a command by the project's own rules."""
+        """Match a command against the project's own rules, as written and as expanded.
+
+        `text` is the command as it stands in the line, `words` its fields after expansion.
+        """
         if not self.policy.rules:
             return
         shapes = (text, shown_words(words))
@@ -265,7 +278,7 @@ def secret_variable(name: str) -> bool:
 
 
 def odd_characters(text: str) -> str:
-    """Return what is odd about a line's characters; "" when nothing is."""
+    """Return a description of the first control or invisible character; "" when there is none."""
     for found in _MAYBE_ODD.finditer(text):
         character = found.group()
         code = ord(character)
@@ -281,7 +294,7 @@ _INVISIBLE = frozenset("\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u3164\u
 
 
 def _counted(resolve: Callable[[str], str], budget: Budget) -> Callable[[str], str]:
-    """Return `resolve`, which asks the disk, so that it is counted and nothing is asked twice."""
+    """Wrap `resolve`, which reads the disk: count its cost and remember each answer."""
     kept: dict[str, str] = {}
 
     def counted(path: str) -> str:

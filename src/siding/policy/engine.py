@@ -1,5 +1,7 @@
-"""The policy engine: a command line or an argument list in, a verdict out. It reads no file and
-runs nothing, but for the `resolve` it is given, which follows links.
+"""The policy engine: it takes a command line or an argument list and returns a verdict.
+
+The engine runs nothing and reads no file. It looks at the disk only through the functions of
+`Place`: `resolve` follows links, `exists` looks for a file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +31,11 @@ def check_line(
     env: Mapping[str, str] = NO_VARIABLES,
     budget: Budget | None = None,
 ) -> Verdict:
-    """Judge a line of shell, as an agent's tool call or a hook has it; what it took is counted in
-    `budget`."""
+    """Judge a line of shell, such as an agent's tool call or a hook.
+
+    `env` holds the values of variables that are known before the line runs. Pass a `budget` to
+    read afterwards how much work the verdict took.
+    """
     if policy.broken:
         return _broken(policy, text)
     examiner = Examiner(policy, place, env, JUDGES, budget)
@@ -44,8 +49,10 @@ def check_argv(
     policy: Policy = BUILT_IN_ONLY,
     env: Mapping[str, str] = NO_VARIABLES,
 ) -> Verdict:
-    """Judge a program with its arguments, as ``siding run -- CMD ARGS`` has it: no shell reads it,
-    unless the program is one."""
+    """Judge a program with its arguments, as in ``siding run -- CMD ARGS``.
+
+    The words are taken literally; they are read as shell only if the program is a shell.
+    """
     words = tuple(argv)
     long = len(words) + sum(map(len, words)) > LONGEST_LINE
     text = " ".join(words) if long else shown_words(words)
@@ -83,13 +90,13 @@ def _words(examiner: Examiner, words: tuple[str, ...], text: str) -> None:
 
 
 def _not_too_long(length: int) -> None:
-    """Refuse by size before anything is looked at."""
+    """Raise TooMuch for a longer line, before any character of it is read."""
     if length > LONGEST_LINE:
         raise TooMuch(f"it is longer than {LONGEST_LINE:,} characters")
 
 
 def _guarded(examiner: Examiner, text: str, action: Callable[[], None]) -> None:
-    """Whatever cannot be judged to its end is a question."""
+    """Call `action`; if it cannot finish, record `too-much` for the whole line instead."""
     try:
         _with_room(action)
     except (TooMuch, NotUnderstood, RecursionError) as error:
@@ -98,7 +105,11 @@ def _guarded(examiner: Examiner, text: str, action: Callable[[], None]) -> None:
 
 
 def _named(text: str) -> str:
-    """Return a name for a line too long to show: an answer that is remembered is for this one."""
+    """Return a short text for a line that is too long to show.
+
+    It holds a digest of the whole line, so that an answer remembered for this text applies to
+    this line only.
+    """
     from hashlib import sha256
 
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
@@ -107,15 +118,17 @@ def _named(text: str) -> str:
 
 
 def _with_room(action: Callable[[], None]) -> None:
-    """Call `action` with room for all the calls below it.
+    """Call `action` with enough frame memory for all the calls below it.
 
-    CPython keeps the frames of calls in pieces of 16 KiB and gives one back as soon as it is empty.
-    A loop just at the border of two then asks the kernel for memory in each turn, and a nested line
-    takes six times as long. One frame that asks for much has them all in one piece.
+    CPython (from 3.11 on) allocates frames in chunks of 16 KiB and frees a chunk as soon
+    as it is empty. A loop that calls just across the border of two chunks asks the kernel for
+    memory in every turn, and judging a nested line takes six times as long. One frame with a large
+    stack makes CPython allocate one large chunk, in which all later frames fit.
     """
     action()
 
 
+# The stack size belongs to the code object; Python has no other way to ask for a large frame.
 _with_room.__code__ = _with_room.__code__.replace(co_stacksize=16_000)
 
 
@@ -126,7 +139,7 @@ def _verdict(examiner: Examiner, policy: Policy, text: str) -> Verdict:
 
 
 def _matches_whole(policy: Policy, text: str, parts: tuple[Part, ...]) -> list[Part]:
-    """Match the project's rules against the line as a whole as well: before it is taken apart."""
+    """Match the project's rules against the whole line too: a pattern may span several commands."""
     seen = {finding.rule for part in parts for finding in part.findings}
     findings = []
     for rule in policy.rules:
@@ -140,8 +153,11 @@ def _matches_whole(policy: Policy, text: str, parts: tuple[Part, ...]) -> list[P
 
 
 def _answered(part: Part, policy: Policy) -> Part:
-    """Let the project's own ``allow`` rules answer questions: never a block, and only for a simple
-    command that stands there as it will run."""
+    """Drop the `ask` findings of a part that one of the project's ``allow`` rules matches whole.
+
+    A `block` finding stays. A part with an expansion or a file name pattern in it is left as it
+    is, because it does not show the command that will run.
+    """
     if any(mark in part.text for mark in "$`\\*?[{~"):
         return part
     for rule in policy.rules:

@@ -1,8 +1,8 @@
-"""Goes through the commands of a line in the order the shell would, and judges each.
+"""Walk through the commands of a line in the order the shell would run them, and judge each.
 
-It runs nothing. It keeps what is known of the shell's state (directory, variables, functions), so
-that ``cd ~; rm -rf *`` is seen for what it is, and hands every simple command to the judge of its
-program. Where two ways are possible it takes what holds on both.
+Nothing is run. The examiner follows the shell's state (directory, variables, functions), so that
+it sees where ``cd ~; rm -rf *`` deletes, and hands every simple command to the judge of its
+program. After a branch it keeps only what holds on both ways.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -40,11 +40,11 @@ from siding.policy.words import NAME, NotUnderstood, joined
 
 _WITHOUT_MARKS = dict.fromkeys(map(ord, MARKS), "0")
 _COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})  # arithmetic on both sides
-MOST_TURNS = 12  # values of a loop's variable that are looked at one by one
+MOST_TURNS = 12  # a loop's body is judged with this many values of its variable at most
 
 
 class Call(NamedTuple):
-    """One program about to be run."""
+    """One program that is about to run, as its judge gets it."""
 
     words: tuple[str, ...]  # fields; the first names the program
     state: State
@@ -61,7 +61,10 @@ class Call(NamedTuple):
 
 
 class Judges(NamedTuple):
-    """Who judges single programs and variables: `programs` has them."""
+    """The functions that judge single programs and variables; they live in `programs`.
+
+    The engine passes them in, because `programs` imports this module.
+    """
 
     judge: Callable[["Examiner", Call], Output]
     known: Callable[[str, Container[str]], bool]  # a program of this name; the agents' names
@@ -69,7 +72,7 @@ class Judges(NamedTuple):
 
 
 class Examiner(Effects):
-    """Judges one line."""
+    """Judges one line; findings are collected in its base class, `Effects`."""
 
     def __init__(
         self,
@@ -98,7 +101,10 @@ class Examiner(Effects):
     # -- lines -----------------------------------------------------------------------------
 
     def line(self, text: str, state: State, stdin: Output = ANYTHING) -> Output:
-        """Judge a line of text; what does not parse is itself a finding."""
+        """Judge a line of shell and return what it writes to standard output.
+
+        A line that does not parse gets the finding `not-whole`.
+        """
         if len(text) > LONGEST_LINE:
             raise TooMuch(f"it is longer than {LONGEST_LINE:,} characters")
         self.budget.spend(5 + len(text) // 32, "reading the line")
@@ -116,7 +122,7 @@ class Examiner(Effects):
         return self.script(script, state, stdin)
 
     def uncalled(self) -> None:
-        """Judge the functions that were defined and not called: something may call them later."""
+        """Judge the functions that the line defines but does not call; they may be called later."""
         while self._defined:
             name, (body, state, via) = self._defined.popitem()
             self._via = (*via, f"{name}()")
@@ -124,9 +130,9 @@ class Examiner(Effects):
         self._via = ()
 
     def script(self, script: Script, state: State, stdin: Output = ANYTHING) -> Output:
-        """Judge a list of commands."""
+        """Judge a list of commands and return what they write together."""
         outputs = []
-        skipped: list[State] = []  # the states if what stands after && did not run
+        skipped: list[State] = []  # the states if the command after && did not run
         joint = ";"
         for pipeline in script.pipelines:
             if state.other_cwds:
@@ -148,7 +154,7 @@ class Examiner(Effects):
         return self._joined(outputs)
 
     def _merge(self, state: State, other: State) -> None:
-        """Keep what holds on two ways."""
+        """Reduce `state` to what also holds in `other`, and count the work."""
         self.budget.spend(
             3 + (len(state.variables) + len(state.arrays) + len(state.other_cwds)) // 4,
             "following its variables",
@@ -156,7 +162,7 @@ class Examiner(Effects):
         state.merge(other)
 
     def _joined(self, outputs: list[Output]) -> Output:
-        """Return what several commands write, one after the other."""
+        """Return the outputs of several commands, joined in order."""
         if len(outputs) == 1:
             return outputs[0]
         texts = [output.text for output in outputs]
@@ -171,7 +177,7 @@ class Examiner(Effects):
         )
 
     def pipeline(self, pipeline: Pipeline, state: State, stdin: Output) -> Output:
-        """Judge the commands of a pipeline, each with what the one before it writes."""
+        """Judge the commands of a pipeline; each gets the output of the one before as its input."""
         alone = len(pipeline.commands) == 1 and pipeline.connector != "&"
         flow = stdin
         for command in pipeline.commands:
@@ -179,7 +185,7 @@ class Examiner(Effects):
         return flow
 
     def substituted(self, script: Script, state: State) -> Output:
-        """Judge a substitution, which has a state of its own."""
+        """Judge a substitution in a copy of the state, because it runs in a subshell."""
         self.budget.spend(6, "judging its commands")
         with self.within("$(…)"):
             return self.script(script, state.copy(), ANYTHING)
@@ -304,7 +310,10 @@ class Examiner(Effects):
         self._arithmetic_values(state)
 
     def _arithmetic_values(self, state: State) -> None:
-        """Arithmetic reads the values of variables as expressions, substitutions included."""
+        """Record `dynamic-value` if a variable holds a substitution, after an arithmetic command.
+
+        Bash evaluates a variable in arithmetic as an expression, and runs substitutions in it.
+        """
         self.budget.spend(len(state.variables) // 8, "following its variables")
         for name, value in state.variables.items():
             if "$(" in value or "`" in value:
@@ -313,8 +322,11 @@ class Examiner(Effects):
                 return
 
     def evaluated(self, text: str, state: State) -> None:
-        """Judge what reading `text` as arithmetic runs: the substitutions in it, and those in the
-        values of the variables it names, which are read as arithmetic in turn."""
+        """Judge the commands that run when the shell evaluates `text` as arithmetic.
+
+        These are the substitutions in it and, because the shell evaluates variables in turn, the
+        substitutions in the values of the variables it names.
+        """
         waiting, seen = [text], {""}
         while waiting:
             each = waiting.pop().translate(_WITHOUT_MARKS)
@@ -328,7 +340,7 @@ class Examiner(Effects):
                 waiting += [state.variables.get(name, ""), *state.arrays.get(name, ())]
 
     def _text_expanded(self, text: str, state: State) -> None:
-        """Judge the substitutions in a text that the shell expands once more."""
+        """Judge the substitutions in a text that the shell will expand a second time."""
         with self.within("arithmetic"):
             try:
                 parts = Parser(text, budget=self.budget).read_unquoted_body()
@@ -338,14 +350,17 @@ class Examiner(Effects):
             Expander(self, state).single(Word(parts=joined(parts), text=text))
 
     def named(self, name: str, state: State) -> None:
-        """Judge a variable's name that a command is given: the shell evaluates its subscript."""
+        """Judge an argument that names a variable: the shell runs substitutions in its subscript.
+
+        ``test -v 'a[$(rm x)]'`` runs rm, for example.
+        """
         if UNKNOWN in name:
             self.found("dynamic-value", name)
         if "[" in name:
             self.evaluated(name.partition("[")[2], state)
 
     def _forget(self, script: Script, state: State) -> None:
-        """Forget what a loop's body will change: a later turn starts with that."""
+        """Forget the values that a loop's body changes: they differ from its second turn on."""
         for command in (c for pipeline in script.pipelines for c in pipeline.commands):
             for name in assigned(command, self.budget):
                 if name == "cd":
@@ -417,7 +432,7 @@ class Examiner(Effects):
         return value + more
 
     def variable(self, name: str, value: str, state: State, *, lasting: bool) -> None:
-        """Judge the setting of a variable."""
+        """Judge ``name=value``; `lasting` is False when it is set for one command only."""
         self.judges.variable(self, name, value, state, lasting)
 
     def _set(self, assigned: Mapping[str, str], state: State) -> None:
@@ -435,7 +450,7 @@ class Examiner(Effects):
             self.found("siding-itself", "$PPID")
 
     def call(self, call: Call) -> Output:
-        """Judge one program with its arguments."""
+        """Judge one program with its arguments and return what it writes to standard output."""
         self.budget.spend(10 + sum(map(_cost, call.words)), "judging its commands")
         first = call.words[0]
         if any(mark in first for mark in MARKS):
@@ -446,7 +461,7 @@ class Examiner(Effects):
         return self.judges.judge(self, call)
 
     def inner(self, what: str, words: tuple[str, ...], call: Call) -> Output:
-        """Judge a command that another one runs, as ``sudo`` does."""
+        """Judge the command `words` that the program `what` (such as ``sudo``) runs."""
         if not words:
             return ANYTHING
         with self.within(what), self.part(shown_words(words)):
@@ -454,18 +469,21 @@ class Examiner(Effects):
             return self.call(call._replace(words=words, env={}))
 
     def inner_line(self, what: str, text: str, call: Call, state: State | None = None) -> Output:
-        """Judge a line of shell that a command runs, as ``bash -c`` does."""
+        """Judge the line of shell `text` that the program `what` (such as ``bash -c``) runs."""
         with self.within(what):
             return self.line(text, state or call.state.copy(), call.stdin)
 
     def inner_text(self, what: str, text: str, state: State) -> None:
-        """Judge text that some program will hand to a shell."""
+        """Judge `text` that the program `what` hands to a shell, with an unknown input."""
         if text.strip():
             with self.within(what):
                 self.line(text, state.copy(), ANYTHING)
 
     def would_block(self, text: str, state: State) -> bool:
-        """Return whether `text`, read as a command line, would be blocked."""
+        """Return whether `text`, read as a command line, would be blocked.
+
+        A text whose words cannot be expanded within the limits counts as blocked.
+        """
         policy = self.policy._replace(rules=())
         probe = Examiner(policy, self.place, self.env, self.judges, self.budget)
         probe._via = (*self._via, "argument")
@@ -501,7 +519,10 @@ class Examiner(Effects):
     def _redirects(
         self, redirects: tuple[Redirect, ...], state: State, stdin: Output
     ) -> tuple[Output, str]:
-        """Judge redirections; return what stdin is then, and where stdout goes ("": onwards)."""
+        """Judge redirections; return the new stdin, and the file stdout goes to.
+
+        The file is "" when stdout is not redirected.
+        """
         expander = Expander(self, state)
         target = ""
         for redirect in redirects:
@@ -544,7 +565,10 @@ class Examiner(Effects):
 
 
 def _cost(word: str) -> int:
-    """Return what looking at one argument takes. One with hundreds of flags is looked at by each
-    of them."""
+    """Return the units that judging one argument takes.
+
+    A word of joined flags (``-abc``) is matched once for each flag, which counts when there are
+    hundreds of them.
+    """
     flags = len(word) if word[:1] == "-" and len(word) > 300 else 0
     return 8 + len(word) // 16 + 4 * flags

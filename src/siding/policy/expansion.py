@@ -1,7 +1,7 @@
-"""Expansion of words into fields: braces, tildes, parameters, substitutions, splitting, patterns.
+"""Expand words into fields: braces, tildes, parameters, substitutions, splitting, patterns.
 
-Only what is certain becomes text; everything else becomes a mark (see `fields`). A variable the
-line does not set is unknown, unless the caller told its value.
+Only values that are certain become text; everything else becomes a mark (see `fields`). A variable
+that the line does not set is unknown, unless the caller passed its value in `env`.
 """
 
 import re
@@ -33,13 +33,13 @@ _ASSIGNS = re.compile(r"-{0,2}[A-Za-z_][\w-]*(?:\[[^\]]*\])?\+?=")
 _ELEMENT = re.compile(r"\]\+?=")
 _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d{1,3})?")
 
-# A run of text with how it came about: literal and unquoted (patterns count), literal and quoted
-# (they do not), or from an expansion that is split into words.
+# How a run of text came about, and the text: "plain" (unquoted, so `*` is a pattern), "quoted"
+# (`*` is a character), or "split" (the value of an expansion, which is split into words).
 _Run = tuple[str, str]
 
 
 class Surroundings(Protocol):
-    """What expansion needs of whoever reads the line."""
+    """What the expander calls back; the examiner implements it."""
 
     home: str
     budget: Budget
@@ -51,11 +51,11 @@ class Surroundings(Protocol):
         """Judge what reading `text` as arithmetic runs."""
 
     def noticed(self, rule: str, matched: str) -> None:
-        """Take note of something an expansion itself does."""
+        """Record that an expansion by itself matches the rule `rule`."""
 
 
 class Expander:
-    """Expands words in one state."""
+    """Expands words with the variables of one state; ``${x:=y}`` changes that state."""
 
     def __init__(self, around: Surroundings, state: State) -> None:
         self.around = around
@@ -63,7 +63,10 @@ class Expander:
         self.names: set[str] = set()  # parameters that were used
 
     def fields(self, words: tuple[Word, ...]) -> list[str]:
-        """Return the fields of `words`, in order."""
+        """Return the fields of `words`, in order.
+
+        Raises NotUnderstood past MOST_FIELDS fields or LONGEST_VALUE characters.
+        """
         found: list[str] = []
         length = 0
         for word in words:
@@ -79,7 +82,7 @@ class Expander:
         return found
 
     def single(self, word: Word | None) -> str:
-        """Return a word as one field, without splitting: an assignment's value, a file's name."""
+        """Return a word as one field, without splitting it: the value of an assignment, say."""
         if word is None:
             return ""
         return self._joined(self._runs(list(word.parts), assignment=True))
@@ -93,8 +96,7 @@ class Expander:
         return self._joined(self._runs(parts, assignment=False))
 
     def elements(self, words: tuple[Word, ...]) -> list[str]:
-        """Return the values of an array's elements: ``a``, ``*.c``, or ``[1]=a``, which is one
-        assignment."""
+        """Return the values of the elements in ``name=(a *.c [1]=b)``."""
         found: list[str] = []
         for word in words:
             taken = _element(word)
@@ -108,13 +110,16 @@ class Expander:
         return found
 
     def subscript(self, word: Word) -> str:
-        """Return what stands between the brackets of ``name[…]``, which is arithmetic."""
+        """Return the text between the brackets of ``name[…]``, judged as arithmetic."""
         text = self.single(word)
         self.around.evaluated(text, self.state)
         return text
 
     def pattern(self, word: Word) -> str:
-        """Return a word as one field with its patterns marked: the target of a redirection."""
+        """Return a word as one field with its file name patterns as marks.
+
+        The target of a redirection is such a word.
+        """
         runs = self._runs(list(word.parts), assignment=False)
         return self._joined(
             [(how, _marked(text) if how != "quoted" else text) for how, text in runs]
@@ -180,13 +185,16 @@ class Expander:
                 quoted = isinstance(part, Arithmetic) or part.quoted
                 runs.append(("quoted" if quoted or assignment else "split", self._value(part)))
             length += len(runs[-1][1])
-            if length > LONGEST_VALUE:  # what runs in it is still looked at
+            if length > LONGEST_VALUE:  # go on: substitutions in the other parts are still judged
                 runs = [("quoted", UNKNOWN)]
         self.around.budget.spend(len(parts) + min(length, LONGEST_VALUE) // 64, "making its words")
         return runs
 
     def _tilde(self, text: str, start: int, *, last: bool, lists: bool) -> str:
-        """Expand a tilde at `start`, and where the text is a value, after every colon as well."""
+        """Expand a tilde at `start` and, when `lists` is True, after every colon.
+
+        Bash expands ``~`` after a colon in an assignment only, for lists like PATH.
+        """
         if "~" not in text:
             return text
         head, rest = text[:start], text[start:]
@@ -285,7 +293,11 @@ class Expander:
 
 
 def _edited(value: str | None, operator: str, argument: str) -> str:
-    """Return the value of ``${x%.py}`` and the like: only simple cuts are followed."""
+    """Return the value of ``${x%.py}`` and the like.
+
+    Only cuts of a fixed text are computed; after any other edit the value is UNKNOWN, or ANY when
+    it is still certain to be one name.
+    """
     if value is None or any(mark in argument for mark in MARKS + "*?["):
         return ANY if value and _one_name(value) and operator[0] in "#%^,~" else UNKNOWN
     if operator in ("%", "%%") and not any(mark in value for mark in MARKS):
@@ -311,7 +323,11 @@ def _marked(text: str) -> str:
 
 
 def _with_sets(text: str) -> str:
-    """Return the text with every ``[abc]`` as a mark. The ends are sought only once each."""
+    """Return the text with every ``[abc]`` as a mark.
+
+    The position of the next ``]`` and ``/`` is kept, so that a text of many ``[`` takes linear
+    and not quadratic time.
+    """
     pieces: list[str] = []
     at = bracket = slash = 0
     while (opening := text.find("[", at)) >= 0:
@@ -324,7 +340,10 @@ def _with_sets(text: str) -> str:
 
 
 def _next(text: str, character: str, start: int, known: int) -> int:
-    """Return the place of `character` from `start` on; `known` is the one that was found last."""
+    """Return the index of the next `character` from `start` on, or len(text).
+
+    `known` is the index that the last search found; it is reused while it lies ahead.
+    """
     if known >= start:
         return known
     found = text.find(character, start)
@@ -332,7 +351,7 @@ def _next(text: str, character: str, start: int, known: int) -> int:
 
 
 def _element(word: Word) -> tuple[tuple[WordPart, ...], tuple[WordPart, ...]] | None:
-    """Return the parts before and after the ``]=`` of an array's element; None without one."""
+    """Split ``[index]=value`` into the parts of index and value; None for any other word."""
     first = word.parts[0] if word.parts else None
     if not isinstance(first, Literal) or first.quoted or first.text[:1] != "[":
         return None
@@ -355,7 +374,7 @@ def _element(word: Word) -> tuple[tuple[WordPart, ...], tuple[WordPart, ...]] | 
 
 
 def _braces(parts: list[WordPart], budget: Budget) -> list[list[WordPart]]:
-    """Return the words that ``{a,b}`` and ``{1..3}`` make of one."""
+    """Return the words that brace expansion (``{a,b}``, ``{1..3}``) makes from one word."""
     if not any(isinstance(p, Literal) and not p.quoted and "{" in p.text for p in parts):
         return [parts]
     atoms: list[WordPart] = []

@@ -1,7 +1,7 @@
 """Fields: the words a program gets, as far as they can be known without running anything.
 
-A field is text in which three characters stand for what is decided only at run time. None of them
-can come from the line itself: a line that contains them is not judged at all.
+A field is text in which four control characters (`MARKS`) stand for what is decided only at run
+time. None of them can come from the line itself: the engine refuses a line that contains them.
 """
 
 from typing import NamedTuple
@@ -35,17 +35,17 @@ def known(field: str) -> bool:
 
 
 def certain(field: str) -> bool:
-    """Return whether nothing of the field is open but the names of entries and numbers."""
+    """Return whether the field holds no `UNKNOWN`; names of entries and numbers may be open."""
     return UNKNOWN not in field
 
 
 def shown(field: str) -> str:
-    """Return the field for people."""
+    """Return the field with its marks as readable characters."""
     return field.translate(_SHOWN)
 
 
 def shown_words(words: tuple[str, ...] | list[str]) -> str:
-    """Return a command for people, on one line."""
+    """Return a command on one line for people to read, with words quoted where needed."""
     return " ".join(
         shown(word) if word and not set(word) & set(" \t\n'\"\\|&;<>()$") else repr(shown(word))
         for word in words

@@ -1,7 +1,7 @@
-"""``.siding/policy.yaml``: the bar tool's shape (version, rules) plus ours.
+"""Read ``.siding/policy.yaml``; docs/policy.md and docs/formats.md describe its keys.
 
-A policy is either understood to its last key or not at all: one that is not blocks everything and
-says where. A key that is silently ignored would be a rule that silently does not hold.
+A file with one mistake in it is broken as a whole: its policy blocks every command and names the
+line of the mistake. If unknown keys were ignored, a misspelled rule would silently not hold.
 """
 
 import posixpath
@@ -15,24 +15,24 @@ from siding.policy.verdict import SEVERITY, Action
 
 POLICY_VERSION = 1
 LARGEST = 1 << 20  # bytes
-DEEPEST = 8  # levels; one that refers to itself has no end
+DEEPEST = 8  # levels of nesting; a YAML alias that contains itself would nest without end
 
 _KEYS = ("version", "rules", "disable", "actions", "programs", "writable", "examples")
 _RULE_KEYS = ("name", "pattern", "action", "reason")
-_NEVER_LOWERED = "unclear"  # the set about what is not understood: never silently allowed
+_NEVER_LOWERED = "unclear"  # the set for lines that are not understood: at least asked about
 
 
 class PolicyMistake(ValueError):
-    """The file is not a policy; `where` is a line or a key."""
+    """The file is not a valid policy; `where` names the line or the key of the mistake."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(f"{where}: {why}")
 
 
 def read_policy(raw: bytes, *, root: str = "") -> Policy:
-    """Return the policy in a file's bytes; a broken one when it does not parse.
+    """Return the policy in a file's bytes; one with `broken` set when it does not parse.
 
-    Relative ``writable`` directories are taken from `root`.
+    Relative ``writable`` directories are resolved against `root`, an absolute path.
     """
     try:
         return _policy(_load(raw), root)
@@ -41,7 +41,10 @@ def read_policy(raw: bytes, *, root: str = "") -> Policy:
 
 
 def read_examples(raw: bytes) -> tuple[tuple[str, Action], ...]:
-    """Return the examples in a file of their own: action: commands. Raises PolicyMistake."""
+    """Return the (command, expected action) pairs of a file that maps actions to commands.
+
+    Raises PolicyMistake when the file has another shape.
+    """
     loaded = _load(raw)
     reader = _Reader(loaded.lines)
     reader.version(loaded.document)
@@ -135,7 +138,7 @@ def _policy(loaded: _Loaded, root: str) -> Policy:
 
 
 class _Reader:
-    """Typed access to the document that names the line of a mistake."""
+    """Reads typed values from the document; its PolicyMistake names the line of a wrong one."""
 
     def __init__(self, lines: Mapping[str, int]) -> None:
         self._lines = lines

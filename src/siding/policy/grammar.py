@@ -1,10 +1,10 @@
-"""The shell grammar: a line of text to a tree of commands, or `words.NotUnderstood`.
+"""The shell grammar: parse a line of text into a tree of commands, or raise `NotUnderstood`.
 
-A parser of our own rather than tree-sitter's bash grammar, for three reasons. It returns the words
-as the shell will see them (tree-sitter leaves unquoting, escapes and braces to the caller, and they
-are where commands hide). It has no error recovery, so a line is either accounted for to its last
-character or refused. And it costs no dependency and no 20 ms of import. The tests hold it to what
-bash itself accepts and to the words bash itself produces.
+This parser is our own rather than tree-sitter's bash grammar, for three reasons. It returns the
+words as the shell will see them; tree-sitter leaves unquoting, escapes and braces to the caller,
+and commands can hide in them. It has no error recovery: it either parses a line to its last
+character or refuses it. And tree-sitter would be a dependency that takes 20 ms to import. The tests
+compare this parser with bash: what it accepts, and the words it makes.
 """
 
 import re
@@ -55,8 +55,11 @@ _DECLARE = frozenset({"declare", "typeset", "local", "export", "readonly"})
 
 
 def parse(text: str, budget: Budget | None = None) -> Script:
-    """Return the commands in `text`; raise NotUnderstood unless all of it is understood, and
-    TooMuch when reading it takes more work than `budget` allows."""
+    """Return the commands in `text`.
+
+    Raises NotUnderstood when any of it does not parse, and TooMuch when reading it takes more work
+    than `budget` allows.
+    """
     return Parser(text, budget=budget).read_script("")
 
 
@@ -133,7 +136,7 @@ class Parser(WordReader):
             commands.append(self._command())
 
     def _prefixes(self) -> None:
-        """Skip ``!`` and ``time -p``, which change nothing of what is run."""
+        """Skip ``!`` and ``time -p``: they do not change which commands run."""
         while self._reserved() in ("!", "time"):
             self.step()
             timed = self._reserved() == "time"
@@ -347,7 +350,7 @@ class Parser(WordReader):
             return tuple(patterns)
 
     def _condition(self) -> Condition:
-        """Read up to ``]]``. Its operators (``<``, ``&&``, parentheses …) run nothing."""
+        """Read up to ``]]`` and return the words; its operators (``<``, ``&&``) run nothing."""
         words: list[Word] = []
         while True:
             self._blanks()
@@ -528,7 +531,10 @@ def _heredoc(target: Word, *, strip_tabs: bool, fail: object) -> Heredoc:
 
 
 def _as_word(assignment: Assignment) -> Word:
-    """Return an argument of ``export`` and the like as the word it is as well."""
+    """Return the word for ``name=value`` after ``export`` and the like.
+
+    Bash treats it as an argument, but expands its value as it does for an assignment.
+    """
     name: list[WordPart] = [Literal(text=assignment.name, quoted=False)]
     if assignment.subscript is not None:
         inside = assignment.subscript.parts

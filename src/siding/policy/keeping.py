@@ -1,5 +1,7 @@
-"""A policy as plain values and back: parsing YAML takes longer than everything else a run does with
-one, so the result may be kept beside the digest of the bytes it came from.
+"""Convert a policy to plain values and back, so that it can be cached.
+
+Parsing its YAML takes longer than all other work a run does with a policy. The cache keeps these
+values beside the digest of the bytes they came from.
 """
 
 import re
@@ -12,7 +14,7 @@ from siding.policy.verdict import Action
 
 
 def as_record(policy: Policy) -> dict[str, Any]:
-    """Return values that JSON can hold, from which `policy_from` makes the same policy."""
+    """Return a policy as values that JSON can hold; `policy_from` reverses this."""
     return {
         "rules": [
             [rule.name, rule.group, rule.action.value, rule.reason, rule.pattern.pattern]
@@ -29,8 +31,10 @@ def as_record(policy: Policy) -> dict[str, Any]:
 
 
 def policy_from(record: Mapping[str, Any]) -> Policy:
-    """Return the policy in a record; raises KeyError, TypeError, ValueError or re.error when it
-    is none."""
+    """Return the policy in `record`.
+
+    Raises KeyError, TypeError, ValueError or re.error when the record does not hold one.
+    """
     return Policy(
         rules=tuple(
             Rule(

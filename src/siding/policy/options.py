@@ -1,4 +1,4 @@
-"""Options and operands of a program's arguments."""
+"""Split a program's arguments into options and operands, as getopt does."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -11,7 +11,8 @@ class Arguments(NamedTuple):
     operands: tuple[str, ...]
 
     def has(self, *names: str) -> bool:
-        """Return whether one of these options is there; long ones may be cut short, as GNU's."""
+        """Return whether one of these options is given; GNU programs take ``--verb`` for
+        ``--verbose``, so a long option also matches when it is abbreviated."""
         return any(_is(name, wanted) for name, _ in self.options for wanted in names)
 
     def values(self, *names: str) -> list[str]:
@@ -39,7 +40,7 @@ def arguments(
     """Split `words` (without the program) the way getopt does.
 
     `with_value` names the options that take a value (``-n``, ``--name``). With `stop_at_operand`
-    everything from the first operand on is an operand: what wrappers do.
+    everything from the first operand on is an operand, as wrappers like ``sudo`` read it.
     """
     options: list[tuple[str, str | None]] = []
     operands: list[str] = []
@@ -65,7 +66,7 @@ def arguments(
 def _option(
     word: str, with_value: Collection[str], rest: tuple[str, ...] | list[str]
 ) -> tuple[list[tuple[str, str | None]], int]:
-    """Return the options in one word, and how many words after it they take."""
+    """Return the options in one word, and how many of the following words are their values."""
     if word.startswith("--"):
         name, equals, value = word.partition("=")
         if equals:

@@ -1,4 +1,4 @@
-"""Where a path leads, judged by what it resolves to and not by how it is spelled."""
+"""Decide where a path leads, by what it resolves to and not by how it is spelled."""
 
 import fnmatch
 import posixpath
@@ -32,7 +32,9 @@ class Zone(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where a command is judged, and what is known there. Every path is absolute and resolved."""
+    """The directories a command is judged against, and what is known there. All paths are absolute
+    and resolved.
+    """
 
     cwd: str
     workspace: str
@@ -51,9 +53,10 @@ HARMLESS_DEVICES = names("""
     /dev/random
 """)
 
-# Patterns are compiled when they are first used: many a command touches no file.
+# These patterns are texts, compiled by `re` at their first use: most commands touch no file.
 #
-# No branch may look at a part of the path twice: a path can be long, and is anybody's.
+# No two branches may match the same part of a path: an agent chooses the path, and with
+# backtracking a long one would take quadratic time or worse.
 _SECRET_FILES = (
     r"(?s)(?:^|/)(?:"
     r"\.ssh(?:/(?!known_hosts$|config$|[^/]*\.pub$)[^/]*)?"
@@ -79,7 +82,7 @@ _SECRET_NAMES = ("shadow", "gshadow", "environ", "sudoers", "krb5.keytab", "mast
 
 
 def absolute(field: str, cwd: str | None) -> str | None:
-    """Return the path as an absolute one, not resolved; None when that is not known."""
+    """Return the path as an absolute one, not resolved; None when `cwd` is needed and unknown."""
     if field.startswith("/"):
         return field
     if cwd is None:
@@ -88,9 +91,9 @@ def absolute(field: str, cwd: str | None) -> str | None:
 
 
 def zone(field: str, place: Place, cwd: str | None, *, link_itself: bool = False) -> Zone:
-    """Return where the path in `field` leads.
+    """Return the zone the path in `field` leads to.
 
-    `link_itself` is for what acts on a link and not on what it points to: removing, renaming.
+    Pass `link_itself` for acts on a link itself and not on its target, such as remove or rename.
     """
     if UNKNOWN in field:
         return _of_open_path(field, place, cwd)
@@ -101,7 +104,7 @@ def zone(field: str, place: Place, cwd: str | None, *, link_itself: bool = False
 
 
 def _of_open_path(field: str, place: Place, cwd: str | None) -> Zone:
-    """Return the zone of a path whose rest is open: what comes before may say enough."""
+    """Return the zone of a path whose end is unknown, if its known beginning decides it."""
     before = field[: field.index(UNKNOWN)].rpartition("/")[0]
     if not before and not field.startswith("/"):
         return Zone.UNKNOWN
@@ -130,7 +133,7 @@ def _of(path: str, place: Place, *, link_itself: bool) -> Zone:
 
 
 def _of_pattern(pattern: str, place: Place) -> Zone:
-    """Return the zone of a pattern that stands in the workspace's root."""
+    """Return the zone of the names that a pattern in the workspace's root matches."""
     first = pattern.strip("/").partition("/")[0]
     if first.startswith(".") and _matches(first, ".git"):
         return Zone.REPOSITORY
@@ -182,7 +185,10 @@ def _inside(within: str, place: Place) -> Zone:
 
 
 def _git_by_another_name(part: str) -> bool:
-    """Names that other file systems take for ``.git``."""
+    """Return whether a file system may take this name for ``.git``.
+
+    NTFS knows it as ``git~1`` too, and drops dots and blanks at the end of a name.
+    """
     return part.startswith("git~") or part.rstrip(" .") == ".git"
 
 
@@ -210,7 +216,7 @@ def _outside(resolved: str, pattern: str, place: Place) -> Zone:
 
 
 def _allowed(resolved: str, pattern: str, place: Place) -> Zone | None:
-    """Return the zone of what lies in a directory anybody, or the project, may write."""
+    """Return the zone of a path in a temporary or `writable` directory; None for other paths."""
     for top in place.writable:
         if _below(resolved, top) is not None and (resolved != top or pattern):
             return Zone.TEMPORARY
@@ -232,17 +238,17 @@ _SYSTEM_ROOTS = ordered("""
 
 
 def is_secret(field: str, place: Place, cwd: str | None) -> bool:
-    """Return whether the path is one where credentials are usually kept."""
+    """Return whether credentials are usually kept at this path, or where its link points."""
     text = field.replace(ANY, "x").replace(ONE, "x")
     if "/" not in text and text in _SECRET_NAMES:
-        return False  # an ordinary word, not one of the system's files
+        return False  # without a directory it is an ordinary word, as in `grep shadow`
     path = absolute(text.partition(UNKNOWN)[0], cwd) or text
     resolved = place.resolve(path) if path.startswith("/") else path
     return any(_secret_path(each) for each in {path, resolved})
 
 
 def holds_secrets(field: str, place: Place, cwd: str | None) -> bool:
-    """Return whether a directory is one with credentials somewhere below it."""
+    """Return whether a directory has one of the known directories of credentials below it."""
     path = absolute(field.partition(ANY)[0], cwd)
     if path is None or UNKNOWN in path:
         return False
@@ -265,7 +271,7 @@ _NOT_SECRET = ("/shadow", "/environ", "/sudoers", "/gshadow")  # elsewhere they 
 
 
 def is_under(field: str, place: Place, cwd: str | None) -> bool:
-    """Return whether the path is certainly in the workspace, the workspace itself included."""
+    """Return whether the path is certainly the workspace or something inside it."""
     if UNKNOWN in field:
         return False
     path = absolute(field, cwd)

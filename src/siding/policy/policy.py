@@ -8,7 +8,7 @@ from siding.policy.verdict import Action
 
 
 class Policy(NamedTuple):
-    """What is in force. The default is the built-in rules alone."""
+    """The rules in force. The default value is the built-in rules alone."""
 
     rules: tuple[Rule, ...] = ()  # the project's own
     actions: Mapping[str, Action] = {}  # built-in rules with another action
@@ -16,11 +16,11 @@ class Policy(NamedTuple):
     programs: frozenset[str] = frozenset()  # programs that are known as well
     writable: tuple[str, ...] = ()  # directories outside the workspace that may be changed
     examples: tuple[tuple[str, Action], ...] = ()
-    broken: str = ""  # why it does not parse; everything is blocked then
-    loosens: tuple[str, ...] = ()  # what of it allows more than the built-in rules do
+    broken: str = ""  # why the file does not parse; every command is blocked then
+    loosens: tuple[str, ...] = ()  # its settings that allow more than the built-in rules do
 
     def rule(self, name: str) -> Rule | None:
-        """Return a built-in rule as it is in force; None when it is switched off."""
+        """Return a built-in rule with the action in force; None when it is switched off."""
         rule = BUILT_IN[name]
         if name in self.off or rule.group in self.off:
             return None

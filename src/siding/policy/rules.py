@@ -1,8 +1,8 @@
-"""The built-in rules, in sets: their names, what they do and why.
+"""The built-in rules, in sets: each has a name, an action and a reason.
 
-A built-in rule matches by meaning: the judging code finds, say, a deletion that leads outside and
-names the rule. What then happens is decided here, or by the project, which may change a rule's
-action or switch it, or its whole set, off. A project's own rules match by regular expression.
+A built-in rule matches by meaning: the judging code finds, say, a deletion outside the workspace
+and names the rule. This table decides what happens then. A project may change a rule's action, or
+switch off a rule or a whole set. A project's own rules match by regular expression.
 """
 
 import re
@@ -13,7 +13,7 @@ from siding.policy.verdict import Action
 
 
 class Rule(NamedTuple):
-    """One rule."""
+    """One rule: what it is called, what happens when it matches, and the reason a person reads."""
 
     name: str
     group: str  # the set it belongs to; "project" for a project's own

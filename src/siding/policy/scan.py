@@ -1,4 +1,4 @@
-"""What a command holds, found without judging it."""
+"""Look through a command's syntax tree without judging it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -19,7 +19,7 @@ from siding.policy.tree import (
 
 
 def commands(command: Command, budget: Budget, *, subshells: bool = True) -> Iterator[Command]:
-    """Yield a command and every command in it, not those of substitutions."""
+    """Yield `command` and every command inside it, except those in substitutions."""
     waiting = [command]
     while waiting:
         each = waiting.pop()
@@ -55,7 +55,7 @@ _SETTING = names("""
 
 
 def assigned(command: Command, budget: Budget) -> Iterator[str]:
-    """Yield the names a command may set; ``cd`` when it may change the directory."""
+    """Yield the names of variables a command may set, and ``cd`` if it may change the directory."""
     for each in commands(command, budget, subshells=False):
         if isinstance(each, For):
             yield each.name
@@ -69,7 +69,10 @@ def assigned(command: Command, budget: Budget) -> Iterator[str]:
 
 
 def multiplies(body: Command, name: str, budget: Budget) -> bool:
-    """Return whether a function that calls itself does so more than once at a time."""
+    """Return whether the body of function `name` calls itself in a pipeline or in the background.
+
+    Such a function starts ever more processes, as the fork bomb ``f() { f | f & }`` does.
+    """
     pipelines = [
         pipeline
         for each in commands(body, budget)

@@ -1,4 +1,4 @@
-"""What is known of the shell at one place of a line."""
+"""What is known about the shell's state at one place of a line."""
 
 from siding.policy.fields import UNKNOWN
 from siding.policy.tree import Command
@@ -7,11 +7,11 @@ MOST_ELEMENTS = 500
 
 
 class State:
-    """Variables, functions, directory: changed by the commands of the line as they are read."""
+    """Directory, variables and functions; the examiner updates them command by command."""
 
     def __init__(self, *, cwd: str | None, variables: dict[str, str]) -> None:
         self.cwd = cwd  # None: not known
-        self.other_cwds: frozenset[str] = frozenset()  # where it may stand as well
+        self.other_cwds: frozenset[str] = frozenset()  # where the shell may be instead of `cwd`
         self.variables = variables
         self.arrays: dict[str, tuple[str, ...]] = {}
         self.integers: set[str] = set()  # variables whose values are arithmetic
@@ -20,11 +20,11 @@ class State:
         self.positional: tuple[str, ...] | None = None  # None: not known
         self.links: set[str] = set()  # links this line makes to places outside
         self.loaded: set[str] = set()  # variables set here that make programs run other programs
-        self.plain_splitting = True  # IFS is as it was
+        self.plain_splitting = True  # False once the line has set IFS
         self.calls: tuple[str, ...] = ()  # functions being called
 
     def copy(self) -> "State":
-        """Return a state of its own, as a subshell has."""
+        """Return a copy that changes independently, as a subshell's state does."""
         other = State(cwd=self.cwd, variables=dict(self.variables))
         other.other_cwds = self.other_cwds
         other.arrays = dict(self.arrays)
@@ -39,13 +39,13 @@ class State:
         return other
 
     def hold(self, name: str, elements: list[str], *, append: bool) -> None:
-        """Remember the elements an array has, in whatever places."""
+        """Remember the elements of array `name`; their indexes are not kept."""
         before = self.arrays.get(name, ()) if append else ()
         several = (*before, *elements)
         self.arrays[name] = several if len(several) <= MOST_ELEMENTS else (UNKNOWN,)
 
     def merge(self, other: "State") -> None:
-        """Keep only what holds both here and in `other`: two ways may have led to this place."""
+        """Keep only what holds in both states, when the line may have reached here by two ways."""
         if other.cwd is None or self.cwd is None:
             self.cwd = None
         else:

@@ -1,11 +1,11 @@
-"""What a shell command line is made of: the values the grammar returns.
+"""The syntax tree of a shell command line: the values that the grammar returns.
 
 A word is kept as the parts the shell will expand, never as a string to look at again: whether a
 ``*`` was quoted decides whether it is a file name pattern, and a part that is a substitution holds
 the commands it runs.
 
-The values that can contain themselves are classes and not tuples: type checkers compare tuples by
-what is in them, and that has no end here.
+The values that can contain themselves are classes and not named tuples: type checkers compare
+tuples by their members, which never ends for a tuple that contains its own type.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -36,7 +36,7 @@ class Substitution(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """``$((…))``: the parts inside it that run or read something."""
+    """``$((…))``; `inner` is the expression between the parentheses."""
 
     inner: "Word"
 
@@ -66,7 +66,7 @@ class Assignment(NamedTuple):
 
 
 class Heredoc:
-    """The body of ``<<``; known only once the line it stands on has ended."""
+    """A here-document (``<<``). Its `body` is None until the parser has read past the line end."""
 
     __slots__ = ("body", "delimiter", "quoted", "strip_tabs")
 
@@ -150,7 +150,7 @@ class Condition(NamedTuple):
 
 
 class Coprocess:
-    """``coproc``."""
+    """``coproc`` and the command it starts."""
 
     __slots__ = ("command",)
 
@@ -174,7 +174,7 @@ Command: TypeAlias = (
 
 
 class Pipeline(NamedTuple):
-    """Commands joined by ``|``, and what joins the next pipeline: ``;  &  &&  ||`` or nothing."""
+    """Commands joined by ``|``; `connector` joins the next pipeline: ``;  &  &&  ||`` or ""."""
 
     commands: tuple[Command, ...]
     connector: str

@@ -1,7 +1,7 @@
-"""Programs that run another program: how to find the command inside their arguments.
+"""Programs that run another program, and how to find that command in their arguments.
 
 A row says which options take a value and how many operands come before the command. A wrapper that
-is not in the table is an unknown program, and so a question.
+is not in the table is an unknown program; the policy asks about it.
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from siding.policy.options import arguments
 
 
 class Wrapper(NamedTuple):
-    """How one wrapper is written."""
+    """The arguments of one wrapper."""
 
     with_value: tuple[str, ...] = ()
     operands: int = 0  # operands of its own before the command
@@ -171,7 +171,11 @@ WRAPPERS: dict[str, Wrapper] = {
 def command_in(
     wrapper: Wrapper, words: tuple[str, ...]
 ) -> tuple[list[tuple[str, str]], tuple[str, ...], dict[str, str]]:
-    """Split a wrapper's arguments: its options, the command's words, the assignments before it."""
+    """Split a wrapper's arguments into its options, the command's words, and assignments.
+
+    Options are (name, value) pairs with "" for no value. Assignments are the ``NAME=value`` words
+    before the command, as ``env`` and ``sudo`` take them.
+    """
     given = arguments(words, wrapper.with_value, stop_at_operand=True)
     rest = list(given.operands)
     assigned: dict[str, str] = {}

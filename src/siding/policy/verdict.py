@@ -1,4 +1,4 @@
-"""What the policy says about a command, part by part."""
+"""The verdict of the policy about a command, and the parts it is made of."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Action(StrEnum):
-    """What happens to a command a rule matched."""
+    """What happens to a command that a rule matches."""
 
     ALLOW = "allow"
     LOG = "log"  # runs; the match is in the record
@@ -31,7 +31,7 @@ class Part(NamedTuple):
     """One simple command of a line, as it would be run."""
 
     text: str
-    via: tuple[str, ...]  # what it stands in: ("sudo", "bash -c")
+    via: tuple[str, ...]  # the commands around it, outermost first: ("sudo", "bash -c")
     findings: tuple[Finding, ...]
 
     @property
@@ -55,8 +55,7 @@ class Verdict(NamedTuple):
         return tuple(finding for part in self.parts for finding in part.findings)
 
     def events(self) -> list[dict[str, Any]]:
-        """Return the ``policy_events`` of a step: rule, action and matched as the bar tool writes
-        them; reason, command and via are ours."""
+        """Return the findings as the ``policy_events`` of a step, one dict for each finding."""
         return [
             {
                 "rule": finding.rule,
@@ -77,6 +76,6 @@ def worst(actions: Iterable[Action]) -> Action:
 
 
 def verdict_of(parts: Iterable[Part]) -> Verdict:
-    """Return the verdict of these parts."""
+    """Return the verdict of these parts: its action is the most severe of theirs."""
     kept = tuple(parts)
     return Verdict(action=worst(part.action for part in kept), parts=kept)

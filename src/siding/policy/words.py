@@ -1,7 +1,7 @@
-"""The words of the shell grammar: quoting, expansions, substitutions, here-documents.
+"""Read the words of a shell line: quoting, expansions, substitutions, here-documents.
 
-Written after the shell's own rules (POSIX 1003.1 §2.2-2.6 and bash's manual). It is strict on
-purpose: what it does not know raises `NotUnderstood`, and is then never let through unasked.
+The rules are those of POSIX 1003.1 §2.2-2.6 and bash's manual. The reader is strict on purpose: it
+raises `NotUnderstood` for anything else, and the policy then at least asks about the line.
 """
 
 import re
@@ -24,7 +24,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[*@#?$!_-]")
 _ENDS_WORD = frozenset(" \t\n;&|<>()")
 _PLAIN = re.compile(r"[^ \t\n;&|<>()\\'\"$`]+")
-# What of quoted text stands for itself, by what ends it.
+# Inside quotes: the characters that stand for themselves, by the character that ends the quotes.
 _QUOTED = {'"': re.compile(r'[^"\\$`]+'), "]": re.compile(r"[^\]\\$`]+")}
 _OF_BODY = re.compile(r"[^\\$`]+")
 _OF_BACKQUOTES = re.compile(r"[^`\\]+")
@@ -49,7 +49,7 @@ _ANSI_LETTERS = {
 
 
 class NotUnderstood(ValueError):
-    """The line is not one the grammar can account for, as a whole and to its end."""
+    """The grammar cannot parse the line to its end; `offset` is where it stopped, from 0."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason)
@@ -58,17 +58,19 @@ class NotUnderstood(ValueError):
 
 
 class WordReader:
-    """A cursor over the text of a line that reads words."""
+    """Reads words from the text of a line; `at` is the index of the next character."""
 
     def __init__(self, text: str, *, depth: int = 0, budget: Budget | None = None) -> None:
         self.text = text
         self.at = 0
         self.depth = depth
         self.budget = budget or Budget()
-        self._not_arithmetic: set[int] = set()  # places that were tried, and are something else
+        # Where `((` turned out to open no arithmetic. Without this, nested `((` would be tried
+        # again at every level, which takes exponential time.
+        self._not_arithmetic: set[int] = set()
         self.waiting: list[Heredoc] = []  # here-documents whose bodies follow the next newline
 
-    # The commands of a substitution; `grammar.Parser` knows how to read them.
+    # The commands of a substitution; `grammar.Parser`, the subclass, reads them.
     def read_script(self, closer: str) -> Script:
         raise NotImplementedError
 
@@ -117,7 +119,7 @@ class WordReader:
         return self.at > start and self.text[self.at - 1] in "?*+@!"
 
     def _extended_pattern(self) -> Literal:
-        """Read ``(a|b)`` of an extended pattern; nothing in it is run or a name by itself."""
+        """Read ``(a|b)`` of an extended pattern, and return it as the pattern ``*(a|b)``."""
         start, level = self.at, 0
         while not self.ended:
             character = self.text[self.at]
@@ -187,7 +189,7 @@ class WordReader:
         raise self.fail("a double quote is not closed")
 
     def _run(self, plain: re.Pattern[str]) -> str:
-        """Read as much as stands for itself: at least one character."""
+        """Read the characters that match `plain`; there must be at least one."""
         found = plain.match(self.text, self.at)
         assert found is not None
         self.at = found.end()
@@ -204,7 +206,7 @@ class WordReader:
     # -- expansions ------------------------------------------------------------------------
 
     def _expansion(self, *, quoted: bool) -> WordPart:
-        """Read what starts at a ``$`` or a backquote."""
+        """Read the expansion that starts at a ``$`` or a backquote."""
         if self.peek("`"):
             return self._backquoted(quoted=quoted)
         if self.peek("$(("):
@@ -286,12 +288,13 @@ class WordReader:
         return _ANSI.sub(_ansi_character, self.text[start:end])
 
     def _arithmetic(self) -> Arithmetic | None:
-        """Read ``$((…))``; None, and nothing read, when it is ``$( (…) …)`` after all."""
+        """Read ``$((…))``. Return None and read nothing when it is ``$( (…) …)`` instead."""
         inner = self.try_arithmetic(3)
         return None if inner is None else Arithmetic(inner=inner)
 
     def try_arithmetic(self, opening: int) -> Word | None:
-        """Read arithmetic after `opening` characters; None, and nothing read, when it is none."""
+        """Skip `opening` characters and read arithmetic. Return None and read nothing if it is
+        something else."""
         start, depth = self.at, self.depth
         if start in self._not_arithmetic:
             return None
@@ -306,7 +309,7 @@ class WordReader:
         return inner
 
     def read_arithmetic(self) -> Word | None:
-        """Read up to and including ``))``; None when one ``)`` closes something else."""
+        """Read up to and including ``))``. Return None when a single ``)`` comes first."""
         self.deeper()
         start, level = self.at, 0
         parts: list[WordPart] = []
@@ -352,9 +355,9 @@ class WordReader:
             parts.extend(self._quoted_until("]"))
             operator += "[]"
         if prefix == "!" and self.text[self.at : self.at + 2] in ("*}", "@}"):
-            self.at += 1  # the names that start with this: harmless, but still indirect
+            self.at += 1  # ${!prefix*}: names of variables; harmless, but treated as indirection
         if not self.peek("}"):
-            if parts:  # apart from the subscript
+            if parts:  # a blank keeps the subscript and the operator's argument apart
                 parts.append(Literal(text=" ", quoted=True))
             known = _OPERATORS.match(self.text, self.at)
             if known is None:
@@ -398,7 +401,7 @@ class WordReader:
     # -- here-documents --------------------------------------------------------------------
 
     def read_heredocs(self) -> None:
-        """Read the bodies that are waiting; the cursor is just after a newline."""
+        """Read the bodies of the here-documents in `waiting`; the cursor is after a newline."""
         waiting, self.waiting = self.waiting, []
         for heredoc in waiting:
             lines: list[str] = []
@@ -454,7 +457,7 @@ def _ansi_character(found: re.Match[str]) -> str:
 
 
 def joined(parts: list[WordPart]) -> tuple[WordPart, ...]:
-    """Join neighbouring literals that are quoted alike."""
+    """Join neighbouring literals that are both quoted or both unquoted."""
     joined: list[WordPart] = []
     texts: list[str] = []  # of the run of literals at the end, joined only once
     quoted = False

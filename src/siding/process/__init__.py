@@ -1,6 +1,6 @@
-"""The only place where a child process starts.
+"""Start child processes; no other package does.
 
 `capture` runs short helper commands (git) and returns what they print. `record` runs the user's
-command: its output goes to the screen and to an artifact at once, and nothing it started is left
-behind unseen. Only `capture` is imported by read commands, so it stays small.
+command: it shows and records the output at once, and reports every process that is left running.
+Commands that only read import `capture` alone, so it stays small.
 """

@@ -1,6 +1,8 @@
-"""Programs that get our terminal: the person's own git when it goes to the network, which may ask
-for a passphrase, and the person's editor. They stay in our process group, so that Ctrl-C reaches
-them."""
+"""Run programs that use our terminal: the person's editor, and git when it uses the network.
+
+Git may ask for a passphrase then. These programs stay in our process group, so that Ctrl-C reaches
+them.
+"""
 
 import os
 import subprocess
@@ -14,8 +16,10 @@ from siding.process.lookup import NotStartable, explain_exec_error, find_program
 
 
 def run_attached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> Completed:
-    """Run a command to its end with our terminal; its standard output is captured, its standard
-    error goes where ours goes. Raises CannotStart."""
+    """Run a command to its end with our terminal, and return its standard output.
+
+    Its standard error goes where ours goes. Raises CannotStart.
+    """
     try:
         done = subprocess.run(
             list(argv), env=dict(env), cwd=cwd, stdout=subprocess.PIPE, check=False
@@ -29,7 +33,10 @@ def run_attached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> C
 
 
 def become(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> NoReturn:
-    """Replace this process by a program that runs in `cwd`. Raises CannotStart."""
+    """Replace this process by a program that runs in `cwd`.
+
+    Raises CannotStart; our working directory is then what it was before.
+    """
     found = find_program(argv, env, cwd)
     if isinstance(found, NotStartable):
         raise CannotStart(found.reason, hint=f"is {argv[0]!r} installed and on the PATH?")

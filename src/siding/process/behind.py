@@ -1,14 +1,16 @@
-"""Work on much data beside the thread that reads it, in order, and never much of it waiting."""
+"""Do work on a stream of data in a second thread, in order, with a bounded queue."""
 
 import sys
 from collections.abc import Callable
 
-_WAITING = 4  # pieces
-_SWITCH_S = 0.0005  # a thread that has written a piece should not wait for the interpreter
+_WAITING = 4  # pieces in the queue at most
+# CPython hands the interpreter lock to another thread after 5 ms by default. A thread that comes
+# back from a write would wait that long for each piece.
+_SWITCH_S = 0.0005
 
 
 class Behind:
-    """A thread that does `act` with one piece after the other."""
+    """A thread that calls `act` with one piece after the other."""
 
     def __init__(self, act: Callable[[bytes], None]) -> None:
         from queue import SimpleQueue  # only much output gets here
@@ -25,14 +27,14 @@ class Behind:
         self._thread.start()
 
     def put(self, piece: bytes) -> None:
-        """Hand over a piece; waits while too many are waiting."""
+        """Add a piece to the queue; wait while the queue is full."""
         self._room.get()
         self._pieces.put(piece)
 
     def end(self) -> None:
-        """Wait until everything is done. Nothing may be handed over afterwards.
+        """Wait until all pieces are done. Do not call `put` afterwards.
 
-        Raises what `act` raised; pieces after that one were not acted on.
+        Raises what `act` raised; `act` was not called for the pieces after that one.
         """
         self._pieces.put(None)
         self._thread.join()
@@ -44,6 +46,6 @@ class Behind:
             try:
                 if self._failure is None:
                     self._act(piece)
-            except Exception as error:  # noqa: BLE001 - whoever waits for us is told, by `end`
+            except Exception as error:  # noqa: BLE001 - `end` raises it in the caller's thread
                 self._failure = error
             self._room.put(None)

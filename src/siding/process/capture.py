@@ -1,13 +1,14 @@
-"""Short helper commands whose output we want in memory or in a file.
+"""Run short helper commands and return their output, in memory or in a file.
 
-Rules: the environment is given whole, never inherited; no shell; the command gets a process group
-of its own, so that a Ctrl-C meant for us does not stop git halfway through a write, and so that
-the whole group can be ended. Ending is SIGTERM first: git removes its lock files on SIGTERM and
-leaves them on SIGKILL.
+The caller passes the whole environment; nothing is inherited. No shell is used. A command gets its
+own process group, so that Ctrl-C does not stop git halfway through a write, and so that the whole
+group can be ended. It is ended with SIGTERM first: git removes its lock files on SIGTERM and leaves
+them behind on SIGKILL.
 
-Not for the user's commands: those are run by `siding.process.record`.
+The user's commands do not run here but in `siding.process.record`.
 
-`os.posix_spawn` and not `subprocess`, whose import takes as long as a git that has nothing to do.
+This module uses `os.posix_spawn`, because importing `subprocess` takes as long as running a git
+command that has nothing to do.
 """
 
 import fcntl
@@ -23,15 +24,17 @@ from siding.process.errors import CannotStart, OutputTooLarge, TimedOut
 from siding.process.lookup import NotStartable, find_program
 
 DEFAULT_MAX_OUTPUT = 1 << 30
-MAX_STDERR = 1 << 20  # more than this of a helper's complaints helps nobody: the rest is dropped
+MAX_STDERR = 1 << 20  # bytes of error messages; the rest is dropped
 TERM_GRACE_S = 2.0
 _READ_SIZE = 1 << 16
-_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # and nobody else expects them to be
+# Python ignores these at start-up, and a child would inherit that. Git expects the default: it ends
+# by SIGPIPE when its reader is gone.
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 _LAST_STANDARD = 2
 
 
 class Completed(NamedTuple):
-    """A helper command that ran to its end. ``returncode`` is negative for a signal."""
+    """The result of a helper command. ``returncode`` is -N when signal N ended it."""
 
     argv: tuple[str, ...]
     returncode: int
@@ -40,7 +43,7 @@ class Completed(NamedTuple):
 
 
 class _Expired(Exception):
-    """The time is up."""
+    """The deadline of a command has passed."""
 
 
 class _Child:
@@ -51,13 +54,13 @@ class _Child:
         self.status: int | None = None  # negative for a signal
 
     def poll(self) -> int | None:
-        """Return its status if it ended."""
+        """Return its exit status; None while it runs."""
         if self.status is None:
             self._reap(os.WNOHANG)
         return self.status
 
     def wait(self, seconds: float | None) -> int:
-        """Return its status; raises _Expired when it does not end in time."""
+        """Wait and return its exit status; raise _Expired after `seconds`. None waits for ever."""
         if seconds is None:
             self._reap(0)
         pause, deadline = 0.0005, time.monotonic() + (seconds or 0)
@@ -83,7 +86,7 @@ class _Child:
 
 
 class _Ends(NamedTuple):
-    """Our ends of a command's pipes; None where it has none."""
+    """The descriptors of our ends of a command's pipes; None for a stream without a pipe."""
 
     stdin: int | None
     stdout: int | None
@@ -91,8 +94,10 @@ class _Ends(NamedTuple):
 
 
 class Running:
-    """A helper command under way. `finish` must be called, once; until then it may stand still
-    on a full pipe."""
+    """A running helper command.
+
+    Call `finish` exactly once. Until then the command blocks as soon as one of its pipes is full.
+    """
 
     def __init__(
         self, child: _Child, ends: _Ends, argv: tuple[str, ...], stdin: bytes, max_output: int
@@ -105,17 +110,17 @@ class Running:
         self._open = {end for end in ends if end is not None}
         if self._stdin is not None:
             os.set_blocking(self._stdin, False)
-            self._feed()  # what fits into the pipe goes now, so that the command can work meanwhile
+            self._feed()  # fill the pipe now, so that the command can work until `finish`
 
     @property
     def pid(self) -> int:
         return self._child.pid
 
     def finish(self, *, timeout_s: float | None = None) -> Completed:
-        """Feed, read and wait; return what the command printed.
+        """Send the input, read the outputs and wait; return what the command printed.
 
-        Raises `TimedOut` and `OutputTooLarge` after the command's group has been ended. On any
-        other exception (KeyboardInterrupt too) the group is ended as well.
+        Raises `TimedOut` and `OutputTooLarge`. The command's process group has been ended when an
+        exception leaves this method, be it one of these or another (KeyboardInterrupt, say).
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
@@ -149,7 +154,7 @@ class Running:
         )
 
     def _pump(self, deadline: float | None) -> tuple[bytes, bytes]:
-        """Move bytes until both outputs are at their end."""
+        """Send the input and read until both outputs end; return stdout and stderr."""
         poller = select.poll()
         limits = {self._stderr: MAX_STDERR}
         if self._stdout is not None:
@@ -191,7 +196,7 @@ class Running:
             )
 
     def _feed(self) -> bool:
-        """Send what the pipe takes of stdin; return True, and close, when there is no more."""
+        """Write as much input as the pipe takes. Close it and return True when all is written."""
         assert self._stdin is not None
         try:
             while self._unsent:
@@ -199,7 +204,7 @@ class Running:
         except BlockingIOError:
             return False
         except BrokenPipeError:
-            pass  # it stopped reading; its exit status tells whether that was an error
+            pass  # the command stopped reading; its exit status says whether that is an error
         self._open.remove(self._stdin)
         os.close(self._stdin)
         return True
@@ -222,10 +227,10 @@ def start(
     """Start a helper command and return at once, so that several can run at the same time.
 
     ``env`` is the whole environment; the program is looked up in its ``PATH``. ``cwd`` defaults
-    to ours. ``stdin`` is what the command reads; when empty it reads ``/dev/null``. ``stdout`` is
-    a file descriptor the kernel writes to directly, instead of memory. ``keep_fds`` stay open in
-    the command: a lock held on one of them is held until the command ends, even when we are
-    killed. Raises `CannotStart`.
+    to ours. ``stdin`` is the input; when it is empty the command reads ``/dev/null``. ``stdout`` is
+    a file descriptor that the command writes to directly. ``keep_fds`` stay open in the command: a
+    file lock on one of them is held until the command ends, even if we are killed. ``max_output``
+    limits stdout in bytes. Raises `CannotStart`.
     """
     command = tuple(argv)
     program = find_program(command, env, cwd or Path())
@@ -276,8 +281,8 @@ def run_captured(
 ) -> Completed:
     """Run a helper command to its end and return what it printed; see `start`.
 
-    The exit status is the caller's business. Raises `CannotStart`, `TimedOut`, `OutputTooLarge`;
-    in the last two cases the command's process group is gone when the exception arrives.
+    A failing exit status raises nothing; the caller checks it. Raises `CannotStart`, `TimedOut`
+    and `OutputTooLarge`; after the last two the command's process group has been ended.
     """
     running = start(argv, env=env, cwd=cwd, stdin=stdin, keep_fds=keep_fds, max_output=max_output)
     return running.finish(timeout_s=timeout_s)
@@ -293,7 +298,7 @@ def run_to_fd(
     timeout_s: float | None = None,
     keep_fds: Sequence[int] = (),
 ) -> Completed:
-    """Run a helper command whose output the kernel writes straight to ``stdout``; see `start`."""
+    """Run a helper command that writes directly to the descriptor ``stdout``; see `start`."""
     running = start(argv, env=env, cwd=cwd, stdin=stdin, stdout=stdout, keep_fds=keep_fds)
     return running.finish(timeout_s=timeout_s)
 
@@ -305,7 +310,10 @@ def _left(deadline: float | None) -> float | None:
 def _in_directory(
     cwd: Path | None, program: str, command: tuple[str, ...]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return what to execute so that the command runs in `cwd`: the call itself cannot say it."""
+    """Return the program and arguments that run the command in `cwd`.
+
+    `posix_spawn` cannot change the directory, so a shell does it and then execs the command.
+    """
     if cwd is None:
         return program, command
     change = 'cd -- "$1" && shift && exec "$@"'
@@ -313,7 +321,7 @@ def _in_directory(
 
 
 class _Plumbing:
-    """The descriptors of one command: our ends of its pipes, and what it does with the others."""
+    """Collects the file actions of one spawn, and closes the pipes' ends that are not needed."""
 
     def __init__(self) -> None:
         self.actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
@@ -329,7 +337,7 @@ class _Plumbing:
             os.close(fd)
 
     def feed(self, number: int) -> int:
-        """Let the command read as `number` what we write to the result."""
+        """Make a pipe that the command reads as descriptor `number`; return our writing end."""
         reading, writing = self._pipe()
         self._ours.append(writing)
         self._theirs.append(reading)
@@ -337,7 +345,7 @@ class _Plumbing:
         return writing
 
     def drain(self, number: int) -> int:
-        """Let us read from the result what the command writes to `number`."""
+        """Make a pipe that the command writes as descriptor `number`; return our reading end."""
         reading, writing = self._pipe()
         self._ours.append(reading)
         self._theirs.append(writing)
@@ -345,22 +353,29 @@ class _Plumbing:
         return reading
 
     def nothing(self, number: int) -> None:
-        """Let the command find an empty file as `number`."""
+        """Open /dev/null for reading as the command's descriptor `number`."""
         self.actions.append((os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDONLY, 0))
 
     def use(self, fd: int, number: int) -> None:
-        """Let the command find `fd` as `number`; as itself, it is only left open."""
+        """Give our descriptor `fd` to the command as `number`.
+
+        With both equal, POSIX only clears close-on-exec: the descriptor stays open.
+        """
         self.actions.append((os.POSIX_SPAWN_DUP2, fd, number))
 
     def close_inherited(self, kept: Sequence[int]) -> None:
-        """Close in the command what whoever started us left open for everybody."""
+        """Close in the command the inheritable descriptors that our own parent left open."""
         for name in os.listdir("/dev/fd"):
             fd = int(name)
             if fd > _LAST_STANDARD and fd not in kept and _is_inherited(fd):
                 self.actions.append((os.POSIX_SPAWN_CLOSE, fd))
 
     def _pipe(self) -> tuple[int, int]:
-        """Return a pipe above the three standard descriptors, which may be closed here."""
+        """Return a pipe whose descriptors are above 2.
+
+        If one of our standard descriptors is closed, `os.pipe` returns its number, and a later
+        action would overwrite it.
+        """
         reading, writing = os.pipe()
         return _above_standard(reading), _above_standard(writing)
 

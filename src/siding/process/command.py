@@ -1,4 +1,4 @@
-"""What to run, how it is connected, and how it ended. Values only."""
+"""Values: the command to run, how its streams are connected, and how it ended."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -23,7 +23,7 @@ class StreamPlan(StrEnum):
 
 
 class StdinPlan(StrEnum):
-    """What the command reads."""
+    """What the command's standard input is."""
 
     TERMINAL = "terminal"  # the caller's terminal
     INHERIT = "inherit"  # the caller's input, a file or a pipe with data
@@ -34,10 +34,10 @@ class Ending(StrEnum):
     """How a run came to its end."""
 
     EXITED = "exited"
-    SIGNALLED = "signalled"  # by somebody else's signal, or its own
+    SIGNALLED = "signalled"  # a signal ended it that Siding did not send
     TIMEOUT = "timeout"
     INTERRUPTED = "interrupted"
-    LIMIT = "limit"  # it took more than it was given of something other than time
+    LIMIT = "limit"  # it passed a limit on output, memory, processes or disk
     NOT_STARTED = "not_started"
 
 
@@ -49,10 +49,10 @@ class WindowSize(NamedTuple):
 
 
 class Screen(NamedTuple):
-    """The caller's side: file descriptors to show output on and to read input from.
+    """The caller's file descriptors: output is shown on ``stdout`` and ``stderr``.
 
-    ``None`` shows nothing. ``size`` is the window size a PTY gets when neither ``stdin`` nor
-    ``stdout`` is a terminal.
+    None for one of them shows nothing there. ``size`` is the window size of a PTY when neither
+    ``stdin`` nor ``stdout`` is a terminal.
     """
 
     stdin: int = 0
@@ -62,8 +62,11 @@ class Screen(NamedTuple):
 
 
 class ProcessInfo(NamedTuple):
-    """One process. ``started`` (clock ticks since boot on Linux) tells it from a later one with
-    the same pid."""
+    """One process.
+
+    ``started`` is its start time (on Linux in clock ticks since boot). It tells the process from a
+    later one that got the same pid.
+    """
 
     pid: int
     name: str
@@ -73,14 +76,13 @@ class ProcessInfo(NamedTuple):
 class Outcome(NamedTuple):
     """How a recorded run ended.
 
-    ``exit_code`` is what a shell would have: the command's own, 128 + signal, 126/127 when it
-    could not be started, 124 after a timeout, 125 after another limit, 130 after Ctrl-C, 128 +
-    signal when Siding itself was told to stop. ``child_exit_code`` is the command's own in every
-    case (None when it never ran, or could not be ended). ``reason`` says why it ended as it did
-    when that is not plain; ``notes`` are sentences about the recording (it stopped on a full
-    disk, ...).
+    ``exit_code`` follows the shell: the command's own, 128 + signal, 126 or 127 when it could not
+    be started, 124 after a timeout, 125 after another limit, 130 after Ctrl-C, 128 + signal when
+    Siding itself was told to stop. ``child_exit_code`` is always the command's own (None when it
+    never ran, or could not be ended). ``reason`` explains an ending other than a normal exit.
+    ``notes`` are sentences about the recording: it stopped on a full disk, say.
     ``output_complete`` is False when the artifact lacks bytes that the command wrote.
-    ``output_sha256`` is that of the whole artifact in its joined form ("" without an artifact).
+    ``output_sha256`` is the digest of the whole artifact in its joined form ("" without one).
     """
 
     exit_code: int

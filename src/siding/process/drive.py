@@ -1,13 +1,13 @@
-"""The loop that watches over one command: its output, its end, signals to us, the clock.
+"""The loop that runs while a command does: it moves output, handles signals, checks limits.
 
     running --(it ends)--------------------------> draining --> over
        |                                              ^
        +--(timeout, signal to us)--> ending ----------+
 
-Running: bytes move; the first SIGINT is handed to the command's group.
-Ending: an `Ender` ends everything in rounds; bytes still move; the screen may lose some.
-Draining: what is still in the pipes is read. A daemon may hold them open for ever, so this stops
-when nothing came for a moment, or after some seconds in any case.
+Running: the loop moves bytes, and passes the first SIGINT on to the command's group.
+Ending: an `Ender` ends all processes in rounds. Bytes still move, but a slow screen loses some.
+Draining: the loop reads the rest from the pipes. A daemon may hold them open for ever, so it stops
+after QUIET_S without a byte, and after DRAIN_S in any case.
 """
 
 import os
@@ -26,13 +26,13 @@ from siding.process.tree import Ended, Ender, Tree
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
 DRAIN_S = 5.0  # and after this long in any case
 _ROUND_S = 0.02
-_TROUBLE = select.POLLHUP | select.POLLERR | select.POLLNVAL  # acting on it finds out what it is
-_UNSIGNALLED_LOOK_S = 0.05  # where no SIGCHLD reaches us
+_TROUBLE = select.POLLHUP | select.POLLERR | select.POLLNVAL  # the next read or write says which
+_UNSIGNALLED_LOOK_S = 0.05  # between looks at the child when we get no SIGCHLD
 
 
 class Drive:
-    """Watches over a started command. `run` returns when everything is over; then the other
-    attributes tell what happened."""
+    """Watches over a started command. After `run` has returned, the public attributes tell how
+    the command ended."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Drive:
         self.timed_out = False
         self.breach: Breach | None = None  # the limit it was ended for
         self.interrupted_by: int | None = None
-        self.held_open = False  # somebody kept a pipe open when the command was over
+        self.held_open = False  # a process left behind kept a pipe open after the command's end
         self.ended_at = 0.0
         self._child = child
         self._tree = tree
@@ -67,15 +67,18 @@ class Drive:
         self._last_byte = 0.0
 
     def watch(self, watch: LimitWatch) -> None:
-        """End the run when a limit is passed."""
+        """Check `watch` in the loop, and end the run when it reports a breach."""
         self._watch = watch
 
     def interrupt(self, group: Callable[[], int | None]) -> None:
-        """Hand a Ctrl-C to this process group: the command's, when it is not our child's."""
+        """Send Ctrl-C to the process group that `group` returns, instead of our child's.
+
+        In a sandbox our child is bwrap and the command has another group.
+        """
         self._group = group
 
     def run(self) -> None:
-        """Go on until the command ended, its output is read and the screen has shown it."""
+        """Loop until the command has ended, its output is read and the screen has shown it."""
         while not self._over():
             self._move_bytes()
             if self._take_signals() or self._ending or not self._inbox.active:
@@ -85,7 +88,7 @@ class Drive:
             channel.close()
 
     def result(self) -> Ended:
-        """Return whom we ended and whom we could not."""
+        """Return the processes we ended, and those we could not end."""
         return Ended(ended=(), survivors=()) if self._ender is None else self._ender.result()
 
     @property
@@ -159,7 +162,9 @@ class Drive:
         numbers = self._inbox.take()
         for number in numbers:
             if number == signal.SIGCHLD:
-                self._look_at_child()  # before its orphans: only the first of the dead is seen
+                # Before its orphans: waitid(WNOWAIT) returns only the first dead child, and while
+                # that is the command itself `reap` can see no orphan behind it.
+                self._look_at_child()
                 self._tree.reap()
             elif number == signal.SIGWINCH and self._resized is not None:
                 self._resized()
@@ -199,7 +204,7 @@ class Drive:
             channel.screen.hurry()
 
     def _leave(self) -> None:
-        """The command is over and the caller does not want to wait for its output's end."""
+        """Stop draining: the command is over, and the caller pressed Ctrl-C once more."""
         for channel in self._channels:
             channel.screen.hurry()
         self.ended_at = time.monotonic() - DRAIN_S
@@ -233,7 +238,7 @@ class Drive:
 
     def _give_up_held_pipes(self, now: float) -> None:
         if any(channel.blocked for channel in self._channels):
-            self._last_byte = now  # it is the screen we wait for
+            self._last_byte = now  # we wait for the screen, so the pipe is not quiet by itself
         elif now - self._last_byte >= QUIET_S or now - self.ended_at >= DRAIN_S:
             for channel in self._channels:
                 self.held_open = self.held_open or channel.open

@@ -1,4 +1,4 @@
-"""What can go wrong with a helper command, apart from its own exit status."""
+"""Errors of helper commands, apart from their exit status."""
 
 from siding.errors import SidingError
 
@@ -10,12 +10,12 @@ class CannotStart(SidingError):
 
 
 class TimedOut(SidingError):
-    """The helper command took longer than it was given; it and its group were ended."""
+    """The helper command ran past its timeout; its process group has been ended."""
 
     code = "timed_out"
 
 
 class OutputTooLarge(SidingError):
-    """The helper command printed more than the caller can hold; it and its group were ended."""
+    """The helper command printed more than `max_output`; its process group has been ended."""
 
     code = "output_too_large"

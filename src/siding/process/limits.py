@@ -1,9 +1,9 @@
-"""How much a run may take: output, memory, processes, room on the disk.
+"""Limits on a run: its output, memory, number of processes, and growth on the disk.
 
-Output is counted as it comes. The rest is looked at now and then, because nothing the kernel offers
-to an ordinary user counts a whole tree of processes: a resource limit is per process or per user,
-and control groups need somebody to have delegated one. So a run can go past a limit by what it
-takes within one look. It is ended then; nothing it did is lost.
+Output is counted as it comes. The rest is sampled, because the kernel offers an ordinary user no
+limit for a whole tree of processes: setrlimit(2) counts per process or per user, and a control
+group must have been delegated by root. So a run can exceed a limit by what it takes between two
+samples. It is ended then; nothing it did is lost.
 """
 
 import os
@@ -15,13 +15,16 @@ from typing import NamedTuple
 from siding.process.tree import Tree
 
 LIMIT_EXIT_CODE = 125  # as `git bisect run` has it: neither good nor bad, it cannot be told
-_LOOK_S = 0.1
-_LOOK_SHARE = 10  # looking may take this part of the time, where there are many processes
-_WALK_SHARE = 20  # walking a workspace may take this part of the time
+_LOOK_S = 0.1  # between samples at least
+_LOOK_SHARE = 10  # sampling takes at most about 1/10 of the time, with many processes
+_WALK_SHARE = 20  # walking the directories takes at most about 1/20 of the time
 
 
 class Limits(NamedTuple):
-    """None is no limit. Sizes in bytes; ``disk`` is what the workspace may grow by."""
+    """The limits of a run; None is no limit. Sizes are in bytes.
+
+    ``disk`` is how much the workspace may grow.
+    """
 
     output: int | None = None
     memory: int | None = None
@@ -30,12 +33,12 @@ class Limits(NamedTuple):
 
     @property
     def sampled(self) -> bool:
-        """Whether anything has to be looked at while the command runs."""
+        """Whether any limit has to be sampled while the command runs."""
         return (self.memory, self.processes, self.disk) != (None, None, None)
 
 
 class Breach(NamedTuple):
-    """A limit that was passed, by name, and what was seen."""
+    """The name of a limit that was passed, its value, and the amount that was seen."""
 
     what: str
     allowed: int
@@ -55,7 +58,7 @@ _ALLOWED = {"output": "write ", "memory": "take ", "disk": "add "}
 
 
 class LimitWatch:
-    """Looks after one run's limits. ``grows`` are measured when the disk is limited."""
+    """Checks one run's limits. ``grows`` are the directories measured for the limit on the disk."""
 
     def __init__(self, limits: Limits, tree: Tree, grows: tuple[Path, ...]) -> None:
         self._limits = limits
@@ -64,18 +67,18 @@ class LimitWatch:
         self._next = 0.0
 
     def pause(self, now: float) -> float | None:
-        """Return how long the next look can wait; None: for ever."""
+        """Return the seconds until the next sample is due; None when nothing is sampled."""
         return max(0.0, self._next - now) if self._limits.sampled else None
 
     def output(self, count: int) -> Breach | None:
-        """Judge how much came out by now."""
+        """Return a breach when `count` bytes of output are more than the limit."""
         allowed = self._limits.output
         if allowed is None or count <= allowed:
             return None
         return Breach(what="output", allowed=allowed, seen=count)
 
     def look(self, now: float) -> Breach | None:
-        """Look, if it is time."""
+        """Take a sample if one is due; return the first breach found."""
         if not self._limits.sampled or now < self._next:
             return None
         found = self._look_at_processes() or self._look_at_disk()
@@ -109,8 +112,11 @@ class LimitWatch:
 
 
 class _Growth:
-    """How much directories grew together. They are walked only when the file system lost as much
-    room as may be used since the last walk, or after twenty times as long as the last walk took."""
+    """Measures how many bytes directories have grown together.
+
+    Walking them is slow. So they are walked only when the file system lost as much room since the
+    last walk as the limit leaves, or after 20 times as long as the last walk took.
+    """
 
     def __init__(self, roots: tuple[Path, ...], allowed: int) -> None:
         self._roots = roots
@@ -138,11 +144,15 @@ class _Growth:
         for root in self._roots:
             seen = os.statvfs(root)
             total += (seen.f_blocks - seen.f_bfree) * seen.f_frsize
-        return total  # one file system counts as often as it is named: then it is walked sooner
+        return total  # roots on one file system count it twice; that only makes the walk earlier
 
 
 def private_memory(pid: int) -> int:
-    """Return the bytes of memory that a process has to itself; 0 when it is gone."""
+    """Return the bytes of memory that a process shares with no file or process; 0 if it is gone.
+
+    These are the resident pages without the shared ones, from /proc/PID/statm. Adding up resident
+    sizes would count the pages of a library once for each process.
+    """
     try:
         with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
             fields = file.read(256).split()
@@ -152,8 +162,10 @@ def private_memory(pid: int) -> int:
 
 
 def tree_size(root: Path) -> int:
-    """Return the bytes that the files below a directory take on the disk; a file with several
-    names counts once. What cannot be looked at counts nothing."""
+    """Return the bytes that the files below a directory take on the disk.
+
+    A file with several names counts once; files and directories that cannot be read count 0.
+    """
     total, waiting = 0, [os.fspath(root)]
     linked: set[tuple[int, int]] = set()
     while waiting:

@@ -1,4 +1,4 @@
-"""Finding the program the way a shell would, with the shell's exit codes when there is none."""
+"""Find a program the way a shell does, and give the shell's exit code when there is none."""
 
 import errno
 import os
@@ -19,17 +19,20 @@ class Program(NamedTuple):
 
 
 class NotStartable(NamedTuple):
-    """``exit_code`` is 126 (there, but not runnable) or 127 (not there)."""
+    """Why a program cannot be started.
+
+    ``exit_code`` is the shell's: 126 when the file cannot be executed, 127 when there is none.
+    """
 
     exit_code: int
     reason: str
 
 
 def find_program(argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Program | NotStartable:
-    """Look ``argv[0]`` up: as a path when it holds a slash, else along the PATH of ``env``.
+    """Look up ``argv[0]``: as a path when it holds a slash, else along the PATH of ``env``.
 
-    Relative paths, also those inside PATH, start at ``cwd``. Also says when arguments or
-    environment cannot be passed to any program.
+    Relative paths, also those inside PATH, start at ``cwd``. Returns NotStartable too when the
+    arguments or the environment cannot be passed to any program.
     """
     name = argv[0]
     if not cwd.is_dir():
@@ -59,14 +62,17 @@ def find_program(argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Prog
 
 
 def explain_exec_error(name: str, error: OSError) -> NotStartable:
-    """Say what a failed exec means for a program that was found."""
+    """Explain why exec failed for a program that `find_program` found."""
     if error.errno == errno.ENOENT:
         return NotStartable(NOT_FOUND, f"{name!r}: its interpreter is not there")
     return NotStartable(NOT_EXECUTABLE, f"{name!r}: {error.strerror}")
 
 
 def is_plain_script(path: str) -> bool:
-    """Whether a file exec refused (no ``#!``) is text a shell would read as a script itself."""
+    """Return whether a file without ``#!``, which exec refuses, is a text a shell would run.
+
+    Like bash, this looks for a NUL byte in the first line.
+    """
     try:
         with open(path, "rb") as file:
             first_line, _newline, _rest = file.read(256).partition(b"\n")

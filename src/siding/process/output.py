@@ -1,26 +1,25 @@
-"""The artifact a run's output is kept in, while it is written.
+"""Write a run's output into its artifact while the run goes on.
 
-Form of a piped run, `NNNN.output` (the bar tool's format):
+Form of a piped run, `NNNN.output`:
 
     === STDOUT ===\\n <stdout> \\n=== STDERR ===\\n <stderr> \\n
 
 and of a run in a terminal: `=== PTY ===\\n` and the one stream.
 
 Rules:
-- While a piped run goes on, stdout is appended to `NNNN.output` and stderr to `NNNN.stderr`, as
-  they come; nothing is held back, so a `kill -9` of the recorder loses nothing it had read.
-- Joining first renames `NNNN.stderr` to `NNNN.stderr@<N>`, N being the count of stdout's bytes.
-  The rename is the fact that says where stdout ends; whatever lies behind that point can be
-  written again from the start, any number of times. Once the joined file is on disk the renamed
-  one is emptied, and stays as a marker until `settle_output` is called: that is after the step's
-  ledger line carries the counts.
-- A stream whose writing failed (full disk) is recorded no further: no holes.
-- With a filter, what reaches the disk is what the filter gives, never what it got; counts and the
-  SHA-256 are of that. What the filter holds back is lost with a `kill -9`; of a stream of more
-  than 8 MB also the few pieces (of 256 kB) that wait for the disk.
-- The SHA-256 is that of the joined form, also while joining is still to be done.
+- While a piped run goes on, stdout is appended to `NNNN.output` and stderr to `NNNN.stderr` as
+  they come. Nothing is buffered, so a `kill -9` of the recorder loses nothing it had read.
+- Joining first renames `NNNN.stderr` to `NNNN.stderr@<N>`, where N is the number of bytes of
+  stdout. This name records where stdout ends, so that everything behind that point can be written
+  again any number of times. Once the joined file is on disk the renamed file is emptied. It stays
+  as a marker until the step's ledger line carries the counts; then `settle_output` removes it.
+- After a failed write (full disk) nothing more of that stream is recorded, so that it has no holes.
+- With a filter, only the filter's output reaches the disk; counts and SHA-256 are of that output.
+  A `kill -9` loses the bytes that the filter holds back and, of a stream of more than 8 MB, up to
+  four pieces of 256 kB that wait for the disk.
+- The SHA-256 is always the one of the joined form, also before the files are joined.
 
-What finds a cut-off run's output again, and readers, are in `output_files`.
+`output_files` reads artifacts and recovers those of a run that was cut off.
 """
 
 import errno
@@ -44,16 +43,16 @@ from siding.process.output_files import (
     stderr_path,
 )
 
-_PIECE = 1 << 18  # of what is filtered at once
+_PIECE = 1 << 18  # bytes that are filtered at once
 _PRIMED = 8 << 20
-_MUCH = 8 << 20  # bytes of a stream
+_MUCH = 8 << 20  # bytes of a stream after which a second thread writes
 
 
 class Recorded(NamedTuple):
-    """What an artifact holds.
+    """The result of recording: the sizes of the streams and the digest of the artifact.
 
-    ``joined`` is False when there was no room to join: everything is on disk all the same, and
-    `recover_output` joins it later. ``notes`` say what is not as it should be.
+    ``joined`` is False when the disk had no room to join the streams. Both are on disk in files of
+    their own then, and `recover_output` joins them later. ``notes`` are sentences about problems.
     """
 
     stdout_bytes: int
@@ -70,15 +69,15 @@ class Filter(Protocol):
         """Take the next bytes; return what can be written."""
 
     def close(self) -> bytes:
-        """Nothing follows: return the rest."""
+        """Return the bytes that were held back; `feed` is not called again."""
 
 
 class OutputFiles:
-    """Writes one run's output: `open`, `write_stdout` and `write_stderr` at will, `finish`.
+    """Writes one run's output. Call `open`, then `write_stdout` and `write_stderr`, then `finish`.
 
-    With ``path`` None nothing is kept and bytes are only counted. ``max_bytes`` limits what is
-    kept of both streams together; the command goes on beyond it. ``filtered`` makes a filter for
-    each stream. Writing never raises OSError: recording of that stream stops and `notes` says why.
+    With ``path`` None bytes are counted and not kept. ``max_bytes`` limits the bytes kept of both
+    streams together; the command goes on beyond it. ``filtered`` makes a filter for each stream.
+    Writing never raises OSError: recording of that stream stops and `notes` says why.
     """
 
     def __init__(
@@ -103,8 +102,9 @@ class OutputFiles:
         if filtered is not None and path is not None:
             self._filters = (filtered(), filtered())
             self._buffer = bytearray(BUFFER_SIZE)
-            # glibc gives memory of this size back at once, and asks for it anew for every piece,
-            # until it has seen a larger one come and go. It is never touched.
+            # glibc's malloc maps blocks of 256 kB with mmap, and unmaps them on every free. Freeing
+            # a larger mapped block raises its dynamic threshold (mallopt(3), M_MMAP_THRESHOLD), so
+            # that later blocks are reused. The zeroed pages of this block are never touched.
             bytes(_PRIMED)
 
     def open(self) -> None:
@@ -113,7 +113,7 @@ class OutputFiles:
             return
         try:
             if self.streams is StreamPlan.PIPED:
-                # First: a stdout header with nothing beside it means a joined artifact.
+                # This file comes first: a stdout header without it means a joined artifact.
                 self._stderr = _Appender(stderr_path(self.path), "stderr", lasting=False)
             self._stdout = _Appender(self.path, "stdout")
             self._stdout.append(memoryview(self._header))
@@ -126,11 +126,11 @@ class OutputFiles:
         self._digest.add(self._header)
 
     def buffer(self) -> bytearray:
-        """Lend a buffer for `write_stdout`; waits while all are still being digested."""
+        """Lend a buffer for `write_stdout`; wait while all buffers are still being digested."""
         return self._digest.lend() if self._filters is None else self._buffer
 
     def write_stdout(self, buffer: bytearray, size: int) -> None:
-        """Keep the first ``size`` bytes of a buffer got from `buffer`, and take it back."""
+        """Record the first ``size`` bytes of a buffer that `buffer` lent, and take it back."""
         if self._stdout is None:
             self._uncounted[0] += size
             self._digest.take(buffer, 0)
@@ -143,7 +143,7 @@ class OutputFiles:
             self._digest.take(buffer, self._keep(self._stdout, memoryview(buffer)[:size]))
 
     def write_stderr(self, data: memoryview) -> None:
-        """Keep ``data``; the caller may reuse the memory at once."""
+        """Record ``data``; the caller may reuse its memory afterwards."""
         if self._stderr is None:
             self._uncounted[1] += len(data)
         elif self._filters is not None:
@@ -152,7 +152,10 @@ class OutputFiles:
             self._keep(self._stderr, data)
 
     def finish(self) -> Recorded:
-        """Put the artifact into its final form and on disk (fsync of file and folder)."""
+        """Bring the artifact into its final form, fsync it and its folder, and return the result.
+
+        A write that fails is a sentence in the result's notes.
+        """
         self._close_filters()
         digest = self._digest.result()
         if self.path is None or self._stdout is None:
@@ -193,7 +196,10 @@ class OutputFiles:
         )
 
     def _keep_filtered(self, file: "_Appender", data: bytes) -> None:
-        """Keep what the filter gave; of much output, beside the filter's work on what follows."""
+        """Record what the filter returned; after `_MUCH` bytes a second thread writes it.
+
+        The filter then works on the next piece meanwhile.
+        """
         if self._behind is not None:
             self._behind.put(data)
             return
@@ -218,7 +224,7 @@ class OutputFiles:
         self._filters = None
 
     def _keep(self, file: "_Appender", data: memoryview) -> int:
-        """Append what may be kept of ``data``; return how many bytes that was."""
+        """Append ``data`` as far as the limit and the disk allow; return how many bytes."""
         if file.stopped:
             return 0
         wanted = data[: self._room(len(data))]
@@ -251,7 +257,7 @@ class OutputFiles:
 
 
 class _Appender:
-    """A new file that is only appended to, and not at all after the first failure."""
+    """A new file that is appended to; after the first failed write it is left alone."""
 
     def __init__(self, path: Path, name: str, *, lasting: bool = True) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -259,14 +265,14 @@ class _Appender:
         self.path = path
         self.name = name
         self.size = 0
-        self.header = 0  # how much of it is not the stream's
+        self.header = 0  # bytes before the stream
         self.failure: OSError | None = None
         self._lasting = lasting
-        self._started = 0  # up to here the kernel was told to start writing to the disk
+        self._started = 0  # the kernel was told to write the file to the disk up to here
 
     @property
     def kept(self) -> int:
-        """How many bytes of the stream are in the file."""
+        """The number of bytes of the stream in the file, without the header."""
         return self.size - self.header
 
     @property
@@ -274,7 +280,7 @@ class _Appender:
         return self.failure is not None
 
     def append(self, data: memoryview) -> int:
-        """Write what can be written of ``data``; return how much that was. Never raises."""
+        """Write ``data`` and return how many bytes were written. A failure is kept, not raised."""
         done = 0
         try:
             while done < len(data):
@@ -282,7 +288,7 @@ class _Appender:
         except OSError as error:
             self.failure = error
         self.size += done
-        # Not stderr's file: it is copied and goes away, and this would push it out of memory.
+        # Not for stderr's file: joining reads it again, and this would drop it from the page cache.
         if self._lasting and self.size - self._started >= WRITE_BACK_BYTES:
             start_write_back(self.fd, self._started, self.size - self._started)
             self._started = self.size

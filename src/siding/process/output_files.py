@@ -1,6 +1,6 @@
-"""Where a run's output lies on disk: names, joining, recovery after a cut, and reading.
+"""The files of a run's output: their names, how to join, recover and read them.
 
-`output` writes the files and explains the form; everything here works on what it left.
+`output` writes these files and explains their form.
 """
 
 import os
@@ -22,7 +22,7 @@ _CHUNK = 1 << 20
 
 
 class Recovered(NamedTuple):
-    """What a cut-off run's artifact holds, now in its final form and on disk."""
+    """The sizes and digest of a cut-off run's artifact, which is in its final form and on disk."""
 
     streams: StreamPlan
     stdout_bytes: int
@@ -31,7 +31,7 @@ class Recovered(NamedTuple):
 
 
 class Span(NamedTuple):
-    """One stream inside a file, read in windows; never the whole of it in memory."""
+    """One stream inside a file. It is read in windows, so it need not fit into memory."""
 
     path: Path
     offset: int
@@ -77,17 +77,20 @@ class Output(NamedTuple):
 
 
 def stderr_path(path: Path) -> Path:
-    """Return where stderr is kept while the run of artifact ``path`` goes on."""
+    """Return the file for stderr while the run of the artifact ``path`` goes on."""
     return path.with_name(path.stem + ".stderr")
 
 
 def marker_path(path: Path, stdout_bytes: int) -> Path:
-    """Return the name stderr's file gets when joining begins."""
+    """Return the name that stderr's file gets when joining begins."""
     return path.with_name(f"{path.stem}.stderr@{stdout_bytes}")
 
 
 def mark_boundary(path: Path, stdout_bytes: int) -> Path:
-    """Write down, durably, where stdout ends: the first act of joining. Returns the marker."""
+    """Rename stderr's file to the marker that records where stdout ends; return the marker.
+
+    This is the first act of joining. The new name is durable when this returns.
+    """
     marker = marker_path(path, stdout_bytes)
     stderr_path(path).rename(marker)
     fsync_folder(path)
@@ -95,11 +98,11 @@ def mark_boundary(path: Path, stdout_bytes: int) -> Path:
 
 
 def finish_join(output: int, stderr: int, *, stdout_bytes: int, digest: Sha256) -> OSError | None:
-    """Write everything that follows stdout; may be repeated from the start at any time.
+    """Write everything that follows stdout into the artifact; calling it again starts over.
 
-    ``digest`` gets all of it, also when writing fails: the failure is returned, not raised.
-    Copying inside the kernel (copy_file_range) was measured and gains nothing, because the bytes
-    have to be read for the digest anyway.
+    ``digest`` gets all the bytes, also when writing fails. A failure is returned and not raised.
+    copy_file_range(2) was measured and gains nothing, because the digest has to read the bytes
+    anyway.
     """
     position = started = len(STDOUT_HEADER) + stdout_bytes
     failure: OSError | None = None
@@ -128,9 +131,10 @@ def finish_join(output: int, stderr: int, *, stdout_bytes: int, digest: Sha256) 
 
 
 def settle_output(path: Path, stdout_bytes: int) -> bool:
-    """Forget the marker that says where stdout ends, once the ledger says so. Idempotent.
+    """Remove the marker that records where stdout ends. Call it when the ledger has the counts.
 
-    Returns False, and forgets nothing, while stderr is still in it: there was no room to join.
+    Returns False and removes nothing while the marker still holds stderr, because there was no
+    room to join. Calling it again is harmless.
     """
     marker = marker_path(path, stdout_bytes)
     try:
@@ -162,13 +166,11 @@ def rename_output(path: Path, to: Path, stdout_bytes: int | None) -> bool:
 
 
 def recover_output(path: Path) -> Recovered | None:
-    """Bring what a cut-off run left into its final form; None when it left nothing.
+    """Bring the artifact of a cut-off run into its final form; None when the run left no file.
 
-    Only for a run whose recorder is dead.
-
-    Idempotent and safe to kill at any point: running it again goes on from there and gives the
-    same answer. The marker stays, as after a normal end; `settle_output` removes it. Raises
-    OSError, also when there is no room to join (what is there stays as it is).
+    The run's recorder must be dead. This may be killed at any point: the next call goes on from
+    there and returns the same answer. The marker stays, as after a normal end; `settle_output`
+    removes it. Raises OSError, also when there is no room to join; nothing is lost then.
     """
     marker = _find_marker(path)
     raw_stderr = stderr_path(path)
@@ -199,11 +201,11 @@ def recover_output(path: Path) -> Recovered | None:
 def read_output(
     path: Path, stdout_bytes: int | None = None, stderr_bytes: int | None = None
 ) -> Output:
-    """Return the streams of an artifact, to be read in windows.
+    """Return the streams of an artifact.
 
-    The counts are those of the step; without them (a home written by the bar tool) the first
-    stderr header found ends stdout. An artifact that was never joined is read from its two
-    files. Raises OSError; FileNotFoundError when there is none.
+    The counts are those of the step. Steps of old homes have none; then stdout ends at the first
+    stderr header. An artifact that was never joined is read from its two files. Raises OSError;
+    FileNotFoundError when there is no artifact.
     """
     fd = _open_regular(path, os.O_RDONLY)
     try:
@@ -218,13 +220,13 @@ def read_output(
 
 
 def start_write_back(fd: int, offset: int, size: int) -> None:
-    """Have the kernel start writing a range to the disk, without waiting for it."""
-    if hasattr(os, "posix_fadvise"):  # dirty pages are written before they can be let go
+    """Make the kernel start writing a range to the disk, without waiting for it."""
+    if hasattr(os, "posix_fadvise"):  # Linux writes dirty pages back before it drops them
         os.posix_fadvise(fd, offset, size, os.POSIX_FADV_DONTNEED)
 
 
 def fsync_folder(path: Path) -> None:
-    """Make the names in ``path``'s folder durable."""
+    """Fsync the folder of ``path``, so that the names in it are durable."""
     fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
@@ -259,7 +261,7 @@ def _read_piped(
 
 
 def _mend_header(fd: int, *, piped: bool) -> StreamPlan:
-    """Complete a header that was cut off; say which kind of artifact this is."""
+    """Complete a header that was cut off, and return which kind of artifact this is."""
     head = os.pread(fd, len(STDOUT_HEADER), 0)
     if not piped and not head.startswith(STDOUT_HEADER):
         if len(head) < len(PTY_HEADER):
@@ -271,10 +273,10 @@ def _mend_header(fd: int, *, piped: bool) -> StreamPlan:
 
 
 def _reached(path: Path, fd: int, marker: Path) -> Path:
-    """Return a marker that is no further than what there is of stdout.
+    """Return a marker whose count is at most the bytes of stdout on disk; rename it if necessary.
 
-    After a power cut the marker's name may be there without the last bytes before it: joining
-    behind them would leave a hole, of which the digest knows nothing.
+    After a power cut the marker's name may be on disk without the last bytes of stdout. Joining
+    behind the missing bytes would leave a hole in the file that the digest does not show.
     """
     there = max(0, os.fstat(fd).st_size - len(STDOUT_HEADER))
     if there >= _marked_bytes(marker):
@@ -307,7 +309,7 @@ def _digest_pty(fd: int) -> Recovered:
 
 
 def _digest_joined(path: Path, fd: int) -> Recovered:
-    """An artifact without a marker: already settled, or written by the bar tool."""
+    """Return the counts of a piped artifact without a marker: a settled one, or an old home's."""
     size = os.fstat(fd).st_size
     output = _read_piped(path, fd, size, None, None)
     return _digest_split(fd, size, output.stdout.size)
@@ -320,14 +322,16 @@ def _digest_split(fd: int, size: int, stdout_bytes: int) -> Recovered:
 
 
 def _is_joined(size: int, stdout_bytes: int, stderr_bytes: int) -> bool:
-    """Whether an artifact of ``size`` holds all of its marker's content; a part of a join is
-    always shorter than the whole."""
+    """Return whether an artifact of ``size`` bytes is joined completely.
+
+    Joining writes from front to back, so an unfinished one is always shorter than the whole.
+    """
     around = len(STDOUT_HEADER) + len(STDERR_HEADER) + len(FOOTER)
     return size >= around + stdout_bytes + stderr_bytes
 
 
 def _find_marker(path: Path, stdout_bytes: int | None = None) -> Path | None:
-    if stdout_bytes is not None:  # spares listing a folder of many artifacts
+    if stdout_bytes is not None:  # this avoids listing a folder with many artifacts
         marker = marker_path(path, stdout_bytes)
         return marker if marker.exists() else None
     prefix = f"{path.stem}.stderr@"
@@ -346,7 +350,7 @@ def _marked_bytes(marker: Path) -> int:
 
 
 def _search_boundary(fd: int, size: int) -> int:
-    """Return the count of bytes before the first stderr header, or all there are."""
+    """Return the number of bytes of stdout: up to the first stderr header, or all there are."""
     offset = len(STDOUT_HEADER)
     carry = b""
     for data in _file_chunks(fd, offset):
@@ -373,7 +377,7 @@ def _digest_file(fd: int, *, limit: int | None = None) -> Sha256:
 
 
 def _file_chunks(fd: int, offset: int) -> Iterator[memoryview]:
-    """Yield a file's bytes from ``offset`` on; each window is valid until the next is asked."""
+    """Yield a file's bytes from ``offset`` on; each view is valid until the next one is yielded."""
     buffer = bytearray(_CHUNK)
     view = memoryview(buffer)
     while size := os.preadv(fd, [buffer], offset):
@@ -382,7 +386,10 @@ def _file_chunks(fd: int, offset: int) -> Iterator[memoryview]:
 
 
 def _open_regular(path: Path, flags: int) -> int:
-    """Open a regular file, and nothing else: a fifo or device put in its place must not hang."""
+    """Open a regular file; raise OSError for anything else.
+
+    A fifo or a device that somebody put in its place must not block us.
+    """
     fd = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)

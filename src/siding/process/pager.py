@@ -1,4 +1,4 @@
-"""A pager: the one child that shares our terminal."""
+"""Start a pager, which shares our terminal with us."""
 
 import os
 import subprocess
@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 
 
 class Pager:
-    """A running pager that reads what is written to `fd`. The caller closes `fd`, then waits."""
+    """A running pager that shows what the caller writes to `fd`.
+
+    The caller closes `fd` and then calls `wait`.
+    """
 
     def __init__(self, process: "subprocess.Popen[bytes]", fd: int) -> None:
         self._process = process
         self.fd = fd
 
     def wait(self) -> None:
-        """Wait until the person leaves the pager; Ctrl-C is the pager's to handle."""
+        """Wait until the person leaves the pager; ignore Ctrl-C, which the pager handles itself."""
         while True:
             try:
                 self._process.wait()

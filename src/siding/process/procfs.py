@@ -1,4 +1,4 @@
-"""Linux: what /proc says about processes, adopting orphans, and signalling without mistakes."""
+"""Linux: read processes from /proc, adopt orphans, and signal exactly the process meant."""
 
 import os
 import signal
@@ -12,22 +12,23 @@ from siding.process.status import Status
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
-_adopting = 0  # runs that need it; it is a setting of the whole process
+_adopting = 0  # how many runs need it now; being a subreaper is a setting of the whole process
 _adopted_before = 0
 _adopting_lock = allocate_lock()
 _ENVIRONMENT_LIMIT = 4 << 20  # the kernel allows an environment of about this size
 
 
 def read_status(pid: int) -> Status | None:
-    """Return a living process's status; None when it is gone or only waits to be reaped."""
+    """Return a living process's status; None when it is gone or a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             line = file.read(1024)
     except OSError:
         return None
+    # The name is in parentheses and may hold blanks and parentheses itself.
     name_start, name_end = line.find(b"("), line.rfind(b")")
     fields = line[name_end + 2 :].split()
-    # A leader that ended while its threads go on is "Z" too, with threads left.
+    # A leader that ended while its threads go on is "Z" too, but num_threads counts them.
     if fields[0] in b"ZX" and int(fields[17]) <= 1:
         return None
     return Status(
@@ -41,15 +42,18 @@ def read_status(pid: int) -> Status | None:
 
 
 def all_processes() -> dict[int, Status]:
-    """Return every living process by pid. Not one moment: some may have come or gone meanwhile."""
+    """Return every living process by pid.
+
+    Reading takes a while: processes may start or end meanwhile, so this is no atomic snapshot.
+    """
     found = (read_status(int(name)) for name in os.listdir("/proc") if name.isdecimal())
     return {status.pid: status for status in found if status is not None}
 
 
 def has_token(pid: int, token: str) -> bool:
-    """Whether the process was started with this step's token in its environment.
+    """Return whether the process was started with this step's token in its environment.
 
-    False for processes whose environment we may not read (another user's).
+    False for a process whose environment we may not read, because it is another user's.
     """
     try:
         with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
@@ -66,15 +70,15 @@ def has_token(pid: int, token: str) -> bool:
 
 
 def send_signal(status: Status, number: int) -> bool:
-    """Signal exactly this process, never a later one with its pid.
+    """Send a signal to exactly this process, never to a later one with the same pid.
 
-    Returns False when we may not signal it; True when it was signalled or is gone.
+    Returns False when we have no permission, True when it was signalled or is gone.
     """
     try:
         handle = os.pidfd_open(status.pid)
     except ProcessLookupError:
         return True
-    except OSError:  # no pidfds here (kernel before 5.3, a sandbox): the check alone must do
+    except OSError:  # no pidfds (Linux before 5.3, a sandbox): rely on the start time alone
         handle = None
     try:
         current = read_status(status.pid)
@@ -96,11 +100,11 @@ def send_signal(status: Status, number: int) -> bool:
 
 @contextmanager
 def adopting_orphans() -> Iterator[None]:
-    """While inside, descendants whose parent ends become our children instead of init's.
+    """Inside the `with`, descendants whose parent ends become our children instead of init's.
 
-    That keeps daemons findable whatever they do to their session and environment. When the last
-    of several that overlap is left, the setting found by the first is put back; orphans adopted
-    meanwhile stay our children until we end.
+    So a daemon is found whatever it does to its session and environment. Several of these may
+    overlap; the last one to end restores the setting that the first one found. Adopted orphans
+    stay our children until we end.
     """
     global _adopting, _adopted_before
     with _adopting_lock:
@@ -117,8 +121,11 @@ def adopting_orphans() -> Iterator[None]:
 
 
 def _set_subreaper(on: int) -> int:
-    """Set it and return what it was. A kernel that refuses leaves only the tokens."""
-    import ctypes  # here, because recovery looks for processes at every start and needs none
+    """Set whether we are a child subreaper, and return what it was before.
+
+    If the kernel refuses, orphans are found by their tokens only.
+    """
+    import ctypes  # imported here: recovery uses this module at every start and not this function
 
     libc = ctypes.CDLL(None, use_errno=True)
     before = ctypes.c_int(0)
@@ -129,18 +136,19 @@ def _set_subreaper(on: int) -> int:
 
 
 def reap_adopted(commands: frozenset[int]) -> int:
-    """Reap adopted orphans that ended, and nothing that somebody here waits for; return how many.
+    """Reap adopted orphans that ended, and return how many.
 
-    Our own helpers live in our session, and everything a command starts lives in another (the
-    command is a session leader): that tells them apart even when they are dead.
-    ``commands`` are commands under way, which their own run waits for.
+    It never reaps a process that other code waits for: neither one of ``commands``, the pids of
+    running commands, nor one of our helpers. Helpers live in our session. Everything a command
+    starts lives in another one, because the command is a session leader. The kernel tells the
+    session of a dead child too.
     """
     reaped = 0
     while True:
         try:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             if ended is None or ended.si_pid in commands or _is_ours(ended.si_pid):
-                return reaped  # only the first is seen; what is behind it is reaped another time
+                return reaped  # WNOWAIT shows only the first dead child; the others come later
             os.waitpid(ended.si_pid, os.WNOHANG)
         except ChildProcessError:
             return reaped
@@ -148,12 +156,12 @@ def reap_adopted(commands: frozenset[int]) -> int:
 
 
 def chase_adopted(commands: frozenset[int], seconds: float) -> None:
-    """Kill adopted orphans as fast as they come, for a moment.
+    """Kill adopted orphans as fast as they come, for `seconds`.
 
-    A process that forks and ends without pause, in a new session each time, is another one
-    whenever it is looked at. Each becomes our child the moment its parent ends, and a child we
-    have not waited for cannot lose its pid, so it is killed without the usual checks: they take
-    longer than it lives.
+    A process that forks and ends without pause, each time in a new session, has another pid
+    whenever we look. Each new one becomes our child when its parent ends. The pid of a child that
+    we have not waited for cannot be reused, so it can be killed without the checks of
+    `send_signal`, which take longer than the process lives.
     """
     lists = [f"/proc/self/task/{thread}/children" for thread in os.listdir("/proc/self/task")]
     end = time.monotonic() + seconds
@@ -169,7 +177,7 @@ def chase_adopted(commands: frozenset[int], seconds: float) -> None:
 
 
 def no_children() -> bool:
-    """Whether we have no child at all: then nothing we adopted lives either."""
+    """Return whether we have no child at all, and so no adopted orphan either."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -181,10 +189,10 @@ def _listed(name: str) -> list[int]:
     try:
         with open(name, "rb", buffering=0) as file:
             return [int(pid) for pid in file.read(1 << 16).split()]
-    except OSError:  # the thread ended, or this kernel does not list children
+    except OSError:  # the thread ended, or the kernel has no CONFIG_PROC_CHILDREN
         return []
 
 
 def _is_ours(child: int) -> bool:
-    """Whether a child, dead or alive, is a helper of ours."""
+    """Return whether a child, dead or alive, is in our session and so one of our helpers."""
     return os.getsid(child) == os.getsid(0)

@@ -1,7 +1,7 @@
-"""Where there is no /proc (macOS): what `ps` says, with the functions of `procfs`.
+"""The functions of `procfs` for systems without /proc (macOS), from the output of `ps`.
 
-Best effort, and not tested here. Start times have a resolution of one second; environments are
-not looked at; an orphan that left both its parent and its process group is not found.
+No test runs this on macOS. Start times have a resolution of one second, environments cannot be
+read, and an orphan that left its process group is not found.
 """
 
 import os
@@ -29,17 +29,17 @@ def all_processes() -> dict[int, Status]:
 
 
 def read_status(pid: int) -> Status | None:
-    """Return a living process's status; None when it is gone or only waits to be reaped."""
+    """Return a living process's status; None when it is gone or a zombie."""
     return all_processes().get(pid)
 
 
 def has_token(pid: int, token: str) -> bool:  # noqa: ARG001 - the same shape as on Linux
-    """Never: `ps` shows no environments."""
+    """Return False: `ps` shows no environments."""
     return False
 
 
 def send_signal(status: Status, number: int) -> bool:
-    """Signal a process just listed; False when we may not."""
+    """Signal a process that was just listed; return False when we have no permission."""
     try:
         os.kill(status.pid, number)
     except ProcessLookupError:
@@ -51,21 +51,21 @@ def send_signal(status: Status, number: int) -> bool:
 
 @contextmanager
 def adopting_orphans() -> Iterator[None]:
-    """There are no subreapers here: orphans go to launchd and are found by their group only."""
+    """Do nothing: macOS has no subreapers, so orphans go to launchd and only their group tells."""
     yield
 
 
 def reap_adopted(commands: frozenset[int]) -> int:  # noqa: ARG001 - the same shape as on Linux
-    """Nothing is ever adopted here."""
+    """Return 0: nothing is ever adopted on macOS."""
     return 0
 
 
 def chase_adopted(commands: frozenset[int], seconds: float) -> None:
-    """Nothing is ever adopted here."""
+    """Do nothing: nothing is ever adopted on macOS."""
 
 
 def no_children() -> bool:
-    """Never certain here: an orphan is not our child."""
+    """Return False: an orphan is not our child on macOS, so one may always be left."""
     return False
 
 

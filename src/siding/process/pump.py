@@ -1,4 +1,4 @@
-"""Moving bytes between a command and the caller. Nothing here waits, but for the disk."""
+"""Move bytes between a command and the caller. Only writing to the disk can block."""
 
 import os
 
@@ -8,16 +8,17 @@ from siding.process.screen import ScreenWriter
 from siding.process.terminal import ScreenModes
 
 _STDERR_SIZE = 1 << 18
-_READS = 32  # in a row; the screen should not wait for more
+_READS = 32  # reads in a row before the screen gets what was read
 _TYPED_SIZE = 4096
 _END_OF_FILE = b"\x04"  # Ctrl-D, what a terminal takes for the end of its input
 
 
 class Channel:
-    """One stream of a command: from ``fd`` into the artifact, then onto the screen.
+    """One stream of a command: bytes from ``fd`` go into the artifact, then onto the screen.
 
-    ``slave`` is the command's side of a terminal, held open until the command ends: a terminal
-    nobody has open for a moment would look like its end, and closing ours would hang up on it.
+    ``slave`` is the command's side of a terminal. We hold it open until the command ends. Without
+    that, reading the master fails with EIO whenever no process has the slave open for a moment,
+    which looks like the end of the output.
     """
 
     def __init__(
@@ -33,7 +34,7 @@ class Channel:
         self.fd = fd
         self.screen = screen
         self.open = True
-        self.moved = 0  # bytes that came
+        self.moved = 0  # bytes read so far
         self._slave = slave
         self._recorder = recorder
         self._stderr = bytearray(_STDERR_SIZE) if stderr else None
@@ -46,7 +47,7 @@ class Channel:
         return bool(self.screen.pending)
 
     def pump(self) -> bool:
-        """Move what is there, up to a buffer; return whether there was anything."""
+        """Move the bytes that are there, up to one buffer; return whether there were any."""
         buffer = self._borrow()
         data = self._fill(memoryview(buffer))
         if not data:
@@ -63,15 +64,18 @@ class Channel:
         return True
 
     def _fill(self, view: memoryview) -> memoryview:
-        """Read until nothing is there at the moment. A terminal hands out 4 kB at a time, and
-        what follows costs about the same for 4 kB as for a hundred."""
+        """Read until no byte is there at the moment, and return what was read.
+
+        A terminal returns at most 4 kB for each read, and recording and showing 100 kB costs about
+        as much as for 4 kB.
+        """
         size = 0
         for _ in range(_READS):
             try:
                 more = os.readv(self.fd, [view[size:]])
             except BlockingIOError:
                 break
-            except OSError:  # EIO: nobody has the other side of a terminal open any more
+            except OSError:  # EIO on Linux: no process has the other side of the terminal open
                 more = 0
             if more == 0:
                 self.close()
@@ -82,7 +86,7 @@ class Channel:
         return view[:size]
 
     def command_ended(self) -> None:
-        """From now on the end of the stream is when the last process has closed it."""
+        """Close our copy of the terminal's slave: the stream ends with its last process now."""
         if self._slave is not None:
             os.close(self._slave)
             self._slave = None
@@ -94,7 +98,7 @@ class Channel:
             os.close(self.fd)
 
     def restore_screen(self) -> None:
-        """Switch off what a full-screen program that did not end by itself left on."""
+        """Switch off the screen modes that a killed full-screen program left on."""
         if self._modes is not None and self.screen.shows:
             self.screen.show(memoryview(self._modes.reset()))
 
@@ -107,10 +111,10 @@ class Channel:
 
 
 class TerminalInput:
-    """The caller's input, typed into the command's terminal.
+    """Types the caller's input into the command's terminal.
 
-    With `StdinPlan.NULL` that is one end-of-file and nothing else; a file or pipe is followed
-    by one.
+    With `StdinPlan.NULL` it types one end-of-file (Ctrl-D) and nothing else. After the end of a
+    file or pipe it types an end-of-file too.
     """
 
     def __init__(self, fd: int, master: int, plan: StdinPlan) -> None:
@@ -122,7 +126,7 @@ class TerminalInput:
         self._last = b"\n"
 
     def read(self) -> None:
-        """Take what was typed. Call when ``fd`` is readable and nothing is pending."""
+        """Read what was typed. Call this when ``fd`` is readable and nothing is pending."""
         try:
             data = os.read(self.fd, _TYPED_SIZE)
         except OSError:  # the terminal is gone
@@ -131,12 +135,12 @@ class TerminalInput:
             self._last = data[-1:]
         else:
             self.open = False
-            # The first one only hands over a line that was begun.
+            # After an unfinished line the first Ctrl-D only submits that line; the second ends.
             data = _END_OF_FILE * (1 if self._last == b"\n" else 2) if self._ends else b""
         self.pending += data
 
     def send(self) -> None:
-        """Type what is pending, as far as the command's terminal takes it."""
+        """Write the pending bytes to the command's terminal, as many as it takes."""
         try:
             sent = os.write(self.master, self.pending)
         except BlockingIOError:

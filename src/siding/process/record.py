@@ -1,9 +1,8 @@
-"""Running the user's command: shown and recorded at once, and nothing left behind unseen.
+"""Run the user's command: show and record its output, and list the processes it leaves behind.
 
-When Siding itself is killed with SIGKILL, nothing is ended at that moment. The command goes on
-until it writes to a pipe nobody reads; the artifact holds everything that had been read
-(`output_files.recover_output` brings it into its final form), and `tree.end_token` ends what
-still lives.
+If Siding itself is killed with SIGKILL, the command goes on until it writes to a pipe that nobody
+reads. The artifact holds everything that had been read; `output_files.recover_output` brings it
+into its final form, and `tree.end_token` ends the processes that still live.
 """
 
 import signal
@@ -33,26 +32,29 @@ from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
 from siding.process.signals import SignalInbox
 from siding.process.spawn import Child, spawn_in_terminal, spawn_piped
+from siding.process.spawn_plan import SpawnPlan
 from siding.process.tree import TERM_GRACE_S, Ended, Tree, end_all, info
-from siding.process.wall import Wall
 
 if sys.platform == "linux":
     from siding.process.procfs import adopting_orphans
 else:
     from siding.process.ps import adopting_orphans
 
-TIMEOUT_EXIT_CODE = 124  # as timeout(1) has it
+TIMEOUT_EXIT_CODE = 124  # the one of timeout(1)
 if TYPE_CHECKING:
     from siding.process.sandbox.start import Sandboxed
 
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
-_WARDEN_S = 2.0  # the kernel ends all of a namespace at once, but a swapped-out one takes time
-_SETTLE_S = 0.05  # for what ends together with the command, before it counts as left running
+_WARDEN_S = 2.0  # the kernel kills a whole PID namespace at once, but swapped-out ones take time
+_SETTLE_S = 0.05  # processes that end this soon after the command do not count as left running
 
 
-class Fence(NamedTuple):
-    """What a run may take and reach. ``grows`` are the directories whose growth the limit on the
-    disk means; whoever made the sandbox closes it."""
+class RunSandbox(NamedTuple):
+    """The limits of a run and, if it has one, its sandbox.
+
+    ``grows`` are the directories that the limit on the disk measures. The caller, who made the
+    sandbox, closes it.
+    """
 
     limits: Limits = Limits()
     grows: tuple[Path, ...] = ()
@@ -69,33 +71,33 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     token: str,
     on_started: Callable[[int], None] | None = None,
     grace_s: float = TERM_GRACE_S,
-    fence: Fence | None = None,
+    sandbox: RunSandbox | None = None,
 ) -> Outcome:
-    """Run a command to its end and record what it writes; ``recorder.streams`` says how.
+    """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
-    Input: ``stdin`` decides. In a PTY the command's input is always its terminal: the caller's
-    keys with ``TERMINAL``, the caller's file or pipe with an end-of-file behind it with
-    ``INHERIT``, an end-of-file alone with ``NULL``.
+    Input: ``stdin`` decides. In a PTY the command always reads its terminal. It gets the caller's
+    keys with ``TERMINAL``, the caller's file or pipe and then an end-of-file with ``INHERIT``, and
+    an end-of-file alone with ``NULL``.
 
-    Output: what is read goes into the artifact, then onto the screen. A slow screen slows the
-    command down; a screen that is gone, or a disk that is full, does not stop it. Once the
-    command has ended, a process it left behind that holds a pipe open is not waited for.
+    Output: every byte goes into the artifact, then onto the screen. A slow screen slows the
+    command down; a screen that is gone, or a disk that is full, does not stop it. When the command
+    has ended, a process it left behind that holds a pipe open is not waited for.
 
     Ending: Ctrl-C (SIGINT to us) is passed to the command's group once. A second one, SIGTERM,
     SIGHUP or SIGQUIT to us, or the timeout, ends everything the command started: SIGTERM,
-    ``grace_s`` seconds, SIGKILL, and not more than five seconds to see it gone. After an
-    interruption whatever outlives the command is ended too; after a normal end it is left, and
+    ``grace_s`` seconds, SIGKILL, and at most five seconds to see it gone. After an interruption
+    processes that outlive the command are ended too; after a normal end they are left running and
     listed. In a PTY the caller's Ctrl-C, Ctrl-Z and Ctrl-\\ are bytes for the command.
 
-    ``fence`` holds its limits, which end the run as the timeout does, and its sandbox: nothing
-    outlives a run in one that has a warden.
+    ``sandbox`` holds the run's limits, which end it as the timeout does, and its sandbox. Nothing
+    outlives a run in a sandbox that has a warden.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command's pid right after the
-    start. Must be called from the main thread for signals to be handled.
+    start. Call this from the main thread, or signals are not handled.
 
-    Raises OSError when the artifact cannot be created: then nothing was started. If anything
-    else is raised (by ``on_started``, say), everything that was started has been ended.
+    Raises OSError when the artifact cannot be created; nothing was started then. If anything else
+    is raised (by ``on_started``, say), everything that was started has been ended.
     """
     command = _marked(command, token)
     recorder.open()
@@ -108,9 +110,9 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         stack.enter_context(adopting_orphans())
         tree = Tree(token, adopting=True)
         stack.callback(tree.close)
-        sandboxed = None if fence is None else fence.sandboxed
+        sandboxed = None if sandbox is None else sandbox.sandboxed
         side = _Side(stack, screen, stdin, recorder, sandboxed)
-        watch = None if fence is None else LimitWatch(fence.limits, tree, fence.grows)
+        watch = None if sandbox is None else LimitWatch(sandbox.limits, tree, sandbox.grows)
         try:
             child = side.start(command, program)
         except OSError as error:
@@ -164,7 +166,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
 
 
 class _Side:
-    """The caller's side of one run: screens, keyboard, and what connects them to the command."""
+    """Connects the caller's screen and keyboard with the command's pipes or terminal."""
 
     def __init__(
         self,
@@ -188,16 +190,16 @@ class _Side:
         if self._recorder.streams is StreamPlan.PTY:
             return self._start_in_terminal(command, program)
         stdin = None if self._stdin is StdinPlan.NULL else self._screen.stdin
-        wall = self._wall(command, program, tty=False)
+        plan = self._spawn_plan(command, program, tty=False)
         piped = spawn_piped(
-            *((command, program) if wall is None else wall[:2]), stdin=stdin, wall=wall
+            *((command, program) if plan is None else plan[:2]), stdin=stdin, plan=plan
         )
         self._connect(piped.stdout, self._screen.stdout)
         self._connect(piped.stderr, self._screen.stderr, stderr=True)
         return piped.child
 
     def resize(self) -> None:
-        """Pass the size of the caller's window on."""
+        """Give the command's terminal the size of the caller's window, if that changed."""
         if self.typed is not None and self.channels[0].open:
             size = self._window_size()
             if size != self._size:
@@ -209,7 +211,7 @@ class _Side:
             channel.restore_screen()
 
     def notes(self) -> list[str]:
-        """Say what was not shown."""
+        """Return a sentence for each stream that was not shown to its end."""
         found = []
         for name, channel in zip(("stdout", "stderr"), self.channels, strict=False):
             if channel.screen.gone is not None:
@@ -225,12 +227,12 @@ class _Side:
         self._size = self._window_size()
         if "TERM" not in command.env:
             command = command._replace(env={**command.env, "TERM": _DEFAULT_TERM})
-        wall = self._wall(command, program, tty=True)
+        spawn_plan = self._spawn_plan(command, program, tty=True)
         started = spawn_in_terminal(
-            *((command, program) if wall is None else wall[:2]),
+            *((command, program) if spawn_plan is None else spawn_plan[:2]),
             size=self._size,
             like=like,
-            wall=wall,
+            plan=spawn_plan,
         )
         self._connect(started.master, self._screen.stdout, slave=started.slave)
         if own:
@@ -239,10 +241,12 @@ class _Side:
         self.typed = TerminalInput(fd, started.master, plan)
         return started.child
 
-    def _wall(self, command: Command, program: lookup.Program, *, tty: bool) -> Wall | None:
+    def _spawn_plan(
+        self, command: Command, program: lookup.Program, *, tty: bool
+    ) -> SpawnPlan | None:
         if self._sandboxed is None:
             return None
-        return self._sandboxed.wall(command, program, tty=tty)
+        return self._sandboxed.spawn_plan(command, program, tty=tty)
 
     def _connect(
         self, fd: int, shown_on: int | None, *, stderr: bool = False, slave: int | None = None
@@ -268,7 +272,7 @@ def _marked(command: Command, token: str) -> Command:
 
 
 def _abort(child: Child, tree: Tree, channels: list[Channel], recorder: OutputFiles) -> None:
-    """Something went wrong on our side: leave nothing running, keep what was recorded."""
+    """End everything after an error on our side, and keep what was recorded."""
     for channel in channels:
         channel.close()
     end_all(tree)
@@ -277,7 +281,10 @@ def _abort(child: Child, tree: Tree, channels: list[Channel], recorder: OutputFi
 
 
 def _await_the_end(tree: Tree) -> None:
-    """Wait for what ends because its warden did; what takes longer is ended by hand."""
+    """Wait until the processes of the sandbox have ended with their warden, bwrap.
+
+    The kernel kills them then. After `_WARDEN_S` seconds we kill those that are left.
+    """
     end = time.monotonic() + _WARDEN_S
     while tree.left():
         if time.monotonic() > end:
@@ -294,7 +301,7 @@ def _left_running(tree: Tree) -> tuple[ProcessInfo, ...]:
 
 
 def _ending(drive: Drive) -> tuple[Ending, int]:
-    """Say how it ended, and by which signal if by one."""
+    """Return how the run ended, and the number of the signal that ended it; 0 without one."""
     if drive.breach is not None:
         return Ending.LIMIT, 0
     if drive.timed_out:

@@ -1,9 +1,9 @@
-"""Showing output without ever standing still on the screen.
+"""Show output without blocking on a slow screen.
 
-A terminal halted by Ctrl-S or a pager that is not read would block a plain write, and with it
-timeouts and signals. Pipes and terminals are therefore opened a second time for ourselves, as
-non-blocking; setting O_NONBLOCK on the caller's own descriptor would change it for everybody who
-shares it. Where that is not possible (sockets, macOS) writes may block.
+A plain write blocks when the terminal is halted by Ctrl-S or a pager does not read; timeouts and
+signals would then wait too. So pipes and terminals are opened a second time, as non-blocking.
+Setting O_NONBLOCK on the caller's descriptor would set it for every process that shares it. Where
+opening again is not possible (sockets, macOS) writes may block.
 """
 
 import os
@@ -12,11 +12,11 @@ import sys
 
 
 class ScreenWriter:
-    """One descriptor of the caller's to show output on; None shows nothing.
+    """Shows output on one of the caller's descriptors; None shows nothing.
 
-    While `pending` is set the screen is slow: the caller should read no further until `flush`
-    has sent it. When the screen is gone (its reader ended, the terminal was closed) `gone` says
-    so and everything is dropped from then on; that is no error of the command's.
+    While `pending` is not empty the screen is slow, and the caller should read no more output
+    until `flush` has sent it. When the screen is gone (its reader ended, the terminal was closed)
+    `gone` holds the reason and later output is dropped; the command goes on.
     """
 
     def __init__(self, fd: int | None) -> None:
@@ -38,7 +38,7 @@ class ScreenWriter:
         return self._fd
 
     def show(self, data: memoryview) -> None:
-        """Send what the screen takes; keep a copy of the rest in `pending`."""
+        """Write as much as the screen takes; keep a copy of the rest in `pending`."""
         if not self.shows:
             return
         assert not self.pending
@@ -50,13 +50,13 @@ class ScreenWriter:
                 self.pending = bytes(data[sent:])
 
     def flush(self) -> None:
-        """Send more of what is pending."""
+        """Write as much of `pending` as the screen takes."""
         pending = memoryview(self.pending)
         sent = self._send(pending)
         self.pending = bytes(pending[sent:]) if self.shows else b""
 
     def hurry(self) -> None:
-        """From now on drop what the screen does not take at once."""
+        """From now on drop the bytes that the screen does not take at once."""
         self._hurry = True
         if self.pending:
             self.flush()
@@ -81,7 +81,7 @@ class ScreenWriter:
 
 
 def _reopened(fd: int) -> int:
-    """Open what ``fd`` is once more, non-blocking; -1 when there is no need or no way."""
+    """Open the pipe or terminal behind ``fd`` again, non-blocking; -1 for anything else."""
     try:
         mode = os.fstat(fd).st_mode
         if sys.platform != "linux" or not (stat.S_ISFIFO(mode) or os.isatty(fd)):

@@ -1,22 +1,21 @@
-"""Signals to us while a command runs, as something a poll loop can wait for."""
+"""Collect the signals sent to us while a command runs, so that a poll loop can wait for them."""
 
 import os
 import signal
 from types import FrameType, TracebackType
 from typing import Self
 
-# SIGQUIT too: in piped mode the terminal sends it to us only, and the command would be left alone.
+# SIGQUIT too: in piped mode Ctrl-\ reaches only us, and the command would go on after our death.
 ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
 _WATCHED = ENDING | {signal.SIGINT, signal.SIGCHLD, signal.SIGWINCH}
 
 
 class SignalInbox:
-    """While entered, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH and SIGCHLD are collected
-    instead of acted on.
+    """Collects SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH and SIGCHLD inside its `with` block.
 
-    A signal that was ignored when we came stays ignored (`nohup`, a background job of a script).
-    Python lets only the main thread handle signals: in another thread nothing is collected,
-    ``active`` is False, and the caller has to look at its child now and then.
+    A signal that was ignored before stays ignored (`nohup`, a script's background job). Python
+    handles signals in the main thread only. In another thread nothing is collected, ``active`` is
+    False, and the caller has to poll its child.
     """
 
     def __init__(self) -> None:
@@ -64,4 +63,4 @@ class SignalInbox:
 
 
 def _collected(_number: int, _frame: FrameType | None) -> None:
-    """The wakeup descriptor has it already."""
+    """Do nothing: Python has already written the signal's number to the wakeup descriptor."""

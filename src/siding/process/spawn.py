@@ -1,10 +1,11 @@
-"""Starting the user's command: through pipes, or in a terminal of its own.
+"""Start the user's command, through pipes or in a terminal of its own.
 
-Either way it leads a session of its own, so it and what it starts can be told from our helpers
-and be signalled as a whole, and no Ctrl-C of ours reaches it by accident.
+Either way the command leads a session of its own. So its processes can be told from our helpers
+and signalled as a whole, and a Ctrl-C for us does not reach them by accident.
 
-A fork of our own: only the child itself can take a terminal, or change its directory, and the
-import of `subprocess` takes longer than most of what Siding does around a command.
+This module forks and execs by itself. Only the child can take a terminal or change its directory,
+which `posix_spawn` does not offer; and importing `subprocess` takes longer than most of what Siding
+does around a command.
 """
 
 import errno
@@ -18,12 +19,14 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 
 from siding.process.command import Command, WindowSize
 from siding.process.lookup import Program, is_plain_script
+from siding.process.spawn_plan import SpawnPlan
 from siding.process.terminal import set_window_size
-from siding.process.wall import Wall
 
-_MOST_DESCRIPTORS = 4096  # what a shell left open for us is below; ours close themselves on exec
+# The child closes the descriptors below this one, which a shell may have left open for us. Ours are
+# close-on-exec (PEP 446), so that a higher limit would only cost time.
+_MOST_DESCRIPTORS = 4096
 _LAST_STANDARD = 2
-PIPE_BYTES = 1 << 20  # the most an ordinary user may ask for; a command rarely waits for us then
+PIPE_BYTES = 1 << 20  # Linux allows a user this much (pipe-max-size); the default is 64 kB
 
 
 class Child(Protocol):
@@ -33,7 +36,7 @@ class Child(Protocol):
     def pid(self) -> int: ...
 
     def poll(self) -> int | None:
-        """Reap it if it ended; return its exit status, negative for a signal."""
+        """Reap the command if it ended. Return its exit status, -N for signal N; else None."""
         ...
 
 
@@ -44,7 +47,7 @@ class Piped(NamedTuple):
 
 
 class InTerminal(NamedTuple):
-    """``master`` is our end of the command's terminal, ``slave`` the command's."""
+    """A command in a terminal: ``master`` is our end of it, ``slave`` the command's."""
 
     child: Child
     master: int
@@ -52,14 +55,17 @@ class InTerminal(NamedTuple):
 
 
 def spawn_piped(
-    command: Command, program: Program, *, stdin: int | None, wall: Wall | None = None
+    command: Command, program: Program, *, stdin: int | None, plan: SpawnPlan | None = None
 ) -> Piped:
-    """Start the command with pipes; ``stdin`` None is /dev/null. Raises OSError as exec does."""
+    """Start the command with pipes for its outputs; with ``stdin`` None it reads /dev/null.
+
+    Raises OSError with the errno that exec gave.
+    """
     stdout, child_stdout = _large_pipe()
     stderr, child_stderr = _large_pipe()
     try:
         child = _fork_exec(
-            command, program, lambda: _take_pipes(stdin, child_stdout, child_stderr), wall
+            command, program, lambda: _take_pipes(stdin, child_stdout, child_stderr), plan
         )
     except BaseException:
         os.close(stdout)
@@ -77,11 +83,12 @@ def spawn_in_terminal(
     *,
     size: WindowSize,
     like: list[Any] | None,
-    wall: Wall | None = None,
+    plan: SpawnPlan | None = None,
 ) -> InTerminal:
-    """Start the command in a new terminal of this size; ``like`` are settings to begin with.
+    """Start the command in a new terminal of this size.
 
-    Raises OSError as exec does.
+    ``like`` are its first settings, from `terminal.attributes`. Raises OSError with the errno that
+    exec gave.
     """
     master, slave = os.openpty()
     try:
@@ -90,12 +97,12 @@ def spawn_in_terminal(
             termios.tcsetattr(slave, termios.TCSANOW, like)
 
         def connect() -> None:
-            if wall is not None and wall.takes_terminal:
+            if plan is not None and plan.takes_terminal:
                 _take_pipes(slave, slave, slave)
             else:
                 os.login_tty(slave)
 
-        child = _fork_exec(command, program, connect, wall)
+        child = _fork_exec(command, program, connect, plan)
         os.set_blocking(master, False)
     except BaseException:
         os.close(master)
@@ -105,7 +112,7 @@ def spawn_in_terminal(
 
 
 class _Forked:
-    """A child of our own fork."""
+    """A child that this module forked."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -120,17 +127,21 @@ class _Forked:
 
 
 def _fork_exec(
-    command: Command, program: Program, connect: Callable[[], None], wall: Wall | None
+    command: Command, program: Program, connect: Callable[[], None], plan: SpawnPlan | None
 ) -> _Forked:
-    """Start the command; `connect` gives the child its session and standard descriptors."""
+    """Fork, and exec the command in the child; raise the child's OSError here.
+
+    `connect` runs in the child and gives it a session and its standard descriptors. The child
+    reports an errno through a pipe that a successful exec closes.
+    """
     environment = {os.fsencode(k): os.fsencode(v) for k, v in command.env.items()}
     reading, writing = os.pipe()
-    if writing <= _LAST_STANDARD:  # a standard descriptor is closed here: keep out of their way
+    if writing <= _LAST_STANDARD:  # one of ours is closed; the child will put its own stream there
         low, writing = writing, fcntl.fcntl(writing, fcntl.F_DUPFD_CLOEXEC, _LAST_STANDARD + 1)
         os.close(low)
     pid = os.fork()
     if pid == 0:
-        _become(command, program, connect, environment, writing, wall)
+        _become(command, program, connect, environment, writing, plan)
     os.close(writing)
     with open(reading, "rb") as failed:
         number = failed.read()
@@ -146,16 +157,16 @@ def _become(
     connect: Callable[[], None],
     environment: dict[bytes, bytes],
     failed: int,
-    wall: Wall | None,
+    plan: SpawnPlan | None,
 ) -> NoReturn:
-    """In the child: connect, and exec. Reports an errno on ``failed``."""
+    """In the child: connect and exec; write the errno to ``failed`` if that does not succeed."""
     try:
         _restore_signals()
         connect()
         os.chdir(command.cwd)
-        if wall is not None and wall.enter is not None:
-            wall.enter()
-        _close_all_but(failed, () if wall is None else wall.keep)
+        if plan is not None and plan.enter is not None:
+            plan.enter()
+        _close_all_but(failed, () if plan is None else plan.keep)
         try:
             os.execve(program.path, command.argv, environment)
         except OSError as error:
@@ -169,7 +180,7 @@ def _become(
 
 
 def _close_all_but(failed: int, keep: tuple[int, ...]) -> None:
-    """In the child: close every descriptor but the standard ones and these; `keep` outlive exec."""
+    """In the child: close all descriptors but 0 to 2, `failed` and `keep`; exec keeps `keep`."""
     for fd in keep:
         os.set_inheritable(fd, True)
     below = _LAST_STANDARD
@@ -180,17 +191,17 @@ def _close_all_but(failed: int, keep: tuple[int, ...]) -> None:
 
 
 def _take_pipes(stdin: int | None, stdout: int, stderr: int) -> None:
-    """In the child: lead a session, with these as the standard descriptors."""
+    """In the child: start a session, with these as the standard descriptors."""
     os.setsid()
     given = [os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin, stdout, stderr]
-    # First out of the way of each other: one of them may be where another has to go.
+    # Copy all above 2 first: one of them may have the number that another one gets.
     moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, _LAST_STANDARD + 1) for fd in given]
     for number, fd in enumerate(moved):
         os.dup2(fd, number)
 
 
 def _restore_signals() -> None:
-    """Undo what Python ignores at its start, as `subprocess` does; let go of our inbox."""
+    """In the child: restore the signals that Python ignores, and drop our wakeup descriptor."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if hasattr(signal, "SIGXFSZ"):
@@ -203,5 +214,5 @@ def _large_pipe() -> tuple[int, int]:
         try:
             fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except OSError:
-            pass  # this user's pipes are large enough already; an ordinary one works as well
+            pass  # EPERM: the user's pipes use all the memory they may; 64 kB work as well
     return reading, writing

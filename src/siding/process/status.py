@@ -1,10 +1,13 @@
-"""What we know of one process at one moment."""
+"""The status of a process, as `procfs` and `ps` return it."""
 
 from typing import NamedTuple
 
 
 class Status(NamedTuple):
-    """A living process. ``started`` tells it from a later one with the same pid."""
+    """A living process.
+
+    ``started`` is its start time. It tells the process from a later one with the same pid.
+    """
 
     pid: int
     name: str

@@ -1,4 +1,4 @@
-"""What a command should read."""
+"""Decide what a command reads as its standard input."""
 
 import fcntl
 import os
@@ -12,8 +12,11 @@ from siding.process.command import StdinPlan
 
 
 class StdinChoice(NamedTuple):
-    """``ignored_pipe``: there is an open pipe on which nothing came; the command will not see it,
-    and the front end should say so."""
+    """The decision about standard input.
+
+    ``ignored_pipe`` is True when the caller's input is an open pipe on which nothing came. The
+    command does not get it, and the front end should say so.
+    """
 
     plan: StdinPlan
     ignored_pipe: bool
@@ -22,14 +25,14 @@ class StdinChoice(NamedTuple):
 def stdin_plan(fd: int, *, explicit: bool | None = None, wait_s: float = 0.1) -> StdinChoice:
     """Decide whether the caller's input ``fd`` is meant for the command.
 
-    ``explicit`` is the caller's own word, if there is one. Otherwise: a terminal, a file and a
-    pipe or socket on which data is there within ``wait_s`` are; a pipe that is open and silent is
-    not. Many callers leave such a pipe open for ever, and real agents read until it closes.
-    Reads nothing.
+    ``explicit`` is the caller's own decision, if there is one. Without it, a terminal and a file
+    are meant for the command, and so is a pipe or socket on which data arrives within ``wait_s``
+    seconds. An open pipe without data is not: many callers leave one open for ever, and agents
+    read it until it closes. This reads no byte.
     """
     try:
         mode = os.fstat(fd).st_mode
-    except OSError:  # there is no such descriptor
+    except OSError:  # the descriptor is closed
         return StdinChoice(plan=StdinPlan.NULL, ignored_pipe=False)
     if explicit is False or _is_dev_null(fd):
         return StdinChoice(plan=StdinPlan.NULL, ignored_pipe=False)
@@ -46,7 +49,7 @@ def _look_at_pipe(fd: int, wait_s: float) -> StdinChoice:
     if not poller.poll(wait_s * 1000):
         return StdinChoice(plan=StdinPlan.NULL, ignored_pipe=True)
     waiting = struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
-    # Closed and empty is the same as /dev/null; a socket that is to be accepted is not data.
+    # A closed, empty pipe is the same as /dev/null. A listening socket polls readable without data.
     plan = StdinPlan.INHERIT if waiting else StdinPlan.NULL
     return StdinChoice(plan=plan, ignored_pipe=False)
 

@@ -1,4 +1,4 @@
-"""The caller's terminal: size, raw mode and back, and the modes a killed program leaves on."""
+"""The caller's terminal: its size, raw mode, and the modes that a killed program leaves on."""
 
 import fcntl
 import os
@@ -14,15 +14,15 @@ from siding.process.command import WindowSize
 
 _PRIVATE_MODE = re.compile(rb"\x1b\[\?([0-9;]{1,64})([hl])")
 _LONGEST_SEQUENCE = 80
-# What full-screen programs switch on and a shell prompt must not inherit; off is the normal
-# state of all but the cursor (25). 47, 1047, 1049: alternate screen; 1000-1015: mouse; 1004:
-# focus events; 2004: bracketed paste; 1: application cursor keys.
+# Private modes of xterm that full-screen programs switch on and a shell prompt must not inherit.
+# All but the cursor (25) are normally off. 47, 1047, 1049: alternate screen; 1000-1015: mouse;
+# 1004: focus events; 2004: bracketed paste; 1: application cursor keys.
 _WATCHED_MODES = frozenset({1, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1047, 1049, 2004})
 _CURSOR = 25
 
 
 def window_size(fd: int) -> WindowSize | None:
-    """Return a terminal's size; None when ``fd`` is no terminal or does not know."""
+    """Return a terminal's size; None when ``fd`` is no terminal, or one without a size."""
     try:
         packed = fcntl.ioctl(fd, termios.TIOCGWINSZ, bytes(8))
     except OSError:
@@ -45,8 +45,10 @@ def attributes(fd: int) -> list[Any] | None:
 
 
 def is_ours(fd: int) -> bool:
-    """Whether ``fd`` is a terminal and we are in its foreground: reading it or changing its
-    settings from the background would stop us."""
+    """Return whether ``fd`` is a terminal and we are in its foreground.
+
+    Reading it or changing its settings from the background would stop us (SIGTTIN, SIGTTOU).
+    """
     try:
         return os.tcgetpgrp(fd) == os.getpgrp()
     except OSError:
@@ -55,10 +57,10 @@ def is_ours(fd: int) -> bool:
 
 @contextmanager
 def raw_mode(fd: int) -> Iterator[None]:
-    """While inside, every key arrives as the bytes it is (Ctrl-C too) and nothing is echoed.
+    """Put a terminal into raw mode inside the `with`: keys arrive as bytes, and nothing is echoed.
 
-    The settings are put back on every way out but SIGKILL, without waiting for a terminal
-    that is halted by Ctrl-S.
+    Ctrl-C is a byte too. The settings are restored on every way out but SIGKILL. TCSANOW does not
+    wait for output, which would block on a terminal that is halted by Ctrl-S.
     """
     before = termios.tcgetattr(fd)
     try:
@@ -72,14 +74,14 @@ def raw_mode(fd: int) -> Iterator[None]:
 
 
 class ScreenModes:
-    """Follows which modes a program has switched, so that a killed one can be cleaned up after."""
+    """Tracks the modes a program has switched, so that they can be reset after it was killed."""
 
     def __init__(self) -> None:
         self._switched: set[int] = set()
         self._carry = b""
 
     def feed(self, data: memoryview) -> None:
-        """Look at output on its way to the screen."""
+        """Take note of the modes that these bytes of output switch."""
         window = self._carry + bytes(data)
         end = 0
         for match in _PRIVATE_MODE.finditer(window):
@@ -93,7 +95,7 @@ class ScreenModes:
         self._carry = window[start:] if start >= 0 else b""
 
     def reset(self) -> bytes:
-        """Return what puts the screen back; empty when nothing was left switched."""
+        """Return the bytes that restore the screen; b"" when every mode is in its normal state."""
         if not self._switched:
             return b""
         back = [

@@ -1,19 +1,19 @@
-"""Everything a step started, wherever it went, and ending it.
+"""Find every process that a step started, and end them.
 
 A process group is not enough: agents leave shells in sessions of their own, daemons that forked
-twice, and children that ignore signals. Three nets are used together:
+twice, and children that ignore signals. Three methods are used together:
 
-- while a command runs, its orphans become our children (`adopting_orphans`), so all it started
-  stays below us in the process tree;
-- every process of a step carries the step's token in its environment, which finds it also when
-  the recorder was killed with SIGKILL: then nothing is ended at that moment, the output files
-  hold all that was read, and `processes_with_token` and `end_token` find and end what still lives;
-- a living process's whole group is killed at once, so that one that forks faster than we look
-  cannot slip away.
+- While a command runs, its orphans become our children (`adopting_orphans`), so that everything it
+  started stays below us in the process tree.
+- Every process of a step has the step's token in its environment. This works also after the
+  recorder was killed with SIGKILL: `processes_with_token` and `end_token` find and end the
+  processes that still live.
+- The whole group of a living process is killed at once, so that a process that forks faster than
+  we look cannot escape.
 
-Not found: processes somebody else starts on request (a tmux or docker server, cron, at, systemd),
-which are no descendants and do not have our environment; after a SIGKILL of the recorder also
-those that cleared their environment.
+Two kinds are not found: processes that a server starts on request (tmux, docker, cron, at,
+systemd), which are no descendants and have another environment, and, after a SIGKILL of the
+recorder, processes that cleared their environment.
 """
 
 import os
@@ -32,33 +32,36 @@ else:
 
 TERM_GRACE_S = 2.0
 KILL_WAIT_S = 5.0
-_DENIED_WAIT_S = 0.5  # for processes we may not signal, to end because the others did
+_DENIED_WAIT_S = 0.5  # how long processes that we may not signal get to end after the others
 _LOOK_S = 0.02
 _CHASE_S = 0.1
 
-_watching: "set[Tree]" = set()  # of the commands under way in this process
+_watching: "set[Tree]" = set()  # the trees of the commands that run now, in this process
 
 
 class Ended(NamedTuple):
-    """What was ended, and what could not be (no permission, or stuck in the kernel)."""
+    """The processes that were ended, and the survivors.
+
+    A survivor is another user's process, or one stuck in the kernel (uninterruptible sleep).
+    """
 
     ended: tuple[ProcessInfo, ...]
     survivors: tuple[ProcessInfo, ...]
 
 
 class Tree:
-    """The processes of one step, found by its token and by what descends from them.
+    """The processes of one step: those with its token, and their descendants.
 
-    With ``adopting`` it is made before the step's command is started as our child (tell its pid
-    with `watch`, and `close` in the end). Then every child of ours outside our session counts:
-    the command, and the orphans it left us. Unless such children may be of other origin (we had
-    children before, several commands run, we are init): then they must carry the token too, or
-    have been seen below the command before.
+    With ``adopting``, make it before the step's command is started as our child, pass the
+    command's pid to `watch`, and call `close` in the end. Then every child of ours outside our
+    session belongs to the step: the command, and the orphans it left. If such children may have
+    another origin (we had children before, several commands run, we are init), they must also have
+    the token, or have been seen below the command before.
     """
 
     def __init__(self, token: str, *, adopting: bool = False) -> None:
-        self.safe_groups: set[int] = set()  # process groups somebody who is not of the step is in
-        self.warden = 0  # a process whose end ends all the others at once: told last
+        self.safe_groups: set[int] = set()  # process groups with a member that is not of the step
+        self.warden = 0  # bwrap's pid: its end ends all the others, so it gets no SIGTERM
         self._token = token
         self._adopting = adopting
         self._command = 0
@@ -70,11 +73,11 @@ class Tree:
             _watching.add(self)
 
     def watch(self, command: int) -> None:
-        """The step's command was started as our child with this pid."""
+        """Take note that the step's command was started as our child with the pid `command`."""
         self._command = command
 
     def close(self) -> None:
-        """The command has been waited for."""
+        """Stop watching: the command has been waited for."""
         _watching.discard(self)
 
     def reap(self) -> int:
@@ -82,20 +85,23 @@ class Tree:
         return processes.reap_adopted(_commands()) if self._adopting else 0
 
     def chase(self) -> None:
-        """Kill orphans as they come to us; only when all of them must be this step's."""
+        """Kill orphans as they become our children, if all of them must be of this step."""
         if self._adopting and self._alone:
             processes.chase_adopted(_commands(), _CHASE_S)
 
     def left(self) -> list[Status]:
-        """Return what lives now that the command has been waited for; quick when nothing does."""
+        """Return the processes that still live after the command has been waited for.
+
+        When we have no child left this takes one system call, and /proc is not read.
+        """
         self.reap()
         return [] if processes.no_children() else self.living()
 
     def living(self) -> list[Status]:
-        """Return what lives at about this moment; zombies do not live.
+        """Return the step's processes that live now; zombies do not count.
 
-        A process that appears while we look may be missed; nothing is missed twice unless it
-        forks and ends without pause.
+        A process that starts while we look may be missed. The next look finds it, unless it forks
+        and ends without pause.
         """
         everything = processes.all_processes()
         safe = _ourselves_and_above(everything)
@@ -111,7 +117,7 @@ class Tree:
         return list(found.values())
 
     def _roots(self, everything: dict[int, Status]) -> list[Status]:
-        """Return the children of ours that belong to the step."""
+        """Return our children that belong to the step."""
         if not self._adopting:
             return []
         ours, session = os.getpid(), os.getsid(0)
@@ -119,7 +125,7 @@ class Tree:
         return [
             status
             for status in everything.values()
-            # Our helpers stay in our session; a command and all it starts are outside it.
+            # Our helpers stay in our session; a command is leader of a session of its own.
             if status.parent == ours
             and status.session != session
             and status.pid not in others
@@ -131,9 +137,11 @@ class Tree:
 
 
 class Ender:
-    """Ends a tree in rounds, one per call of `advance`, so that the caller can go on reading
-    what the dying still write: SIGTERM (and SIGCONT, for the stopped) to everything; after the
-    grace SIGKILL, again and again, until two looks in a row find nothing or time is up.
+    """Ends a tree in rounds, one for each call of `advance`.
+
+    Between the rounds the caller can read what the processes still write. All get SIGTERM, and
+    SIGCONT because a stopped process does not act on it. After ``grace_s`` seconds all get SIGKILL,
+    in every round, until two looks in a row find nothing or ``kill_wait_s`` seconds have passed.
     """
 
     def __init__(
@@ -148,13 +156,16 @@ class Ender:
         self._empty_looks = 0
 
     def at_once(self) -> None:
-        """Grant no more grace: the next round kills."""
+        """Make the next round send SIGKILL."""
         self._kill_at = min(self._kill_at, time.monotonic())
 
     def advance(self) -> bool:
-        """Do one round; return True when there is no more to do. Call it every 20 ms or so."""
+        """Do one round; return True when everything has ended or time is up.
+
+        Call it about every 20 ms.
+        """
         now = time.monotonic()
-        restless = self._tree.reap() > 0  # somebody ended since the last look, and may have forked
+        restless = self._tree.reap() > 0  # one ended since the last look and may have forked before
         self._left = self._tree.living()
         self._empty_looks = 0 if self._left or restless else self._empty_looks + 1
         if self._empty_looks > 1 or now >= self._give_up_at:
@@ -170,7 +181,7 @@ class Ender:
         return bool(denied) and denied == self._left and waited and not restless
 
     def result(self) -> Ended:
-        """Return who was ended and who was not, as of the last round."""
+        """Return the ended processes and the survivors, as of the last round."""
         left = {_key(status) for status in self._left}
         ended = (status for key, status in self._told.items() if key not in left | self._denied)
         return Ended(
@@ -181,7 +192,7 @@ class Ender:
     def _terminate(self) -> None:
         for status in self._left:
             if self._tree.warden and self._tree.warden in (status.pid, status.parent):
-                continue  # they end by themselves when the command did, and kill it when they end
+                continue  # bwrap and its init end with the command; ending them would SIGKILL it
             if _key(status) not in self._told:
                 self._tell(status, signal.SIGTERM)
                 processes.send_signal(status, signal.SIGCONT)
@@ -201,7 +212,7 @@ class Ender:
 def end_all(
     tree: Tree, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
 ) -> Ended:
-    """End a tree and wait for it: at most ``grace_s`` + ``kill_wait_s`` and one look."""
+    """End a tree and wait for it, at most ``grace_s`` + ``kill_wait_s`` seconds and one look."""
     ender = Ender(tree, grace_s=grace_s, kill_wait_s=kill_wait_s)
     while not ender.advance():
         time.sleep(_LOOK_S)
@@ -209,9 +220,9 @@ def end_all(
 
 
 def processes_with_token(token: str) -> tuple[ProcessInfo, ...]:
-    """Return what still lives of the step with this token: carriers and their descendants.
+    """Return the living processes with this step's token, and their descendants.
 
-    Never us and what is above us, though we may have been started by that very step.
+    We and our ancestors are left out, although that very step may have started us.
     """
     return tuple(info(status) for status in Tree(token).living())
 
@@ -219,17 +230,17 @@ def processes_with_token(token: str) -> tuple[ProcessInfo, ...]:
 def end_token(
     token: str, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
 ) -> Ended:
-    """End what still lives of the step with this token, after its recorder was killed."""
+    """End the processes of the step with this token, after its recorder was killed."""
     return end_all(Tree(token), grace_s=grace_s, kill_wait_s=kill_wait_s)
 
 
 def info(status: Status) -> ProcessInfo:
-    """Return the part of a status that is worth recording."""
+    """Return the part of a status that a step records."""
     return ProcessInfo(pid=status.pid, name=status.name, started=status.started)
 
 
 def _commands() -> frozenset[int]:
-    """The commands under way, which their own run waits for."""
+    """Return the pids of the running commands; their own runs wait for them."""
     return frozenset(tree._command for tree in _watching)
 
 
@@ -238,19 +249,19 @@ def _key(status: Status) -> tuple[int, int]:
 
 
 def _kill_group(group: int) -> None:
-    """Kill a process group at once: the kernel lets no member fork on the way.
+    """Send SIGKILL to a whole process group in one call, so that no member can fork meanwhile.
 
-    The group was just read from a living member, and a group id is not given out again while
-    the group has members.
+    The id was just read from a living member, and the kernel does not reuse the id of a group that
+    has members.
     """
     try:
         os.killpg(group, signal.SIGKILL)
     except OSError:
-        pass  # gone, or not ours: each member is signalled by itself anyway
+        pass  # gone, or another user's; the caller signals each member by itself too
 
 
 def ancestors() -> frozenset[int]:
-    """Return the processes above this one, as far as they can be read."""
+    """Return the pids of our ancestors, as far as they can be read."""
     found: set[int] = set()
     status = processes.read_status(os.getpid())
     while status is not None and status.parent > 0 and status.parent not in found:

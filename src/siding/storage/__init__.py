@@ -1,4 +1,4 @@
-"""What is on disk: documents, journals, locks, versions, and the layout of the home.
+"""Read and write files of Siding's home: documents, journals, locks, and where each of them is.
 
-`FORMAT.md` says what the bytes are, when they are flushed, and what is not promised.
+`FORMAT.md` describes the bytes, when they are flushed, and what is not promised.
 """

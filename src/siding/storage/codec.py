@@ -1,11 +1,12 @@
-"""JSON as it is kept: what is written can always be read back, what is read is really JSON.
+"""Encode and decode JSON so that everything written can be read back.
 
-Writing: UTF-8, never NaN or Infinity. A lone surrogate (a file name that is not UTF-8 becomes one)
-has no UTF-8 form and is written as its ``\\udcXX`` escape, so no text is refused and none is lost.
+Writing: UTF-8, never NaN or Infinity. A lone surrogate has no UTF-8 form; Python makes one of each
+byte of a file name that is not UTF-8. It is written as its ``\\udcXX`` escape, so that every text
+can be stored.
 
-Reading: strict. NaN, Infinity and numbers beyond a float are refused because no other reader takes
-them and they could not be written back. A byte order mark is ignored (RFC 8259, section 8.1); of a
-key given twice the last counts, as everywhere in Python.
+Reading: strict. NaN, Infinity and numbers beyond a float are refused, because other JSON readers
+refuse them and they could not be written back. A byte order mark is ignored (RFC 8259, section
+8.1). When a key is given twice, the last value counts, as in Python's `json`.
 """
 
 import json
@@ -14,15 +15,15 @@ from typing import Any, NoReturn
 
 from siding.storage.errors import NotStorable
 
-MAX_DEPTH = 200  # far below the parser's own limit, whatever the stack is when it runs
+MAX_DEPTH = 200  # far below the parser's recursion limit, however deep the caller's stack is
 _BOM = "\ufeff"
 _INFINITIES = (float("inf"), float("-inf"))
 
 
 class NotJson(ValueError):
-    """The bytes are not a JSON object; the message says why, in words for people.
+    """The bytes are not a JSON object; the message tells a person why.
 
-    `is_cut_off` says that more text might have made it one: its end is missing.
+    `is_cut_off` is True when only the end is missing, as after a write that was cut off.
     """
 
     def __init__(self, reason: str, *, is_cut_off: bool = False) -> None:
@@ -47,7 +48,7 @@ _DOCUMENT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
-    """Return the JSON object; raises `NotJson`, whatever the bytes are."""
+    """Return the JSON object in `raw`; raise `NotJson`, and nothing else, if there is none."""
     try:
         value = _DECODER.decode(raw.decode("utf-8").removeprefix(_BOM))
     except UnicodeDecodeError as error:
@@ -81,13 +82,14 @@ def encode_document(data: Mapping[str, Any]) -> bytes:
 
 def _encode(encoder: json.JSONEncoder, data: Mapping[str, Any]) -> bytes:
     try:
-        # backslashreplace meets only lone surrogates, inside strings, and its \udcXX is JSON's.
+        # Only lone surrogates inside strings cannot be encoded. backslashreplace writes them as
+        # \udcXX, which is also JSON's escape.
         raw = encoder.encode(dict(data)).encode("utf-8", "backslashreplace")
     except RecursionError:
         raise NotStorable("a record is nested too deeply to be stored") from None
-    except ValueError as error:  # NaN, a circle, an int of more than 4300 digits
+    except ValueError as error:  # NaN, a circular reference, an int of more than 4300 digits
         raise NotStorable(f"a record has no JSON form: {error}") from None
-    # Counting brackets is an upper bound of the depth at the speed of memchr.
+    # The number of brackets is an upper bound of the depth, and counting them is fast.
     if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
         raise NotStorable(f"a record is nested more than {MAX_DEPTH} deep")
     return raw

@@ -1,7 +1,8 @@
-"""Documents: one JSON object in a file, replaced as a whole.
+"""Documents: files with one JSON object, which are always replaced as a whole.
 
-A writer that read first holds the lock of whatever the document describes, from before the read;
-documents have no lock of their own. A reader takes none: it sees the old or the new, never half.
+Documents have no lock of their own. Code that reads a document in order to write it holds the lock
+of the thing it describes (a task's, say) from before the read. Code that only reads takes no lock:
+it sees the old or the new document, never a part of one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ __all__ = [
     "write_document",
 ]
 
-# A parsed object takes up to some twenty times its bytes: this keeps a hostile one in bounds.
+# A parsed object takes up to about twenty times its bytes of memory; this bounds a hostile one.
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 NO_MIGRATIONS: Mapping[int, Migration] = MappingProxyType({})
 
@@ -38,8 +39,8 @@ def read_document(
 ) -> dict[str, Any]:
     """Return the document, migrated in memory to `version`; unknown fields are kept.
 
-    `what` names it in messages ("task", "state"). Raises FileNotFoundError, `NotARegularFile`,
-    `DamagedFile` (also when a `required` key is missing) and `NewerVersion`.
+    `what` names the document in messages ("task", "state"). Raises FileNotFoundError,
+    `NotARegularFile`, `DamagedFile` (also when a `required` key is missing) and `NewerVersion`.
     """
     data = _parse(path, _read(path, what), what, version)
     try:
@@ -60,7 +61,7 @@ def read_document_or_none(
     migrations: Mapping[int, Migration] = NO_MIGRATIONS,
     required: Sequence[str] = (),
 ) -> dict[str, Any] | None:
-    """Return what `read_document` does, or None when there is no such file."""
+    """Return what `read_document` returns, or None when there is no such file."""
     try:
         return read_document(
             path, what=what, version=version, migrations=migrations, required=required
@@ -70,7 +71,10 @@ def read_document_or_none(
 
 
 def write_document(path: Path, data: Mapping[str, Any]) -> None:
-    """Replace the document; returns after it would survive a power cut. Adds nothing to `data`."""
+    """Replace the document with `data`; when this returns, the new one survives a power cut.
+
+    `data` must hold the `version`. Raises `NotStorable` and OSError.
+    """
     raw = encode_document(data)
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise NotStorable(f"{str(path)!r} would be larger than {MAX_DOCUMENT_BYTES} bytes")
@@ -80,10 +84,10 @@ def write_document(path: Path, data: Mapping[str, Any]) -> None:
 def migrate_document(
     path: Path, *, what: str, version: int, migrations: Mapping[int, Migration]
 ) -> Path | None:
-    """Bring the file itself to `version` and return the copy of the old one; None: nothing to do.
+    """Migrate the file itself to `version`; return the path of the backup, None if it is current.
 
-    For writing commands, before their first write, under the lock they write under. Cut off
-    anywhere, the same call does what is left to do.
+    Commands that write call this before their first write, under the lock they write under. If a
+    call is cut off, calling it again finishes the work.
     """
     raw = _read(path, what)
     data = _parse(path, raw, what, version)

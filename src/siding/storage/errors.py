@@ -1,7 +1,7 @@
-"""What storage can say went wrong. Whatever is raised, nothing that was stored before is lost.
+"""Errors of the storage package. When one is raised, nothing that was stored before is lost.
 
-An `OSError` (disk full, no permission, input/output error) is not wrapped: it already names the
-call's reason and the file, and the front ends turn it into a sentence.
+An `OSError` (disk full, no permission, input/output error) is not wrapped: it already has the
+reason and the file's name, and the front ends turn it into a sentence.
 """
 
 from pathlib import Path
@@ -10,15 +10,15 @@ from siding.errors import SidingError
 
 
 class StorageError(SidingError):
-    """Something on disk is not as it should be, or cannot be put there."""
+    """A file on disk cannot be used, or a value cannot be stored."""
 
     code = "storage"
 
 
 class UnreadableFile(StorageError):
-    """A file is there and cannot be used, for one of the reasons below; it was left as it is.
+    """A file exists and cannot be used, for one of the reasons below. It was not changed.
 
-    Who lists many files catches this one, names the file, and goes on.
+    Code that lists many files should catch this, report the file and continue.
     """
 
     code = "unreadable_file"
@@ -29,7 +29,7 @@ class UnreadableFile(StorageError):
 
 
 class NotARegularFile(UnreadableFile):
-    """Where one of our files belongs there is a directory, link, pipe, socket or device."""
+    """A directory, link, pipe, socket or device stands where one of our files belongs."""
 
     code = "not_a_regular_file"
 
@@ -42,7 +42,7 @@ class NotARegularFile(UnreadableFile):
 
 
 class FileTooLarge(UnreadableFile):
-    """The file is larger than anything that is read into memory as a whole. Sizes in bytes."""
+    """The file has more than `limit` bytes, too many to read into memory as a whole."""
 
     code = "file_too_large"
 
@@ -56,7 +56,7 @@ class FileTooLarge(UnreadableFile):
 
 
 class DamagedFile(UnreadableFile):
-    """A document cannot be understood. It was left byte for byte as it was found."""
+    """A document is not valid. Its file was not changed."""
 
     code = "damaged_file"
 
@@ -71,7 +71,7 @@ class DamagedFile(UnreadableFile):
 
 
 class NewerVersion(UnreadableFile):
-    """A newer release wrote this document; this one neither guesses at it nor writes it."""
+    """A newer release wrote this document. This release does not read or write it."""
 
     code = "newer_version"
 
@@ -87,12 +87,12 @@ class NewerVersion(UnreadableFile):
 
 
 class NotStorable(StorageError):
-    """The value has no JSON form that every reader would read back; nothing was written."""
+    """The value has no JSON form that can be read back. Nothing was written."""
 
     code = "not_storable"
 
 
 class UnsafeName(StorageError):
-    """An id or name that would leave its directory if it became part of a path."""
+    """An id or name would leave its directory if it became part of a path."""
 
     code = "unsafe_name"

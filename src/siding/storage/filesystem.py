@@ -1,7 +1,7 @@
-"""File systems on which the promises cannot be kept.
+"""Recognise file systems on which this package cannot keep its promises.
 
-Over a network or through a user-space server a lock may be local to one machine, or none, and a
-flush may return before anything is stored. Linux only: elsewhere nothing is reported.
+On a network or user-space file system a lock may hold on one machine only, or not at all, and a
+flush may return before anything is stored. They are recognised on Linux only.
 """
 
 import os
@@ -15,14 +15,17 @@ _NETWORK = frozenset(
 
 
 class Mount(NamedTuple):
-    """Where a file system is mounted, and what kind it is ("ext4", "nfs4", "fuse.sshfs")."""
+    """The directory where a file system is mounted, and its kind ("ext4", "nfs4", "fuse.sshfs")."""
 
     point: str
     kind: str
 
 
 def unsupported_reason(path: Path, *, table: Path = Path("/proc/self/mountinfo")) -> str | None:
-    """Return why data must not be kept at `path`, which need not exist yet; None when it may."""
+    """Return a sentence why no data should be kept at `path`; None when it may be.
+
+    `path` need not exist yet.
+    """
     try:
         text = table.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -40,7 +43,7 @@ def unsupported_reason(path: Path, *, table: Path = Path("/proc/self/mountinfo")
 
 
 def mount_of(path: str, mountinfo: str) -> Mount | None:
-    """Return the mount an absolute path without links belongs to (proc(5), mountinfo)."""
+    """Return the mount that holds an absolute path without links; see mountinfo in proc(5)."""
     found: Mount | None = None
     for line in mountinfo.splitlines():
         front, separator, back = line.partition(" - ")
@@ -49,14 +52,14 @@ def mount_of(path: str, mountinfo: str) -> Mount | None:
             continue
         point = _unescape(fields[4])
         inside = path == point or path.startswith(point.rstrip("/") + "/")
-        # The longest wins; of two at one place the later one, which hides the other.
+        # The longest mount point wins. Of two at the same place, the later one hides the other.
         if inside and (found is None or len(point) >= len(found.point)):
             found = Mount(point=point, kind=back.split(" ")[0])
     return found
 
 
 def _unescape(field: str) -> str:
-    """Space, tab, newline and backslash are written as three octal digits."""
+    """Decode the octal escapes that the kernel writes for space, tab, newline and backslash."""
     for code, character in ((r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", "\\")):
         field = field.replace(code, character)
     return field

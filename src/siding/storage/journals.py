@@ -1,12 +1,13 @@
-"""Journals: one JSON object a line, only ever appended to.
+"""Journals: files with one JSON object on each line, which are only appended to.
 
-Writing: under the lock ``<journal>.lock`` the whole line goes out in one write and is flushed; only
-then does `append` return. A last line without its newline is what a killed writer left: it was
-promised to nobody, it is closed with a newline and stays, and readers report it as torn.
+Writing: `append` takes the lock ``<journal>.lock``, writes the whole line at once and flushes it
+before it returns. A killed writer may leave a last line without its newline. Its `append` never
+returned, so the record does not count: the next append closes the line with a newline, and readers
+report it as torn.
 
 Reading takes no lock and writes nothing. A damaged line is an `Entry` with a `problem` instead of a
-`record`; it never hides the lines after it. Lines of white space alone are no entries. Memory is
-bounded by the longest line, and that by `MAX_LINE_BYTES`.
+`record`; the lines after it are read as usual. Lines of white space are skipped. Reading needs
+memory for the longest line, at most `MAX_LINE_BYTES`.
 """
 
 import os
@@ -31,8 +32,8 @@ class Entry(NamedTuple):
     """One line of a journal. Exactly one of `record` and `problem` is None.
 
     `number` counts lines from 1 as an editor does; it is None when the reading did not begin at
-    the file's start. `offset` and `end` are bytes; `end` is where the next line begins. `raw` is
-    the line without its newline, of a line that is too long only the first bytes.
+    the file's start. `offset` and `end` are in bytes; `end` is where the next line begins. `raw`
+    is the line without its newline; for a line that is too long, its first 1024 bytes.
     """
 
     number: int | None
@@ -44,7 +45,7 @@ class Entry(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A line that could not be read: where it is (see `Entry`) and what is wrong with it."""
+    """A line that could not be read: its position (see `Entry`) and its problem."""
 
     number: int
     offset: int
@@ -53,7 +54,7 @@ class Damage(NamedTuple):
 
 
 class Journal:
-    """A journal file, which need not exist yet; its directory must, before the first append."""
+    """A journal file. It need not exist yet; its directory must exist before the first append."""
 
     __slots__ = ("_lock_timeout_s", "path")
 
@@ -62,10 +63,10 @@ class Journal:
         self._lock_timeout_s = lock_timeout_s
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add the record; returns after it would survive a power cut.
+        """Append the record; when this returns, it survives a power cut.
 
-        Raises OSError, `LockBusy`, `NotARegularFile` or `NotStorable`: the record is then not in
-        the journal and what was there before is.
+        Raises OSError, `LockBusy`, `NotARegularFile` or `NotStorable`. The journal is then as it
+        was before.
         """
         line = _encode(record)
         with self._open_locked() as (fd, size):
@@ -74,10 +75,10 @@ class Journal:
     def append_built(
         self, build: Callable[[bytes | None], Mapping[str, Any]]
     ) -> tuple[dict[str, Any], bytes]:
-        """Add the record that `build` makes of the previous line; return it and its raw line.
+        """Append the record that `build` returns for the previous line; return it and its line.
 
         `build` runs under the lock and gets `Entry.raw` of the last entry, damaged or not, or None
-        for the first. What it raises leaves the journal as it was.
+        in an empty journal. If it raises, the journal is as it was before.
         """
         with self._open_locked() as (fd, size):
             previous = next(lines_backwards(fd, size), None)
@@ -87,11 +88,11 @@ class Journal:
         return record, line
 
     def close_last_line(self) -> None:
-        """End the last line, durably, if a killed writer left it without its end.
+        """Close the last line with a newline, durably, if a killed writer left it torn.
 
-        The next append does so too; but a record of which only the newline was missing counts from
-        then on. So whoever may be about to write a record for the second time asks for this first,
-        and then looks whether it is there.
+        The next append does so too. But if only the newline was missing, the line is a valid record
+        from then on. So code that may be writing a record for the second time calls this first, and
+        then looks whether the record is there.
         """
         last = self.last()
         if last is None or last.problem != TORN:
@@ -104,7 +105,8 @@ class Journal:
     def entries(self, start: int = 0) -> Iterator[Entry]:
         """Yield the entries from the byte offset `start` (an `Entry.end`) on, oldest first.
 
-        A journal that does not exist has none. An offset within a line skips the rest of it.
+        A journal that does not exist yields none. If `start` lies within a line, the rest of that
+        line is skipped.
         """
         try:
             fd, _ = open_with_stat(self.path)
@@ -117,8 +119,9 @@ class Journal:
             os.close(fd)
 
     def tail(self, count: int) -> list[Entry]:
-        """Return the last `count` entries, oldest first, at a cost that the file's size is no part
-        of. Their `number` is None.
+        """Return the last `count` entries, oldest first; their `number` is None.
+
+        This reads from the end of the file, so the cost does not depend on the file's size.
         """
         if count <= 0:
             return []
@@ -137,9 +140,9 @@ class Journal:
         return next(iter(self.tail(1)), None)
 
     def damage(self, *, limit: int | None = None) -> list[Damage]:
-        """Return what could not be read, in order, at most `limit` of it; reads the whole file.
+        """Read the whole file and return its damaged lines in order, at most `limit`.
 
-        A torn last line may also be one that is being written at this moment.
+        A torn last line may also be one that another process is writing at this moment.
         """
         damaged = (
             Damage(number=entry.number or 0, offset=entry.offset, end=entry.end, problem=problem)
@@ -156,8 +159,8 @@ class Journal:
             fd, status = open_with_stat(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
                 if status.st_size == 0:
-                    # The name before the first line: a journal with content has a lasting name,
-                    # whoever made it and however that ended.
+                    # Flush the name before the first line. So a journal with content has a durable
+                    # name, even if the process that created the file was killed.
                     fsync_dir(self.path.parent)
                 yield fd, status.st_size
             finally:
@@ -176,15 +179,15 @@ def _write_line(fd: int, size: int, line: bytes) -> None:
         write_all(fd, b"%b%b\n" % (_missing_newline(fd, size), line))
         flush(fd)
     except BaseException:
-        # Not promised, so it must not be found. After a failed flush the kernel may have dropped
-        # the bytes and call the next flush a success: the record is given up, never flushed again.
+        # The caller gets an error, so no reader may find the record. It is not flushed again: after
+        # a failed fsync Linux marks the pages clean, and the next fsync succeeds without writing.
         with suppress(OSError):
             os.ftruncate(fd, size)
         raise
 
 
 def _missing_newline(fd: int, size: int) -> bytes:
-    """Return the newline that a killed writer's last line lacks; nothing when it is whole."""
+    """Return the newline that the last line lacks; b"" when the file ends with one or is empty."""
     return b"\n" if size and os.pread(fd, 1, size - 1) != b"\n" else b""
 
 
@@ -210,9 +213,10 @@ def _entry(line: Line) -> Entry:
 
 
 def _looks_torn(raw: bytes, error: NotJson) -> bool:
-    """Whether the line is an object of which a part is missing."""
+    """Return whether the line is an object of which a part is missing."""
     if b"\0" in raw:
-        # We never write one: after a power cut it stands for a block whose bytes had not arrived.
+        # We never write NUL. After a power cut a file system may show a block that was not written
+        # yet as NUL bytes.
         return True
     body = raw.rstrip(b"\r\t ")
     return body.startswith(b"{") and (not body.endswith(b"}") or error.is_cut_off)

@@ -1,7 +1,7 @@
-"""Where everything is. Pure: paths in, paths out; nothing here touches the disk.
+"""The paths of all files in Siding's home. This module is pure: it never touches the disk.
 
-The tree is drawn in `FORMAT.md`. Names that come from outside (task ids, lock names) are checked
-before they become part of a path.
+`FORMAT.md` shows the tree. Names that come from outside (task ids, lock names) are checked before
+they become part of a path.
 """
 
 import os
@@ -43,7 +43,7 @@ class TaskLayout(NamedTuple):
 
     @property
     def lock(self) -> Path:
-        """Held while a step is under way: one at a time."""
+        """The lock that a step holds while it runs, so that a task has one at a time."""
         return self.root / "lock"
 
     def artifact(self, step: int | str, suffix: str) -> Path:
@@ -94,7 +94,10 @@ class ProjectLayout(NamedTuple):
 
     @property
     def trash_dir(self) -> Path:
-        """What was taken away, until it is deleted for good; on the workspaces' file system."""
+        """Where removed things are kept until they are deleted for good.
+
+        It is on the file system of the workspaces, so that moving there is a rename.
+        """
         return self.root / "trash"
 
     @property
@@ -116,7 +119,7 @@ class ProjectLayout(NamedTuple):
 
 
 class Home(NamedTuple):
-    """The home: everything of one user."""
+    """Siding's home: the data of all projects of one user."""
 
     root: Path
 
@@ -134,17 +137,18 @@ class Home(NamedTuple):
 
 
 def checked_name(name: str) -> str:
-    """Return the name if it can only be one entry of its directory; raises `UnsafeName`."""
+    """Return the name if it is one entry of a directory; raise `UnsafeName` for any other."""
     if name in {"", ".", ".."} or "/" in name or "\0" in name:
         raise UnsafeName(f"{name!r} cannot be the name of a file or directory")
     return name
 
 
 def project_dir_name(repo_root: Path, width: int = 4) -> str:
-    """Return ``<name>-<hash>``; `width` hex digits, made wider by the caller on a collision.
+    """Return ``<name>-<hash>`` for a repository, where the hash has `width` hex digits.
 
-    `repo_root` is the repository's real path: its bytes are hashed as they are. The name is the
-    directory's, without what cannot be shown, and shortened if it must be.
+    `repo_root` is the repository's real path; its bytes are hashed. The caller increases `width` on
+    a collision. The name is the directory's, with ``_`` for characters that cannot be shown, cut at
+    200 bytes.
     """
     digest = sha256_hex(os.fsencode(repo_root))[:width]
     shown = "".join(letter if letter.isprintable() else "_" for letter in repo_root.name)

@@ -1,8 +1,7 @@
-"""Lines of a file from either end, in bounded memory, whatever the file holds.
+"""Read the lines of a file from either end, in bounded memory.
 
-Both directions give the same lines: split at ``\\n`` and at nothing else, without those that are
-only white space. A file that grows or shrinks meanwhile (a writer that gives up its line cuts it
-off again) ends where it ends.
+Both directions yield the same lines: they are split at ``\\n`` only, and lines of white space are
+skipped. The file may grow meanwhile, or shrink, because a writer cuts its line off after an error.
 """
 
 import os
@@ -13,14 +12,16 @@ MAX_LINE_BYTES = 32 * 1024 * 1024
 KEPT_OF_TOO_LONG = 1024
 _NEWLINE = ord("\n")
 _BLOCK = 64 * 1024
-_FIRST_BLOCK = 16 * 1024  # the last twenty lines of a ledger
+_FIRST_BLOCK = 16 * 1024  # about the last twenty lines of a ledger
 
 
 class Line(NamedTuple):
-    """`raw` is without the newline; of a line over `MAX_LINE_BYTES` it has only the first bytes.
+    """One line of a file.
 
-    `offset` and `end` are bytes in the file, `end` where the next line begins. `number` counts from
-    1 and is None when the reading did not begin at the file's start.
+    `raw` is the line without its newline. For a line over `MAX_LINE_BYTES`, `is_too_long` is True
+    and `raw` has its first `KEPT_OF_TOO_LONG` bytes. `offset` and `end` are byte positions in the
+    file; `end` is where the next line begins. `number` counts from 1; it is None when the reading
+    did not begin at the file's start. `is_closed` is False for a last line without a newline.
     """
 
     number: int | None
@@ -32,7 +33,10 @@ class Line(NamedTuple):
 
 
 def lines_forwards(fd: int, start: int = 0) -> Iterator[Line]:
-    """Yield the lines from the byte offset on; the rest of a line cut by it is skipped."""
+    """Yield the lines from the byte offset `start` on.
+
+    If `start` lies within a line, the rest of that line is skipped.
+    """
     number = 1 if start == 0 else None
     offset = _line_start(fd, start)
     position = offset
@@ -55,13 +59,14 @@ def lines_forwards(fd: int, start: int = 0) -> Iterator[Line]:
 def lines_backwards(fd: int, size: int) -> Iterator[Line]:
     """Yield the lines of the first `size` bytes, last one first, without numbers."""
     block = _Block(b"", size)
-    stop = end = size  # of the line that is being looked for: its last byte, the next line
+    # `stop` is where the line we look for ends without its newline, `end` where the next begins.
+    stop = end = size
     is_closed = False
     while True:
         at = block.data.rfind(b"\n", 0, stop - block.base)
         if at < 0 and block.base > 0:
             block = _block_before(fd, block.base, _BLOCK if block.data else _FIRST_BLOCK)
-            if block.is_short:  # the file has shrunk: what was there was promised to nobody
+            if block.is_short:  # the file has shrunk: a writer cut off its line after an error
                 stop = end = block.base + len(block.data)
                 is_closed = False
             continue
@@ -70,7 +75,7 @@ def lines_backwards(fd: int, size: int) -> Iterator[Line]:
             yield line
         if at < 0:
             return
-        if at and block.data[at - 1] == _NEWLINE:  # a run of empty lines, perhaps of megabytes
+        if at and block.data[at - 1] == _NEWLINE:  # skip a run of empty lines at once
             at = len(block.data[:at].rstrip(b"\n"))
         stop = block.base + at
         end = stop + 1
@@ -127,7 +132,7 @@ def _line(
 
 
 class _Pending:
-    """The line that is being gathered from blocks; forgets most of one that is too long."""
+    """Collects one line from blocks; it keeps only the first bytes of a line that is too long."""
 
     __slots__ = ("_pieces", "size")
 
@@ -158,7 +163,7 @@ class _Pending:
 
 
 def _line_start(fd: int, start: int) -> int:
-    """Return `start`, or where the next line begins when it lies within one."""
+    """Return `start` if a line begins there, else the start of the next line."""
     if start == 0 or os.pread(fd, 1, start - 1) == b"\n":
         return start
     while block := os.pread(fd, _BLOCK, start):

@@ -1,14 +1,14 @@
-"""Locks: `flock` on a file of its own, held by an open descriptor.
+"""Locks: `flock` on a separate file, held as long as its descriptor is open.
 
-The kernel frees the lock when the last descriptor of it is closed, so a dead holder blocks nobody,
-and a child that was given the descriptor keeps the lock when we die before it. A lock is never
-stolen (a frozen holder still holds it) and its file never deleted.
+The kernel frees the lock when the last copy of the descriptor is closed. So a dead holder blocks
+nobody, and a child that was given the descriptor keeps the lock if we die first. A lock is never
+stolen, not even from a frozen holder, and its file is never deleted.
 
-The file's content is only a note for people: who holds it, since when, for what. Being locked is
-the fact; the note counts only while it is.
+The file's content is a note for people: who holds the lock, since when, and for what. It counts
+only while the file is locked.
 
-The one exception to "no clock below `app`": waiting takes `sleep` and `monotonic`, with the real
-ones as defaults.
+Packages below `app` use no clock, with this exception: waiting takes `sleep` and `monotonic`, with
+the real ones as defaults.
 """
 
 import fcntl
@@ -26,14 +26,14 @@ from siding.storage.files import open_with_stat, write_all
 
 _FIRST_PAUSE_S = 0.0005
 _LONGEST_PAUSE_S = 0.025
-# A reader that looks whether a lock is held takes it, shared, for microseconds. Even who does not
-# want to wait tries for this long, so as not to be refused by a mere look.
+# `is_locked` takes a shared lock for some microseconds. So `acquire` always tries for this long,
+# even with a timeout of 0; without that, such a look could make it fail.
 _GRACE_S = 0.01
 _NOTE_LIMIT = 4096
 
 
 class Holder(NamedTuple):
-    """Who holds a lock: process number, ISO time since when, and what it is doing."""
+    """The holder of a lock: its process number, the ISO time since when, and what it is doing."""
 
     pid: int
     since: str
@@ -60,7 +60,10 @@ class LockBusy(StorageError):
 
 
 class FileLock:
-    """One lock. An object holds it once; two objects, in one process or two, exclude each other."""
+    """One lock. Two objects exclude each other, in one process as in two.
+
+    An object that holds the lock must not acquire it again.
+    """
 
     __slots__ = ("_fd", "_monotonic", "_noted", "_sleep", "path")
 
@@ -78,9 +81,10 @@ class FileLock:
         self._monotonic = monotonic
 
     def acquire(self, *, timeout_s: float | None = 0, holder: Holder | None = None) -> Self:
-        """Take the lock, or raise `LockBusy` after `timeout_s` seconds; None waits for ever.
+        """Take the lock and return self; raise `LockBusy` after `timeout_s` seconds.
 
-        Without a `holder` no note is written. The lock file's directory must exist.
+        None waits for ever. Without a `holder` no note is written. The lock file's directory must
+        exist.
         """
         assert self._fd is None, f"{self.path} is already held by this object"
         deadline = None if timeout_s is None else self._monotonic() + max(timeout_s, _GRACE_S)
@@ -96,9 +100,10 @@ class FileLock:
         return self
 
     def release(self) -> None:
-        """Let go. The lock stays with a child that was given the descriptor and still runs.
+        """Release the lock, unless a running child was given the descriptor: that keeps it.
 
-        Therefore by closing, never by LOCK_UN, which would take it from that child too.
+        This closes the descriptor. LOCK_UN would release the lock for the child too, because both
+        descriptors share one open file description (flock(2)).
         """
         if self._fd is None:
             return
@@ -112,7 +117,7 @@ class FileLock:
 
     @property
     def fd(self) -> int:
-        """The descriptor to pass to a child that must keep the lock if it outlives us."""
+        """The descriptor to pass to a child that must keep the lock when it outlives us."""
         assert self._fd is not None, f"{self.path} is not held"
         return self._fd
 
@@ -122,7 +127,7 @@ class FileLock:
         return self._fd is not None
 
     def is_locked(self) -> bool:
-        """Return whether anyone holds the lock, now. Takes nothing away from a waiting process."""
+        """Return whether any process holds the lock now."""
         try:
             fd, _ = open_with_stat(self.path)
         except FileNotFoundError:
@@ -133,14 +138,14 @@ class FileLock:
             os.close(fd)
 
     def holder(self) -> Holder | None:
-        """Return who holds the lock; None when nobody does, or nobody who left a note."""
+        """Return the holder; None when nobody holds the lock or the holder wrote no note."""
         try:
             fd, _ = open_with_stat(self.path)
         except FileNotFoundError:
             return None
         try:
             note = _read_note(fd)
-            # Released locks have no note, so the look itself is rarely taken.
+            # A released lock has no note, so the shared lock of the look is rarely taken.
             return note if note is not None and _is_locked(fd) else None
         finally:
             os.close(fd)
@@ -166,7 +171,9 @@ class FileLock:
             except BaseException:
                 os.close(fd)
                 raise
-            os.close(fd)  # its directory was moved away while we waited: lock what is there now
+            # The directory was moved away while we waited, so we locked a file that is not at
+            # `path` any more. Try again with the file that is there now.
+            os.close(fd)
 
     def _lock(self, fd: int, deadline: float | None) -> None:
         if deadline is None:
@@ -209,7 +216,7 @@ def _write_note(fd: int, holder: Holder) -> None:
 
 
 def _read_note(fd: int) -> Holder | None:
-    """Return the note; a half-written, damaged or missing one is None."""
+    """Return the note; None when it is missing, damaged or half written."""
     try:
         note = json.loads(os.pread(fd, _NOTE_LIMIT, 0))
     except (ValueError, RecursionError):

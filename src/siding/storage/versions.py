@@ -1,9 +1,9 @@
-"""Format versions: one whole number for each document, raised only when old readers would be wrong.
+"""Format versions: each document has one whole number, which grows when old readers would be wrong.
 
-A document without `version` has version 1: the bar tool's task files carry none. A migration turns
-the data of one version into that of the next; it is a pure function, named, and kept for ever.
-Reading migrates in memory, so it needs neither a lock nor room on the disk; `keep_old` is the first
-half of writing a migrated document: nothing is replaced before the old bytes are safe beside it.
+A document without `version` has version 1, as the task files of the oldest homes. A migration is a
+pure function that turns the data of one version into that of the next; it is kept for ever. Reading
+migrates in memory, so it needs neither a lock nor room on the disk. To migrate a file, `keep_old`
+first stores the old bytes beside it; only then is the file replaced.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ FIRST_VERSION = 1
 
 
 def version_of(data: Mapping[str, Any]) -> int:
-    """Return the data's version; raises ValueError with a reason when there is no telling."""
+    """Return the data's version; raise ValueError, with a reason, when it is not valid."""
     version = data.get("version", FIRST_VERSION)
     if not isinstance(version, int) or isinstance(version, bool) or version < FIRST_VERSION:
         raise ValueError(f"its version is {str(version)[:40]!r}")
@@ -27,8 +27,10 @@ def version_of(data: Mapping[str, Any]) -> int:
 def migrate(
     data: dict[str, Any], *, to: int, migrations: Mapping[int, Migration]
 ) -> dict[str, Any]:
-    """Return the data in version `to`: each step once, in order. `migrations` is keyed by the old
-    version. Data that a step cannot handle raises ValueError with a reason.
+    """Return the data in version `to`, after each migration in order.
+
+    `migrations` maps an old version to the function that leads to the next one. Raises ValueError,
+    with a reason, for data that a migration cannot handle.
     """
     for version in range(version_of(data), to):
         step = migrations[version]
@@ -43,9 +45,10 @@ def migrate(
 
 
 def keep_old(path: Path, raw: bytes, version: int) -> Path:
-    """Store the old bytes as ``<name>.v<N>.bak`` and return where; an equal one is left alone.
+    """Store the old bytes as ``<name>.v<N>.bak`` and return that path.
 
-    Another one is never replaced: the next free name ``<name>.v<N>.2.bak`` … is taken.
+    If a backup with the same bytes exists, it is returned. A different one is never replaced: the
+    bytes go to the next free name, ``<name>.v<N>.2.bak`` and so on.
     """
     attempt = 1
     while True:

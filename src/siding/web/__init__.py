@@ -1,1 +1,1 @@
-"""The dashboard: pages rendered here, a live stream, a JSON API, all on the loopback and keyed."""
+"""The dashboard: pages, a live stream and a JSON API, served on the loopback and behind a key."""

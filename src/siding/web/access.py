@@ -1,8 +1,9 @@
-"""Who may ask, and what every answer carries.
+"""Check the key of a request, and add the security headers to every response.
 
-The key is 256 bits, new at each start. It comes to the browser in the fragment of an address, which
-is never sent, and back in an `Authorization` header, which no page of another origin can set. It
-is no cookie: cookies ignore ports, so any other server on this machine would be sent it.
+The key has 256 bits and is new at each start. The browser gets it in the fragment of an address,
+which browsers never send, and returns it in an `Authorization` header, which a page of another
+origin cannot set. A cookie would be wrong: cookies ignore ports, so the browser would send it to
+every other server on this machine.
 """
 
 import hmac
@@ -36,13 +37,13 @@ class Key:
         self.text = text or secrets.token_urlsafe(32)
 
     def opens(self, authorization: bytes | None) -> bool:
-        """Return whether this is the header that the key makes; takes the same time either way."""
+        """Return whether the header holds this key. The comparison takes constant time."""
         given = authorization or b""
         return hmac.compare_digest(given, _SCHEME + self.text.encode())
 
 
 class Activity:
-    """When somebody who may ask last did, and how many follow the live stream."""
+    """Tracks when the last request with the key was made, and how many are open."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -50,22 +51,22 @@ class Activity:
         self._open = 0
 
     def began(self) -> None:
-        """Note that a keyed request begins."""
+        """Record that a request with the key begins."""
         self._open += 1
         self._last = self._now()
 
     def ended(self) -> None:
-        """Note that it has been answered, or its reader has gone."""
+        """Record that such a request was answered, or its browser has gone."""
         self._open -= 1
         self._last = self._now()
 
     def idle_s(self) -> float:
-        """Return for how long nobody was there."""
+        """Return the seconds since the last request with the key; 0 while one is open."""
         return 0.0 if self._open else self._now() - self._last
 
 
 class Access:
-    """The outermost layer: the key for everything with content in it, headers for everything."""
+    """The outermost layer: it asks for the key on paths with content, and adds headers to all."""
 
     def __init__(self, app: ASGIApp, *, key: Key, activity: Activity) -> None:
         self._app = app
@@ -96,7 +97,7 @@ class Access:
 
 
 async def _unauthorised(send: Send) -> None:
-    body = b'{"error": {"code": "unauthorised", "message": "the key is missing or not the one"}}'
+    body = b'{"error": {"code": "unauthorised", "message": "the key is missing or wrong"}}'
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

@@ -1,7 +1,8 @@
-"""What changes files: shown first, then done exactly so, with a code from the terminal.
+"""Acts that change files: plan one for the page, then carry out exactly that plan.
 
-A plan is worked out without a lock and leaves nothing behind. Its digest stands for everything it
-says; when it is carried out the plan is made again, and if it is another by then nothing is done.
+Making a plan takes no lock and changes nothing. The plan has a digest of everything it shows.
+Before it is carried out the plan is made again; if the digest differs, nothing is done. The page
+also needs a code from the terminal, see `nonces`.
 """
 
 import json
@@ -29,19 +30,19 @@ SHOWN = 400  # paths of a kind that a plan lists; its digest is of all of them
 
 
 class Changed(SidingError):
-    """What was shown is no longer what would happen."""
+    """The plan that was shown is out of date. Nothing was done."""
 
     code = "changed"
 
 
 class NotPossible(SidingError):
-    """What was shown cannot be done as it stands."""
+    """The plan that was shown cannot be carried out. Nothing was done."""
 
     code = "not_possible"
 
 
 class Wish(NamedTuple):
-    """What is to be done with a task. `step`: a number, or ``base``."""
+    """A request for an act on a task. `step` is a step's number, or ``base``."""
 
     act: str
     step: str = ""
@@ -54,23 +55,25 @@ class Wish(NamedTuple):
     keep: bool = False
 
     def means(self) -> dict[str, Any]:
-        """Return it as what a code is for."""
+        """Return the parameters that a code is bound to."""
         return self._asdict()
 
 
 class Group(NamedTuple):
-    """Paths that the same becomes of."""
+    """Paths that an act treats alike."""
 
-    what: str
+    what: str  # what happens to them, as the page shows it
     tone: str  # "write", "delete", "trash", "leave", "stop"
     paths: tuple[str, ...]
-    many: int  # also those that are not listed
+    many: int  # how many there are, with those that are not listed
 
 
 class Plan(NamedTuple):
-    """What would happen. `stops`: reasons why it cannot; `concerns` need consent (force).
+    """What an act would do.
 
-    `target`: what it goes to, such as a branch; `commits`: the subjects of those it brings.
+    `stops` are reasons why it is not possible; `concerns` are reasons that need consent (force).
+    `target` is where it leads, such as a branch or a step. `commits` are the subjects of the
+    commits it applies. `nothing` is True when it would change nothing.
     """
 
     act: str
@@ -86,21 +89,21 @@ class Plan(NamedTuple):
     commits: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the plan as values that JSON can hold, for the API."""
         found = self._asdict()
         found["groups"] = [{**g._asdict(), "paths": list(g.paths)} for g in self.groups]
         return found
 
 
 class Done(NamedTuple):
-    """What was done, in a sentence, and the step that says so."""
+    """The result of an act: a sentence, and the id of the step that recorded it."""
 
     said: str
     step: str | None
 
 
 def plan(project: Project, task_id: TaskId, wish: Wish) -> Plan:
-    """Return what carrying out the wish would come to now."""
+    """Return what the act would do now."""
     found = _PLANS[wish.act](project, task_id, wish)
     busy = busy_with(project, task_id)
     if not busy:
@@ -109,29 +112,35 @@ def plan(project: Project, task_id: TaskId, wish: Wish) -> Plan:
 
 
 def shown_plan(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Plan:
-    """Return what was shown; raises Changed when it would be another by now, and NotPossible."""
+    """Return the plan if it still has this digest.
+
+    Raises Changed when it has another one, and NotPossible when it cannot be carried out.
+    """
     now = plan(project, task_id, wish)
     if now.digest != digest:
-        raise Changed("it has changed since it was shown", hint="look at it again")
+        raise Changed("the plan has changed since it was shown", hint="look at it again")
     if now.stops or now.concerns or now.nothing:
         reason = [*now.stops, *now.concerns, now.sentence][0]
-        raise NotPossible(f"it cannot be done now: {reason}", hint="nothing was changed")
+        raise NotPossible(f"this is not possible now: {reason}", hint="nothing was changed")
     return now
 
 
 def carry_out(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Done:
-    """Do what was shown. Raises Changed and NotPossible as `shown_plan` does."""
+    """Carry out the plan with this digest. Raises Changed and NotPossible, like `shown_plan`."""
     shown_plan(project, task_id, wish, digest)
     try:
         return _ACTS[wish.act](project, task_id, wish)
-    except TaskBusy as busy:  # its hint is an option of the command line, which a page has not
+    except TaskBusy as busy:  # its own hint names an option of the command line
         raise NotPossible(
             busy.message, hint="nothing was done; wait until that has ended"
         ) from busy
 
 
 def told(named: str, wish: Wish, shown: Plan) -> str:
-    """Return the act in the words in which the terminal asks for agreement; `named`: the task."""
+    """Return the act in words, for the line in the terminal that shows its code.
+
+    `named` is the task, as that line names it.
+    """
     match wish.act:
         case "rollback":
             return _listed(
@@ -177,7 +186,7 @@ def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: Wish) 
     blocked = [quote_path(path) for path in survey.blocked]
     concerns = list(survey.concerns)
     if blocked:
-        concerns.append("what stands in the way is in no snapshot; it is moved into the trash")
+        concerns.append("files in the way are in no snapshot; they are moved into the trash")
     groups = [
         _group("written", "write", [quote_path(each.path) for each in survey.plan.writes]),
         _group("deleted", "delete", [quote_path(each.path) for each in survey.plan.deletes]),
@@ -200,7 +209,7 @@ def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: Wish) 
     found = _plan(
         act,
         title,
-        "the workspace is like that already" if survey.nothing_to_do else _counts(groups),
+        "the workspace is in that state already" if survey.nothing_to_do else _counts(groups),
         groups,
         concerns=() if wish.force else tuple(concerns),
         nothing=survey.nothing_to_do,
@@ -220,7 +229,7 @@ def _plan_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
     try:
         return _preview_apply(project, task_id, wish)
     except WouldPublish as refused:
-        sentence = "this way the change is not applied"
+        sentence = "the change cannot be applied this way"
         return _plan("apply", "Apply", sentence, [], stops=(refused.message, refused.hint or ""))
 
 
@@ -290,7 +299,7 @@ def _apply_request(task_id: TaskId, wish: Wish) -> ApplyRequest:
     mode = Mode(wish.mode)
     return ApplyRequest(
         task=task_id,
-        mode=None if mode is Mode.COMMIT else mode,  # what the dialog has chosen already
+        mode=None if mode is Mode.COMMIT else mode,  # None: another mode may be chosen
         message=wish.message or None,
         onto=wish.onto or None,
         close=wish.close,
@@ -303,7 +312,7 @@ def _plan_close(project: Project, task_id: TaskId, wish: Wish) -> Plan:
     applied = last is not None and last.kind == "apply"
     concerns: tuple[str, ...] = ()
     if not (applied or wish.keep or wish.force or last is None or last.snapshot is None):
-        concerns = ("work that was not applied goes out of sight with the workspace",)
+        concerns = ("the workspace holds work that was not applied; it is put away too",)
     fate = "stays where it is" if wish.keep else "is moved into the trash, whole"
     return _plan(
         "close",

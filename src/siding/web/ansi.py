@@ -1,9 +1,9 @@
-"""Terminal output as inert HTML: colours and weights are kept, everything else is text or gone.
+"""Convert terminal output to harmless HTML that keeps colours and weights.
 
-Of all escape sequences only SGR ("select graphic rendition", ECMA-48 §8.3.117) means something
-here. Those that move the cursor, set titles or talk to the terminal are dropped where they are well
-formed, and shown where they are not. Text that asks to be hidden is not. A carriage return starts
-its line over, as on a terminal, and leaves a mark that something was there before.
+Only the escape sequence SGR ("select graphic rendition", ECMA-48 §8.3.117) has an effect. Other
+well-formed sequences, which move the cursor, set titles or talk to the terminal, are dropped;
+malformed ones are shown as text. Text that asks to be hidden is shown. A carriage return starts its
+line over, as on a terminal, and leaves a mark that text was overwritten.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from siding.web.inert import inert
 
 LONGEST_LINE = 4000  # characters; a longer line goes on in the next row
-_LONGEST_ESCAPE = 4096  # characters an unfinished sequence is waited for
+_LONGEST_ESCAPE = 4096  # characters after which an unfinished sequence is shown as text
 _TOKEN = re.compile(
     r"(?P<sgr>\x1b\[[0-9;:]*m)"
     r"|(?P<gone>\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -26,11 +26,11 @@ _FLAGS = {1: "bold", 2: "dim", 3: "italic", 4: "under", 7: "inverse", 9: "strike
 _OFF = {22: ("bold", "dim"), 23: ("italic",), 24: ("under",), 27: ("inverse",), 29: ("strike",)}
 
 
-_DEFAULT = -1  # the terminal's own colour, where it stands on the other side
+_DEFAULT = -1  # with inverse text: the default background as text colour, or the other way round
 
 
 class Style(NamedTuple):
-    """How text looks. Colours are numbers of the 256-colour table."""
+    """The look of text. Colours are numbers of the 256-colour table; None is the default."""
 
     fore: int | None = None
     back: int | None = None
@@ -38,12 +38,12 @@ class Style(NamedTuple):
 
     @property
     def classes(self) -> str:
-        """Return the classes of a span, "" for plain text."""
+        """Return the CSS classes of a span; "" for plain text."""
         fore, back = self.fore, self.back
         if "inverse" in self.flags:
             fore, back = _own(self.back), _own(self.fore)
         if fore is not None and fore == back:
-            back = None  # text on its own colour would be hidden
+            back = None  # text on a background of its own colour would be invisible
         names = [f"t-{flag}" for flag in sorted(self.flags - {"inverse"})]
         if fore is not None:
             names.append("f-i" if fore < 0 else f"f-{fore}")
@@ -57,14 +57,14 @@ def _own(colour: int | None) -> int:
 
 
 class Rows(NamedTuple):
-    """What came of some bytes: the rows that are complete, and the one that is not yet."""
+    """The HTML of some bytes: the rows that are complete, and the unfinished last one."""
 
     closed: list[str]
     open: str
 
 
 class Converter:
-    """Makes rows of HTML of one stream, whatever pieces it comes in."""
+    """Converts one stream to rows of HTML; the stream may be cut into pieces anywhere."""
 
     def __init__(self) -> None:
         self._decoder = getincrementaldecoder("utf-8")("replace")
@@ -75,7 +75,7 @@ class Converter:
         self._overwritten = 0
 
     def feed(self, data: bytes, *, final: bool = False) -> Rows:
-        """Take more bytes. With `final` nothing is waited for any longer."""
+        """Convert more bytes. With `final` an unfinished character or sequence is shown too."""
         text = self._pending + self._decoder.decode(data, final)
         self._pending = ""
         if not final:
@@ -124,7 +124,7 @@ class Converter:
 
 def styled(style: Style, parameters: str) -> Style:
     """Return the style after an SGR sequence with these parameters."""
-    # A number of thousands of digits is no number here, and would be an error in Python.
+    # Python's int() refuses more than 4300 digits, so longer numbers are cut.
     numbers = [int(each[:5]) if each else 0 for each in re.split("[;:]", parameters)]
     flags = set(style.flags)
     fore, back = style.fore, style.back
@@ -158,7 +158,10 @@ class _Colour(NamedTuple):
 
 
 def _colour(numbers: list[int]) -> _Colour:
-    """Take ``5;N`` or ``2;R;G;B`` off the front; a true colour becomes the nearest of the table."""
+    """Read ``5;N`` or ``2;R;G;B`` from the front of `numbers`, and return the colour and the rest.
+
+    An RGB colour becomes the nearest one of the colour cube; a malformed one is None.
+    """
     if numbers[:1] == [5] and len(numbers) > 1:
         return _Colour(numbers[1] if numbers[1] < 256 else None, numbers[2:])
     if numbers[:1] == [2] and len(numbers) > 3:
@@ -174,7 +177,7 @@ def _level(value: int) -> int:
 
 
 def palette() -> str:
-    """Return the style sheet of the colours 16 to 255; the first 16 are the theme's own."""
+    """Return the style sheet for the colours 16 to 255; siding.css has the first 16."""
     rules = []
     steps = (0, 95, 135, 175, 215, 255)
     for number in range(16, 256):

@@ -1,7 +1,7 @@
-"""The dashboard as one application: a table of addresses, and what every failure becomes.
+"""The dashboard as one application: its table of addresses, and the responses for failures.
 
-``/…`` is the same empty page for everybody: it asks for its content with the key. ``/view/…`` is
-that content, ``/api/v1/…`` the same facts as JSON, ``/live`` the live stream.
+Every page's address returns the same empty page; its script then fetches the content with the key.
+``/view/…`` is that content, ``/api/v1/…`` the same data as JSON, ``/live`` the live stream.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def build(site: Site, *, key: Key, activity: Activity) -> ASGIApp:
-    """Return the application."""
+    """Return the application, with the check of the key around it."""
     files = _static_files()
     shell = (Path(__file__).parent / "templates" / "shell.html").read_bytes()
 
@@ -81,7 +81,10 @@ def build(site: Site, *, key: Key, activity: Activity) -> ASGIApp:
 
 
 def _static_files() -> dict[str, tuple[bytes, str]]:
-    """Return every file there is to be had, by name: an address is never made into a path."""
+    """Return the content and type of each static file by name.
+
+    An address is looked up here and never becomes part of a path.
+    """
     found = {
         path.name: (path.read_bytes(), _TYPES[path.suffix])
         for path in sorted(_STATIC.iterdir())
@@ -125,7 +128,7 @@ async def _expected(request: Request, error: Exception) -> Response:
 
 
 def _hint_here(hint: str | None) -> str | None:
-    """Return a hint unless it is about an option of the command line, which nobody has here."""
+    """Return the hint; None when it names an option of the command line, which a page lacks."""
     words = re.sub(r"`[^`]*`", "", hint or "")  # a whole command in backquotes can be typed
     return None if re.search(r"(?<!\w)--[a-z]", words) else hint
 
@@ -133,12 +136,12 @@ def _hint_here(hint: str | None) -> str | None:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     said = {
-        403: "this ticket was used, or is too old",
+        403: "this ticket was used before, or is too old",
         404: "there is no such page",
-        405: "that is not how to ask here",
+        405: "this address does not take that method",
     }
     response = _failure(
-        request, error.status_code, "refused", said.get(error.status_code, "that makes no sense")
+        request, error.status_code, "refused", said.get(error.status_code, "the request is wrong")
     )
     response.headers.update(error.headers or {})
     return response
@@ -150,7 +153,7 @@ async def _bug(request: Request, error: Exception) -> Response:
         500,
         "bug",
         f"this is a bug in Siding: {type(error).__name__}",
-        "the terminal of `siding ui` says more",
+        "the terminal of `siding ui` shows the details",
     )
 
 
@@ -161,5 +164,5 @@ def _failure(
         error = {"code": code, "message": message, "hint": hint}
         return JSONResponse({"error": error}, status_code=status)
     values = {"message": message, "hint": hint or "", "status": status}
-    html = render(Page("error.html", "Not here" if status == 404 else "That did not work", values))
+    html = render(Page("error.html", "Not found" if status == 404 else "That did not work", values))
     return Response(html, status_code=status, media_type="text/html; charset=utf-8")

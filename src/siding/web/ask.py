@@ -1,4 +1,4 @@
-"""What a handler is asked: the project as it is now, and the words of the address."""
+"""The request that a handler gets: the project as it is now, and the address's parameters."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,30 +10,30 @@ from siding.web.site import Site
 
 
 class Ask(NamedTuple):
-    """One request for something to look at."""
+    """One request of a browser or a program."""
 
     site: Site
     project: Project
-    words: Mapping[str, str]  # of the path
+    words: Mapping[str, str]  # parameters of the path
     query: Mapping[str, str]
 
     @property
     def task_id(self) -> TaskId:
-        """The task of the path; raises NotFound when there is none."""
+        """The id of the task in the path; raises NotFound when there is no such task."""
         return self.site.task_id(self.project, self.words["task"])
 
     def number(self, name: str, default: int, *, most: int = 1 << 53) -> int:
-        """Return a number of the query that is not negative."""
+        """Return a number of the query, from 0 to `most`; raise UsageError for anything else."""
         text = self.query.get(name, "")
         if not text:
             return default
         if not text.isascii() or not text.isdigit() or int(text) > most:
-            raise UsageError(f"{name} is not a number that makes sense here")
+            raise UsageError(f"{name} must be a number from 0 to {most}")
         return int(text)
 
     def choice(self, name: str, *choices: str) -> str:
-        """Return a word of the query, the first of `choices` when it is not there."""
+        """Return a word of the query; the first of `choices` when it is not given."""
         word = self.query.get(name, choices[0])
         if word not in choices:
-            raise UsageError(f"{name} is one of {', '.join(choices)}")
+            raise UsageError(f"{name} must be one of {', '.join(choices)}")
         return word

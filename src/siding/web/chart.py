@@ -1,4 +1,4 @@
-"""Small charts as inline SVG: numbers in, coordinates out. A table beside them says the same."""
+"""Coordinates for small bar charts, drawn as inline SVG with a table of the same numbers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ _MOST_BARS = 120
 
 
 class Bar(NamedTuple):
-    """One column: its place, the heights of its two parts, and what it stands for."""
+    """One column: its position, the heights of its two parts, and its label and values."""
 
     x: float
     width: float
@@ -28,7 +28,10 @@ class Chart(NamedTuple):
 
 
 def chart(rows: Sequence[tuple[str, int, int]]) -> Chart | None:
-    """Return columns of (label, lower, upper); neighbours are joined where there are too many."""
+    """Return the columns for (label, lower, upper) rows; None when all values are 0.
+
+    With more than `_MOST_BARS` rows, neighbours are added up.
+    """
     joined = _joined(rows)
     most = max((low + high for _, low, high in joined), default=0)
     if not most:

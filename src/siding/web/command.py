@@ -1,8 +1,8 @@
-"""Show the project in a browser: the board, each step with its output and patch, what waits.
+"""Show the project in a browser: the board, each step with its output and patch, and the inbox.
 
 It listens on this machine only, needs the key that is in the address it prints, and ends when
-nobody has looked for a while. What changes files (rolling back, applying, closing) also needs a
-code that is shown here, in this terminal.
+nobody has used it for a while. Acts that change files (rolling back, applying, closing) also need
+a code, which is shown in this terminal.
 """
 
 import sys
@@ -27,7 +27,7 @@ IDLE_MINUTES = 30.0
 
 
 class Screen(Protocol):
-    """What this verb asks of the command line's screen."""
+    """The methods of the command line's screen that this command uses."""
 
     def print(self, text: str = "") -> None: ...
     def note(self, text: str, *styles: str) -> None: ...
@@ -35,7 +35,7 @@ class Screen(Protocol):
 
 
 class Context(Protocol):
-    """What the command line gives a verb."""
+    """What the command line passes to a command."""
 
     @property
     def app(self) -> App: ...
@@ -53,7 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=IDLE_MINUTES,
         metavar="MINUTES",
-        help=f"end when nobody has looked for so long (default: {IDLE_MINUTES:g})",
+        help=f"end when nobody has used it for so long (default: {IDLE_MINUTES:g})",
     )
 
 
@@ -86,7 +86,7 @@ def _serve(project: Project, screen: Screen, arguments: Namespace) -> None:
 
     def ready(dashboard: Dashboard) -> None:
         _say_address(project, screen, dashboard, open_page=arguments.open)
-        screen.note(f"Ctrl-C ends it; so do {arguments.idle:g} minutes without anybody looking")
+        screen.note(f"Ctrl-C ends it; so do {arguments.idle:g} minutes in which nobody uses it")
 
     serve(
         project.app,
@@ -102,7 +102,7 @@ def _say_address(
     project: Project, screen: Screen, dashboard: Dashboard, *, open_page: bool
 ) -> None:
     screen.print(dashboard.url("/", f"key={dashboard.key}"))
-    sys.stdout.flush()  # a program that started us waits for it
+    sys.stdout.flush()  # a program that started us reads the address from a pipe
     if not open_page:
         return
     import webbrowser

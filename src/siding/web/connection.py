@@ -1,9 +1,10 @@
-"""Connections: uvicorn's, behind the gate, with limits on how many, how long and how slow.
+"""Connections of the server: uvicorn's, behind the gate, limited in number, time and speed.
 
-Connections that have not shown the key have 64 places. When one more comes, those that have waited
-longest without a whole request make room, so slow strangers keep nobody out; a burst of pages that
-are opened at once, each about to show the key, is given a moment. Those that have shown it (an open
-page follows the live stream on one) have a limit of their own.
+At most 64 connections may be open that have not sent the key. When one more comes, the one that has
+waited longest without sending a whole request is closed, so that slow strangers keep nobody out. A
+burst is allowed for `GRACE_S` seconds, because a browser that opens many pages at once sends the
+keys soon. Connections that have sent the key (an open page has one for the live stream) have a
+limit of their own.
 """
 
 import asyncio
@@ -14,13 +15,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from siding.web.access import HEADERS, Key
 from siding.web.guard import Gate, Refused
 
-MAX_STRANGERS = 64
-MAX_FRIENDS = 512
-BURST = 256  # strangers there may be for a moment
+MAX_STRANGERS = 64  # connections that have not sent the key
+MAX_FRIENDS = 512  # connections that have sent it
+BURST = 256  # strangers that may be open for GRACE_S
 GRACE_S = 0.25
-HEAD_S = 5.0
-BODY_S = 5.0
-LINGER_S = 0.5  # a refusal is read only if the rest of the request is taken off the wire
+HEAD_S = 5.0  # for the head of a request to arrive
+BODY_S = 5.0  # for its body
+# After a refusal we read on for so long. Closing a socket with unread bytes makes the kernel send a
+# reset, and the client may lose the refusal.
+LINGER_S = 0.5
 _PHRASES = {
     400: "Bad Request",
     403: "Forbidden",
@@ -45,7 +48,7 @@ class Door:
         self._friends: set[GuardedConnection] = set()
 
     def enter(self, connection: "GuardedConnection") -> bool:
-        """Let a connection in; False when all places are taken by requests under way."""
+        """Admit a connection; return False when running requests take all places."""
         now = connection.loop.time()
         while (slow := self._slowest(now)) is not None:
             self.leave(slow)
@@ -56,7 +59,7 @@ class Door:
         return True
 
     def _slowest(self, now: float) -> "GuardedConnection | None":
-        """Return who has to make room, None when nobody has to."""
+        """Return the connection to close for a new one; None when there is room."""
         if len(self._strangers) < MAX_STRANGERS:
             return None
         waiting = next((each for each in self._strangers if each.is_waiting), None)
@@ -65,7 +68,10 @@ class Door:
         return waiting if now - self._strangers[waiting] >= GRACE_S else None
 
     def knows(self, connection: "GuardedConnection", authorization: bytes | None) -> bool:
-        """Note a connection that has shown the key; False when there are too many of them."""
+        """Move a connection that has sent the key to the friends; False when there are too many.
+
+        A connection without the key stays a stranger; True is returned for it.
+        """
         if connection in self._friends or not self.key.opens(authorization):
             return True
         if len(self._friends) >= MAX_FRIENDS:
@@ -81,7 +87,7 @@ class Door:
 
 
 class GuardedConnection(H11Protocol):
-    """One connection. Only what the gate lets through reaches uvicorn."""
+    """One connection. Only bytes that the gate passes reach uvicorn."""
 
     door: ClassVar[Door]
 
@@ -93,7 +99,7 @@ class GuardedConnection(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether nothing is being answered."""
+        """Whether no request of this connection is being answered."""
         cycle: Any = self.cycle  # None before the first request
         return cycle is None or bool(cycle.response_complete)
 
@@ -157,7 +163,7 @@ class GuardedConnection(H11Protocol):
         self._refused = True
         self._expect_nothing()
         self._unset_keepalive_if_required()
-        if self._has_begun_to_answer:  # another answer must not be mixed into it
+        if self._has_begun_to_answer:  # a second response must not be mixed into the first
             self.transport.close()
             return
         self.transport.write(_answer(refused))
@@ -167,7 +173,7 @@ class GuardedConnection(H11Protocol):
 
 
 def connections_of(door: Door) -> type[GuardedConnection]:
-    """Return the class of a server's connections."""
+    """Return a connection class for one server; uvicorn wants a class, so the door goes in it."""
     return type("Connection", (GuardedConnection,), {"door": door})
 
 

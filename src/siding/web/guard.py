@@ -1,9 +1,9 @@
-"""What may come in over a connection, judged before any other code sees a byte of it. Pure.
+"""Check the bytes of a connection before any other code sees them. Pure.
 
-A request that is not exactly as a browser on this machine would send it to us is refused: the rest
-of the program never has to think about two Hosts, chunked bodies, folded headers or odd paths. A
-`Host` of another name stops DNS rebinding, an `Origin` of another site stops its pages; neither can
-be forged by a script in a browser.
+Every request is refused that a browser on this machine would not send to us. So the rest of the
+program need not handle two Hosts, chunked bodies, folded headers or odd paths. Checking `Host`
+stops DNS rebinding, checking `Origin` stops pages of other sites; no script in a browser can forge
+these two headers.
 """
 
 import re
@@ -21,16 +21,16 @@ _SITES = (b"same-origin", b"none")
 _SINGLE = (b"authorization", b"content-length", b"content-type", b"host", b"origin")
 _REFUSED = {
     b"transfer-encoding": "a body needs a Content-Length",
-    b"upgrade": "there is nothing to upgrade to",
-    b"expect": "nothing is promised before the body",
-    b"x-http-method-override": "the method is the one of the request line",
-    b"x-http-method": "the method is the one of the request line",
-    b"x-method-override": "the method is the one of the request line",
+    b"upgrade": "the connection cannot be upgraded",
+    b"expect": "Expect is not supported",
+    b"x-http-method-override": "the method of the request line cannot be overridden",
+    b"x-http-method": "the method of the request line cannot be overridden",
+    b"x-method-override": "the method of the request line cannot be overridden",
 }
 
 
 class Refused(Exception):
-    """A request that goes no further. `status` is an HTTP status below 500."""
+    """The request is refused. `status` is an HTTP status below 500."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -39,7 +39,7 @@ class Refused(Exception):
 
 
 class Head(NamedTuple):
-    """What was said before the body."""
+    """The head of a request: everything before its body."""
 
     method: str
     path: str
@@ -54,21 +54,21 @@ class Gate:
         names = ("127.0.0.1", "localhost", "[::1]")
         self._hosts = {f"{name}:{port}".encode() for name in names}
         self._pending = b""
-        self._owed = 0  # bytes of a body still to come
+        self._owed = 0  # bytes of a body that are still to come
         self.head: Head | None = None  # of the newest request
 
     @property
     def is_partial(self) -> bool:
-        """Whether a request has begun and is not here whole."""
+        """Whether a request has begun and has not arrived completely."""
         return bool(self._pending) or self._owed > 0
 
     @property
     def is_partial_head(self) -> bool:
-        """Whether it is the head that is not here whole."""
+        """Whether the head of a request has not arrived completely."""
         return bool(self._pending)
 
     def feed(self, data: bytes) -> bytes:
-        """Return what of the bytes so far may be passed on."""
+        """Return the bytes that may be passed on; a head is passed on when it is complete."""
         passed = []
         while data:
             if self._owed:
@@ -104,16 +104,16 @@ class Gate:
     def _check_where_from(self, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host")
         if host not in self._hosts:
-            raise Refused(421, "this is not the host you mean")
+            raise Refused(421, "the Host is not this dashboard")
         origin = headers.get(b"origin")
         if origin is not None and origin != b"http://" + host:
-            raise Refused(403, "another site may not ask")
+            raise Refused(403, "requests from pages of other sites are refused")
         if headers.get(b"sec-fetch-site", b"none") not in _SITES:
-            raise Refused(403, "another site may not ask")
+            raise Refused(403, "requests from pages of other sites are refused")
 
 
 def _refuse_early(head: bytes) -> None:
-    """Refuse what can only get worse before all of it is here."""
+    """Refuse a head that cannot be valid any more, before all of it has arrived."""
     if len(head) > MAX_HEAD_BYTES:
         raise Refused(431, "the head is too long")
     if head.count(b"\n") != head.count(b"\r\n") or b"\0" in head:
@@ -130,9 +130,9 @@ def _request_line(line: bytes) -> tuple[str, str]:
     path, _, query = target.partition("?")
     odd = ".." in path or "/./" in path or path.endswith("/.")
     if odd or not _PATH.fullmatch(path) or not _QUERY.fullmatch(query):
-        raise Refused(400, "there is no such path")
+        raise Refused(400, "the path or the query has characters that no address here has")
     if method not in ("GET", "HEAD", "POST"):
-        raise Refused(405, "GET and POST are all there is")
+        raise Refused(405, "only GET, HEAD and POST are supported")
     return method, path
 
 
@@ -143,7 +143,7 @@ def _headers(lines: list[bytes]) -> dict[bytes, bytes]:
     for line in lines:
         found = _HEADER.fullmatch(line)
         if found is None:
-            raise Refused(400, "a header is not one")
+            raise Refused(400, "a header is malformed")
         name, value = found.group(1).lower(), found.group(2)
         if name in _REFUSED:
             raise Refused(400, _REFUSED[name])

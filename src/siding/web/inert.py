@@ -1,10 +1,10 @@
-"""Text that came from outside, made harmless to the eye: what would be invisible is spelled out.
+"""Spell out the invisible characters of text from outside, so that a person sees all of it.
 
-Markup is not this module's business: the templates escape everything.
+The templates escape markup; this module does not.
 """
 
-# Controls draw nothing and may change what is drawn; bidirectional controls reorder the text after
-# them (U+202A to U+202E, U+2066 to U+2069), and some characters hide in it (U+200B, U+FEFF, tags).
+# Control characters draw nothing and may change what is drawn. Bidirectional controls reorder the
+# text after them (U+202A to U+202E, U+2066 to U+2069). Others are invisible (U+200B, U+FEFF, tags).
 _HIDDEN = {
     *range(0x09),
     *range(0x0B, 0x20),
@@ -27,7 +27,7 @@ _SPELLED[0x7F] = "\u2421"
 def inert(text: str) -> str:
     """Return `text` with every control, bidirectional and hidden character spelled out.
 
-    Line feeds and tabs stay; bytes that were no text are spelled ``\\xNN``.
+    Line feeds and tabs stay. Bytes that were not UTF-8 are spelled ``\\xNN``.
     """
     if text.isascii() and text.isprintable():
         return text

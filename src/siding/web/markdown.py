@@ -1,6 +1,6 @@
-"""Markdown from outside: no raw HTML, no images, links that show where they lead and lead nowhere.
+"""Render Markdown from outside without raw HTML, images or clickable links.
 
-A link in a question is an invitation to click on it; the address is shown as text instead.
+A person trusts a link in an agent's question and clicks on it. So its address is shown as text.
 """
 
 from functools import lru_cache
@@ -14,7 +14,7 @@ LONGEST = 100_000  # characters
 
 
 def markdown(text: str) -> Markup:
-    """Return Markdown as HTML that does nothing."""
+    """Return Markdown as harmless HTML; text beyond LONGEST characters is cut."""
     shown = inert(text[:LONGEST])
     if len(text) > LONGEST:
         shown += "\n\n…"
@@ -46,7 +46,7 @@ def _link_close(_renderer: Any, _tokens: Any, _index: int, _options: Any, env: A
 
 
 def _cell(_renderer: Any, tokens: Any, index: int, _options: Any, _env: Any) -> str:
-    return f"<{tokens[index].tag}>"  # without the style that aligns it: styles come from files only
+    return f"<{tokens[index].tag}>"  # without its style attribute, which our CSP would refuse
 
 
 def _fence(_renderer: Any, tokens: Any, index: int, _options: Any, _env: Any) -> str:

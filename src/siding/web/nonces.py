@@ -1,9 +1,9 @@
-"""Codes for acts that change files: shown in the terminal, typed in the page, good once.
+"""Codes for acts that change files: shown in the terminal, typed into the page, valid once.
 
-Whoever has the key is the person, and so is an agent that reads it from the home. Rolling back,
-applying and closing, opening a gate and cancelling a question therefore need a code that appears
-only where `siding ui` was started. A code belongs to one act with exactly the parameters that were
-shown; there is one at a time.
+An agent of the same user can read the key from Siding's home, so the key does not prove that a
+person acts. Rolling back, applying, closing, opening a gate and cancelling a question therefore
+need a code that only the terminal of `siding ui` shows. A code is bound to one act with exactly the
+parameters that were shown. Only the newest code is valid.
 """
 
 import hmac
@@ -17,10 +17,10 @@ from siding.errors import SidingError
 from siding.web.inert import inert
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-LENGTH = 6  # 30 bits, and three tries
+LENGTH = 6  # 30 bits; nobody guesses that in three tries
 GOOD_FOR_S = 180.0
 TRIES = 3
-A_MINUTE = 30  # codes: a terminal full of them hides what they are for
+A_MINUTE = 30  # codes in a minute: a flood of them would hide what each one is for
 
 
 class WrongCode(SidingError):
@@ -30,7 +30,7 @@ class WrongCode(SidingError):
 
 
 class TooManyCodes(SidingError):
-    """The terminal was asked for more codes than anybody types."""
+    """More than A_MINUTE codes were asked for within a minute."""
 
     code = "too_many_codes"
 
@@ -56,9 +56,10 @@ class Nonces:
         self._turn = Lock()
 
     def ask(self, act: str, means: Mapping[str, Any], *, told: str) -> None:
-        """Show a code for an act; one that was shown before is worth nothing from then on.
+        """Show a new code for an act in the terminal; any earlier code becomes invalid.
 
-        `told` names the act and all that matters of it: it is what the person agrees to.
+        `told` describes the act with all its parameters: the person agrees to this text. Raises
+        TooManyCodes.
         """
         with self._turn:
             now = self._now()
@@ -73,7 +74,7 @@ class Nonces:
 
     def spend(self, act: str, means: Mapping[str, Any], code: str) -> None:
         """Accept a code; raise WrongCode when it is wrong, used, late, or for something else."""
-        with self._turn:  # two requests with one code: one of them comes second
+        with self._turn:  # of two requests with the same code, the second one must fail
             self._spend(act, means, code)
 
     def _spend(self, act: str, means: Mapping[str, Any], code: str) -> None:
@@ -87,5 +88,5 @@ class Nonces:
         left = waiting.tries - 1
         self._waiting = waiting._replace(tries=left) if left else None
         if not same:
-            raise WrongCode("the code was shown for something else", hint="look at it again")
+            raise WrongCode("the code was shown for another act", hint="ask for a new one")
         raise WrongCode("that is not the code", hint="it is in the terminal of `siding ui`")

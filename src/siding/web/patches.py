@@ -1,4 +1,4 @@
-"""Patches for pages: their index remembered, rows with syntax colours, one side or two."""
+"""Patches for pages: an index that is cached, rows with syntax colours, one or two columns."""
 
 from collections import OrderedDict
 from typing import NamedTuple
@@ -41,26 +41,26 @@ class ShownRow(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A row of two columns; None where a side has nothing."""
+    """A row of two columns; None for a side without a line."""
 
     left: ShownRow | None
     right: ShownRow | None
 
 
 def parts_of_step(ask: Ask, step: Step) -> Patch | None:
-    """Return the patch of a step."""
+    """Return the patch of a step; None when it has none."""
     return _indexed(patch_span(ask.project, show(ask.project, ask.task_id)[0], step))
 
 
 def patch_of(ask: Ask) -> Patch | None:
-    """Return the patch that the address means: of a step, or of all that the task changed."""
+    """Return the patch for the address: a step's, or the whole change of the task."""
     if "step" in ask.words:
         return parts_of_step(ask, one_step(ask))
     return _indexed(whole_patch(ask.project, show(ask.project, ask.task_id)[0]))
 
 
 def _indexed(span: Span | None) -> Patch | None:
-    """Return a patch with its files; the index is made once for a file that stays the same."""
+    """Return a patch with its files; the list of files is cached while the patch's file is."""
     if span is None:
         return None
     found = span.path.lstat()
@@ -75,7 +75,7 @@ def _indexed(span: Span | None) -> Patch | None:
 
 
 def shown(ask: Ask, part: FilePart, rows: list[Row]) -> list[ShownRow]:
-    """Return rows with the colours that their lines have in the whole of the old and new file."""
+    """Return rows as HTML, with the colours that their lines have in the whole old or new file."""
 
     def side(name: str, blob: str) -> ColouredFile | None:
         return _FILES.get(blob, name, lambda: content_of(ask.project, blob, LONGEST))
@@ -102,14 +102,14 @@ def _html(row: Row, old_side: ColouredFile | None, new_side: ColouredFile | None
 
 
 def plain(text: str) -> str:
-    """Return text without colours."""
+    """Return text as HTML without colours."""
     from siding.web.rendering import escaped
 
     return escaped(text)
 
 
 def side_by_side(rows: list[ShownRow]) -> list[Pair]:
-    """Pair what was deleted with what was added in its place."""
+    """Arrange rows in two columns: deleted lines beside the lines added in their place."""
     pairs: list[Pair] = []
     deleted: list[ShownRow] = []
     added: list[ShownRow] = []

@@ -1,4 +1,4 @@
-"""Templates: whatever they print is escaped, and made inert first, without their asking."""
+"""Render templates. Every value they print is first made inert, then escaped."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,11 @@ from siding.web.words import counted, duration, size
 
 
 class Page(NamedTuple):
-    """A page to be rendered. `watch`: the tasks it shows, "*" for anything of the project."""
+    """A page to render.
+
+    `watch` is the id of the task whose changes reload the page, "*" for any change in the project,
+    "" for none.
+    """
 
     template: str
     title: str
@@ -27,7 +31,7 @@ def _made_inert(value: object) -> object:
 
 
 def _moment(value: str) -> Markup:
-    """Return a moment that the browser says in its own words, and keeps up to date."""
+    """Return a <time> element for an ISO time; the page's script shows it as "3 minutes ago"."""
     if not value:
         return Markup('<span class="faint">-</span>')
     return Markup('<time datetime="{0}">{0}</time>').format(inert(value))
@@ -62,5 +66,5 @@ def render(page: Page) -> bytes:
 
 
 def escaped(text: str) -> str:
-    """Return text for HTML that is put together by hand: inert, then escaped."""
+    """Return text made inert and escaped, for HTML that does not come from a template."""
     return str(escape(inert(text)))

@@ -1,4 +1,4 @@
-"""Run one dashboard: bind, announce, serve, end when nobody is there."""
+"""Run one dashboard: bind a port, announce it, serve, and end when nobody uses it."""
 
 import asyncio
 import logging
@@ -25,13 +25,13 @@ _LOOK_EVERY_S = 1.0
 
 
 def bind(port: int | None) -> socket.socket:
-    """Return a socket bound to the loopback and nothing else; the kernel chooses the port of None.
+    """Return a socket bound to the loopback address; with port None the kernel chooses the port.
 
     Raises SidingError when the port is taken.
     """
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if port is not None:  # or a restart would have to wait a minute for the same one
+        if port is not None:  # without it, TIME_WAIT blocks the port for a minute after a restart
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((ADDRESS, port or 0))
     except OSError as error:
@@ -52,9 +52,9 @@ def serve(
     show: Callable[[str], None],
     ready: Callable[[Dashboard], None],
 ) -> None:
-    """Serve until Ctrl-C, or until nobody has looked for `idle_s` seconds.
+    """Serve until Ctrl-C, or until nobody has used the dashboard for `idle_s` seconds.
 
-    `show` writes a line to the terminal; `ready` is called when pages can be asked for.
+    `show` writes a line to the terminal; `ready` is called when the server answers requests.
     """
     port = bound.getsockname()[1]
     key, activity = Key(), Activity()
@@ -73,7 +73,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which also ends when it is idle."""
+    """uvicorn's server, with an end when it has been idle."""
 
     when_ready: Callable[[], None]
 
@@ -101,12 +101,12 @@ class _Server(uvicorn.Server):
     async def _end_when_idle(self) -> None:
         while self._activity.idle_s() < self._idle_s:
             await asyncio.sleep(min(_LOOK_EVERY_S, self._idle_s))
-        self._show("nobody has looked for a while: the dashboard ends")
+        self._show("nobody has used the dashboard for a while, so it ends")
         self.should_exit = True
 
 
 class _Terminal(logging.Handler):
-    """What went wrong in a request, where the person sees it, and harmless to look at."""
+    """Shows errors of requests in the terminal, with invisible characters spelled out."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         super().__init__(logging.ERROR)

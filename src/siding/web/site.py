@@ -1,4 +1,4 @@
-"""What every handler of one running dashboard shares."""
+"""The state that all handlers of one running dashboard share."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ _WAITING_KEPT_S = 5
 
 
 class Site:
-    """The project a dashboard shows, and what is remembered between requests."""
+    """The project of a dashboard, and its caches, codes and tickets."""
 
     def __init__(self, app: App, *, key: str, show: Callable[[str], None]) -> None:
         self.app = app
@@ -36,16 +36,17 @@ class Site:
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
 
     def project(self) -> Project:
-        """Return the project as it is now: its settings may have changed since the last request."""
+        """Open the project anew: its settings may have changed since the last request."""
         return require_project(self.app)
 
     def stamps(self) -> Stamps:
-        """Return what changes when anything of the project does."""
+        """Return a value that changes when any file of the project's state changes."""
         return stamps_of(self._watched)
 
     def waiting(self, project: Project) -> list[Waiting]:
-        """Return what waits in the project; looked for again when anything has happened, and
-        every few seconds.
+        """Return what waits for a person in the project.
+
+        The answer is cached until the project changes, and for `_WAITING_KEPT_S` seconds at most.
         """
         signature = (self.stamps(), int(time.monotonic() / _WAITING_KEPT_S))
         if self._waiting is None or self._waiting[0] != signature:
@@ -53,17 +54,17 @@ class Site:
         return self._waiting[1]
 
     def task_id(self, project: Project, named: str) -> TaskId:
-        """Return the id if a task has it: what an address says never becomes part of a path."""
+        """Return the id if a task has it; raise NotFound, so no address becomes part of a path."""
         if named not in project.tasks.ids():
             raise NotFound(f"there is no task {named!r}")
         return TaskId(named)
 
     def known_total(self, task_id: str, snapshot: str) -> Total | None:
-        """Return what a task changed up to a snapshot, if that was counted before."""
+        """Return the change of a task up to a snapshot if it is cached, else None."""
         return self._totals.get((task_id, snapshot))
 
     def total(self, task_id: str, snapshot: str) -> Total | None:
-        """Return what a task changed up to a snapshot; counts it if nobody has."""
+        """Return the change of a task up to a snapshot; count it if it is not cached."""
         key = (task_id, snapshot)
         if key not in self._totals:
             self._totals[key] = total_change(self.project(), task_id, snapshot)
@@ -73,14 +74,17 @@ class Site:
 
 
 class Views:
-    """Pages that many look at at once are made once: kept while nothing they show has changed."""
+    """A cache of rendered pages: a page that many browsers show is made once for all of them."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, tuple[Any, bytes]] = OrderedDict()
         self._making: dict[Hashable, asyncio.Lock] = {}
 
     async def get(self, key: Hashable, signature: Any, make: Callable[[], bytes]) -> bytes:
-        """Return a view; `make` runs in a thread when `signature` is new, and then only once."""
+        """Return the page for `key`; `make` runs in a thread if `signature` has changed.
+
+        Requests for the same page wait for the one that makes it.
+        """
         lock = self._making.setdefault(key, asyncio.Lock())
         async with lock:
             kept = self._kept.get(key)

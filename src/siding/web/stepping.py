@@ -1,4 +1,4 @@
-"""The steps that an address means."""
+"""Find the steps for an address."""
 
 from siding.app.steps import Step, log, running_step
 from siding.app.steps import step as find_step
@@ -7,7 +7,7 @@ from siding.web.ask import Ask
 
 
 def newest(ask: Ask, *, before: int, limit: int) -> list[Step]:
-    """Return the newest steps before a number (0: of all), newest first."""
+    """Return at most `limit` steps before the number `before` (0: all steps), newest first."""
     _task, last = log(ask.project, ask.task_id, limit=1)
     if not last:
         return []
@@ -18,7 +18,7 @@ def newest(ask: Ask, *, before: int, limit: int) -> list[Step]:
 
 
 def one_step(ask: Ask) -> Step:
-    """Return the step of the path, recorded or in progress."""
+    """Return the step in the path, recorded or running. Raises NotFound."""
     number = ask.words["step"]
     if not number.isdigit() or len(number) > 9:
         raise NotFound(f"there is no step {number!r}")

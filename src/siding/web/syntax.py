@@ -1,7 +1,8 @@
-"""Syntax colours: pygments' tokens as a handful of classes.
+"""Colour source code, with pygments' tokens reduced to a few CSS classes.
 
-What a line is depends on all that is above it: a text is coloured as a whole or not at all. One
-that is too long, or takes too long, is shown plain: no colour says less than a wrong one.
+The meaning of a line depends on all lines above it (a string may be open), so a text is coloured
+as a whole or not at all. A text that is too long, or takes too long, is shown without colours:
+wrong colours would mislead.
 """
 
 import time
@@ -12,9 +13,9 @@ from typing import Any
 
 from siding.web.rendering import escaped
 
-LONGEST = 100_000  # characters that are coloured: a third of a second
-_PATIENCE_S = 3.0  # for one text, whatever its language
-_LOOK_EVERY = 2000  # tokens
+LONGEST = 100_000  # characters that are coloured; they take about a third of a second
+_PATIENCE_S = 3.0  # for one text; some lexers of pygments are far slower than others
+_LOOK_EVERY = 2000  # tokens between looks at the clock
 _KEPT_CHARACTERS = 8_000_000  # of HTML
 _CLASSES = (
     ("Token.Comment", "k-c"),
@@ -32,9 +33,10 @@ _CLASSES = (
 
 
 def coloured(name: str, lines: Sequence[str]) -> list[str] | None:
-    """Return each line of a file, from its first on, as HTML coloured by the file's name.
+    """Return the lines of a file as coloured HTML; its name decides the language.
 
-    None when it is to be shown plain: nothing is known of such files, or it is too long.
+    `lines` must begin with the file's first line. Returns None when the language is not known, or
+    the text is too long or takes too long.
     """
     lexer = _lexer(name.strip('"'))
     if lexer is None or sum(map(len, lines)) + len(lines) > LONGEST:
@@ -61,7 +63,7 @@ def coloured(name: str, lines: Sequence[str]) -> list[str] | None:
 
 
 class ColouredFile:
-    """The lines of one content of a file, and what they look like."""
+    """The lines of one version of a file, as text and as coloured HTML."""
 
     def __init__(self, lines: list[str], html: list[str]) -> None:
         self._lines = lines
@@ -69,21 +71,21 @@ class ColouredFile:
         self.size = sum(map(len, lines)) + sum(map(len, html))
 
     def line(self, number: int | None, text: str) -> str | None:
-        """Return line `number` as HTML if it has this text, else None."""
+        """Return line `number` (from 1) as HTML if it has this text, else None."""
         if number is None or not 0 < number <= len(self._lines):
             return None
         return self._html[number - 1] if self._lines[number - 1] == text else None
 
 
 class ColouredFiles:
-    """The files that were coloured last, by their content and name: windows share the work."""
+    """A cache of coloured files by content and name, shared by the pieces of a long patch."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, str], ColouredFile | None] = OrderedDict()
         self._size = 0
 
     def get(self, blob: str, name: str, read: Callable[[], str | None]) -> ColouredFile | None:
-        """Return a file with its colours; None when it is to be shown plain."""
+        """Return a file with its colours, read with `read`; None when it has no colours."""
         key = (blob, name)
         if not blob:
             return None

@@ -1,4 +1,4 @@
-"""What waits for a person, task by task and across projects."""
+"""Find what waits for a person, in one project and in all of them."""
 
 from siding.app.inbox import InboxEntry, waiting, waiting_in
 from siding.app.overview import Waiting
@@ -6,7 +6,7 @@ from siding.app.project import Project
 
 
 def waiting_of(project: Project) -> list[Waiting]:
-    """Return what waits in tasks of this project, and the questions that are in none."""
+    """Return what waits in tasks of this project, and questions without a task."""
     return [
         Waiting(
             task=each.task_id,
@@ -21,6 +21,6 @@ def waiting_of(project: Project) -> list[Waiting]:
 
 
 def everything_waiting(project: Project) -> tuple[list[InboxEntry], list[str]]:
-    """Return what waits in every project of the home, and what could not be looked at."""
+    """Return what waits in every project of the home, and sentences about unreadable ones."""
     found = waiting(project.app)
     return list(found.entries), list(found.problems)

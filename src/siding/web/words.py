@@ -1,4 +1,4 @@
-"""How durations, sizes and counts are said on a page. Moments are said by the browser."""
+"""Format durations, sizes and counts for pages. The browser formats times."""
 
 
 def duration(milliseconds: int) -> str:

@@ -5,7 +5,7 @@ Every attack must report one way or the other: one that is broken proves nothing
 
 import pytest
 
-from walls import bwrap_problem
+from bwrap import bwrap_problem
 
 from .world import HARMLESS, World, landlock_version, without_bwrap
 

@@ -18,7 +18,7 @@ _TAR_RUNS = ordered("""
 
 
 def tar(examiner: "Examiner", call: "Call") -> Output:
-    """Judge tar: where it unpacks to, what it packs, and the options that run programs."""
+    """Judge tar: the directory it unpacks to, the files it packs, options that run programs."""
     words = list(call.arguments)
     if words and not words[0].startswith("-"):
         words[0] = "-" + words[0]
@@ -89,7 +89,7 @@ def zip_files(examiner: "Examiner", call: "Call") -> Output:
 
 
 def compress(examiner: "Examiner", call: "Call") -> Output:
-    """Judge gzip, xz, zstd and their opposites: they replace the files they are given."""
+    """Judge gzip, gunzip, xz and the like: they replace the files they are given."""
     given = arguments(call.arguments, ("-S", "-o", "-T", "-L", "--suffix"))
     shows = given.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list")
     for operand in given.operands:

@@ -1,4 +1,4 @@
-"""Interpreters and editors: program text on the command line, in a file, or on standard input."""
+"""Interpreters: program text on the command line, in a file, or on standard input."""
 
 import re
 from typing import TYPE_CHECKING
@@ -218,7 +218,7 @@ def _text_input(examiner: "Examiner", call: "Call", family: str) -> None:
 
 
 def _perl_words(words: list[str]) -> list[str]:
-    """Take perl's joined flags apart: ``-pi.bak``, ``-lne TEXT``, ``-MList::Util=sum``."""
+    """Split perl's joined flags: ``-pi.bak``, ``-lne TEXT``, ``-MList::Util=sum``."""
     taken: list[str] = []
     for word in words:
         if re.fullmatch(r"-[A-Za-z0]*[eE]", word) and len(word) > 2:

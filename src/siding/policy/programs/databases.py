@@ -1,4 +1,4 @@
-"""Databases and key stores: looking is fine, changing is a question."""
+"""Databases and key stores: a command that only reads is allowed, one that changes data asks."""
 
 import re
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ _SQL_WRITES = re.compile(
 
 
 def database(examiner: "Examiner", call: "Call") -> Output:
-    """Judge psql, mysql, sqlite3 and the like: SELECT is fine."""
+    """Judge psql, mysql, sqlite3 and the like: statements that change data or run programs ask."""
     words = call.arguments
     if set(words) & {"--version", "--help", "-V"} and len(words) <= 2:
         return ANYTHING

@@ -1,4 +1,4 @@
-"""awk, sed, editors, pagers, and the languages that are not read at all."""
+"""awk, sed, editors, pagers, and interpreters whose language Siding does not analyse."""
 
 import re
 from typing import TYPE_CHECKING
@@ -181,7 +181,7 @@ def _sed_substitute(examiner: "Examiner", call: "Call", text: str) -> int | None
 
 
 def editor(examiner: "Examiner", call: "Call") -> Output:
-    """Judge vim, ex, ed, emacs …: commands given to them can do anything."""
+    """Judge vim, ex, ed, emacs …: commands on their command line or input can do anything."""
     words = call.arguments
     if set(words) & {"--version", "--help"}:
         return ANYTHING
@@ -216,7 +216,7 @@ _EDITOR_COMMANDS = ordered("""
 
 
 def pager(examiner: "Examiner", call: "Call") -> Output:
-    """Judge less, more, man: commands, key files and pagers run programs."""
+    """Judge less, more, man: ``+!command``, a key file or another pager run programs."""
     words = call.arguments
     for index, word in enumerate(words):
         if word.startswith("+") and re.search(r"[!|]", word):
@@ -240,8 +240,11 @@ _WITH_CODE = names("""
 """)
 
 
-def asked(examiner: "Examiner", call: "Call") -> Output:
-    """Judge interpreters whose language is not read at all."""
+def unread_language(examiner: "Examiner", call: "Call") -> Output:
+    """Judge interpreters whose language Siding does not analyse: their program text asks.
+
+    A single script inside the workspace is allowed, as for every interpreter.
+    """
     if set(call.arguments) & {"--version", "-version", "-V", "--help", "-help"}:
         return ANYTHING
     options(examiner, call)
@@ -258,7 +261,7 @@ def asked(examiner: "Examiner", call: "Call") -> Output:
 
 
 def calculator(examiner: "Examiner", call: "Call") -> Output:
-    """Judge bc and dc: a line that starts with ! is a command."""
+    """Judge bc and dc: dc runs a line that starts with ! as a command."""
     text = (call.stdin.text or "") + "\n".join(call.arguments)
     if "!" in text:
         examiner.found("code-unclear", text[:80])
@@ -287,7 +290,7 @@ JUDGES = {
             xonsh radare2 r2 openocd dotnet-script runghc runhaskell
             """
         ),
-        asked,
+        unread_language,
     ),
     **dict.fromkeys(("bc", "dc"), calculator),
 }

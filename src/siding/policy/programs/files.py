@@ -32,7 +32,7 @@ def remove(examiner: "Examiner", call: "Call") -> Output:
 
 
 def copy(examiner: "Examiner", call: "Call") -> Output:
-    """Judge cp and install: reads its sources, writes its target."""
+    """Judge cp and install: they read their sources and write their target."""
     given = arguments(
         call.arguments,
         (
@@ -79,7 +79,7 @@ def _into(examiner: "Examiner", call: "Call", target: str, sources: list[str]) -
 
 
 def move(examiner: "Examiner", call: "Call") -> Output:
-    """Judge mv: what it moves away is gone from there."""
+    """Judge mv: it writes its target, and its sources are deleted from where they were."""
     given = arguments(call.arguments, ("-t", "--target-directory", "-S", "--suffix"))
     targets = given.values("-t", "--target-directory")
     sources = list(given.operands)
@@ -102,7 +102,7 @@ def move(examiner: "Examiner", call: "Call") -> Output:
 
 
 def link(examiner: "Examiner", call: "Call") -> Output:
-    """Judge ln: a link that leads outside turns every later path through it."""
+    """Judge ln: later paths through a link that leads outside lead outside too."""
     given = arguments(call.arguments, ("-t", "--target-directory", "-S", "--suffix"))
     targets = given.values("-t", "--target-directory")
     sources = list(given.operands)
@@ -223,7 +223,7 @@ _FIND_WRITES = ("-fprint", "-fprint0", "-fls", "-fprintf")
 
 
 def find(examiner: "Examiner", call: "Call") -> Output:
-    """Judge find: every path it finds stands for all below where it starts."""
+    """Judge find: its actions are judged with a pattern for the paths below each start."""
     words = list(call.arguments)
     while words and words[0] in ("-H", "-L", "-P", "-O1", "-O2", "-O3"):
         follows = words.pop(0)
@@ -253,7 +253,7 @@ def find(examiner: "Examiner", call: "Call") -> Output:
 
 
 def _below(examiner: "Examiner", call: "Call", start: str, selects: bool) -> str:
-    """Return a pattern for what is found below a directory: some names of it, or all of them."""
+    """Return a pattern for the paths found below `start`; with `selects`, only some names match."""
     some = f"{ANY}{ANY}x" if selects else ANY
     inside = examiner.is_workspace(start, call.state)
     return f"{start.rstrip('/')}/{some if inside else ANY}"
@@ -275,7 +275,7 @@ _SELECTORS = ordered("""
 
 
 def _selects(tests: list[str]) -> bool:
-    """Return whether the tests choose some of the files and not all of them."""
+    """Return whether find's tests select some files and not all of them."""
     for index, word in enumerate(tests):
         if word in _SELECTORS:
             value = tests[index + 1] if index + 1 < len(tests) else ""
@@ -308,7 +308,7 @@ def _find_runs(
 
 
 def fd(examiner: "Examiner", call: "Call") -> Output:
-    """Judge fd, which runs a program for what it finds with -x or -X."""
+    """Judge fd: with -x or -X it runs a program on the files it finds."""
     words = call.arguments
     for flag in ("-x", "-X", "--exec", "--exec-batch"):
         if flag in words:
@@ -366,7 +366,7 @@ def split(examiner: "Examiner", call: "Call") -> Output:
 
 
 def sort(examiner: "Examiner", call: "Call") -> Output:
-    """Judge sort and uniq: an option, or the second operand, is a file they write."""
+    """Judge sort, uniq and xxd: an option or the second operand names a file they write."""
     given = arguments(
         call.arguments,
         ordered("""
@@ -394,7 +394,7 @@ def sort(examiner: "Examiner", call: "Call") -> Output:
 
 
 def date(examiner: "Examiner", call: "Call") -> Output:
-    """Judge date: it shows the lines of a file it cannot read as dates."""
+    """Judge date: ``date -f FILE`` prints every line of the file that is no date."""
     given = arguments(call.arguments, ("-d", "--date", "-f", "--file", "-r", "--reference", "-s"))
     for path in given.values("-f", "--file"):
         if examiner.zone(path, call.state) not in (Zone.INSIDE, Zone.TEMPORARY):

@@ -1,4 +1,4 @@
-"""git: which commands lose work, change what is shared, act elsewhere, or run other programs."""
+"""git: commands that lose work, change shared history, act on other repositories, run programs."""
 
 import re
 from collections.abc import Callable
@@ -139,7 +139,7 @@ _LOOKING = names("""
 
 
 def _place(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> None:
-    """git by discovery acts on the repository around the directory it is started in."""
+    """Judge the directory git starts in: git acts on the repository it discovers around it."""
     if verb in ("clone", "init", "version", "help", "ls-remote", "config", "hash-object"):
         return
     looks = verb in _LOOKING and not [
@@ -410,7 +410,7 @@ def _difftool(examiner: "Examiner", call: "Call", given: Arguments) -> None:
 
 
 def _fetch(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    # Remote-tracking branches are only a mirror of elsewhere; tags are not.
+    # Pruning remote-tracking branches loses nothing, they mirror the remote; pruning tags may.
     if any(name == "-P" or name.startswith("--prune-") for name, _ in given.options):
         _rewrites(examiner, call)
     if any(word.startswith("+") for word in given.operands[1:]):

@@ -156,7 +156,7 @@ _SSH_VALUES = ordered("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W 
 
 
 def ssh(examiner: "Examiner", call: "Call") -> Output:
-    """Judge ssh: another machine runs the command, and its input goes there."""
+    """Judge ssh: its command runs on another machine and its input is sent there."""
     given = arguments(call.arguments, _SSH_VALUES, stop_at_operand=True)
     if given.has("-V", "-Q") and not given.operands:
         return ANYTHING
@@ -223,7 +223,7 @@ def netcat(examiner: "Examiner", call: "Call") -> Output:
     return Output(remote=True)
 
 
-def asked_to_send(examiner: "Examiner", call: "Call") -> Output:
+def sender(examiner: "Examiner", call: "Call") -> Output:
     """Judge programs that exist to send things to other machines."""
     if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
         return ANYTHING
@@ -232,8 +232,8 @@ def asked_to_send(examiner: "Examiner", call: "Call") -> Output:
     return Output(remote=True)
 
 
-def opens_a_door(examiner: "Examiner", call: "Call") -> Output:
-    """Judge tunnels and servers."""
+def server(examiner: "Examiner", call: "Call") -> Output:
+    """Judge tunnels and servers: other machines can connect to them."""
     if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
         return ANYTHING
     examiner.found("serve-files", shown_words(call.words[:6]))
@@ -241,7 +241,7 @@ def opens_a_door(examiner: "Examiner", call: "Call") -> Output:
 
 
 def lookup(examiner: "Examiner", call: "Call") -> Output:
-    """Judge dig, host, ping …: a name that is put together can carry data."""
+    """Judge dig, host, ping …: a host name that is computed can carry data to a name server."""
     for index, word in enumerate(call.arguments):
         if set(word) & set(MARKS) and set(word) - set(MARKS):
             examiner.found("send-data", word)
@@ -302,7 +302,7 @@ JUDGES = {
             bitsadmin certutil
             """
         ),
-        asked_to_send,
+        sender,
     ),
     **dict.fromkeys(
         names(
@@ -310,7 +310,7 @@ JUDGES = {
             wg-quick sshd vsftpd smbd xinetd inetd serveo miniserve darkhttpd webfsd x11vnc
             vncserver ttyd gotty tmate upterm"""
         ),
-        opens_a_door,
+        server,
     ),
     **dict.fromkeys(
         names(

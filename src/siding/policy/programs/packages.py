@@ -1,4 +1,4 @@
-"""Package managers and build tools: the project's own work, and the ways out of it."""
+"""Package managers and build tools: they may run the project's code, but not fetch other code."""
 
 import re
 from typing import TYPE_CHECKING
@@ -51,7 +51,7 @@ _WITH_ENVIRONMENTS = names("""
 
 
 def packages(examiner: "Examiner", call: "Call") -> Output:
-    """Judge package managers: the project's own dependencies and scripts are its own work."""
+    """Judge package managers: the project's own dependencies and scripts are allowed."""
     words = list(call.arguments)
     plain = [w for w in words if not w.startswith("-")]
     verb = plain[0] if plain else ""
@@ -143,7 +143,7 @@ def _runs_package(examiner: "Examiner", call: "Call", plain: list[str], words: l
 
 
 def npx(examiner: "Examiner", call: "Call") -> Output:
-    """Judge npx, bunx, uvx, pipx: they fetch what is not installed, and run it."""
+    """Judge npx, bunx, uvx, pipx: they download and run a package that is not installed."""
     words = list(call.arguments)
     plain = [w for w in words if not w.startswith("-")]
     if set(words) & {"--version", "--help"} and not plain:
@@ -158,7 +158,7 @@ def npx(examiner: "Examiner", call: "Call") -> Output:
 
 
 def project_tool(examiner: "Examiner", call: "Call") -> Output:
-    """Judge rails, rake, artisan, alembic, prisma, ansible …: database verbs lose data."""
+    """Judge rails, rake, artisan, alembic, prisma …: some verbs drop or reset a database."""
     words = [w for w in call.arguments if not w.startswith("-")]
     for word in words[:3]:
         if re.search(
@@ -212,7 +212,7 @@ def cargo(examiner: "Examiner", call: "Call") -> Output:
 
 
 def cmake(examiner: "Examiner", call: "Call") -> Output:
-    """Judge cmake: -P runs a script, -E is a box of tools."""
+    """Judge cmake: -P runs a script, -E runs tools like rm and env."""
     words = call.arguments
     if words[:1] == ("-E",):
         verb, rest = (words[1] if len(words) > 1 else ""), words[2:]
@@ -291,7 +291,7 @@ _LOOKS_IN_GROUP = names("list show status check test events search usage result 
 
 
 def siding(examiner: "Examiner", call: "Call") -> Output:
-    """Judge Siding's own commands: looking is fine, changing from inside a run is a question."""
+    """Judge Siding's own commands: those that only show are allowed, others ask."""
     words = list(call.arguments)
     while words[:1] and (
         words[0] in ("-q", "-v", "-C", "--quiet", "--verbose") or words[0].startswith("--color=")

@@ -1,4 +1,4 @@
-"""Programs that need no judge of their own: they take text, read files, or run the project."""
+"""Judges shared by many programs: they take text, read files, or run the project."""
 
 import re
 from itertools import pairwise
@@ -76,7 +76,7 @@ _DANGER_WORDS = (
 
 
 def inert(examiner: "Examiner", call: "Call") -> Output:
-    """Judge a program whose arguments do nothing."""
+    """Judge a program whose arguments are only text, numbers or names."""
     _names_of_variables(examiner, call)
     if call.name == "yes":
         return Output(text=None, endless=True)
@@ -146,7 +146,7 @@ _SEARCH_VALUES = ordered("""
 
 
 def _searched(examiner: "Examiner", call: "Call") -> None:
-    """Judge a search: all files below a directory, or what an environment holds."""
+    """Judge a search: it may read all files below a directory, or credentials on its input."""
     given = arguments(call.arguments, _SEARCH_VALUES)
     patterns = given.values("-e", "--regexp", "-f", "--file")
     paths = list(given.operands)
@@ -175,7 +175,7 @@ def _of_path(call: "Call") -> Output:
 
 
 def _listing(call: "Call") -> str | None:
-    """Return what a program that lists names writes, as patterns; None when it does not."""
+    """Return the output of a program that lists file names, as patterns; None for any other."""
     name = call.name
     given = arguments(call.arguments)
     operands = [each for each in given.operands if UNKNOWN not in each]
@@ -225,7 +225,7 @@ def agent(_examiner: "Examiner", _call: "Call") -> Output:
 
 
 def _media(examiner: "Examiner", call: "Call") -> None:
-    """Programs whose outputs are operands: anything that leads outside may be one."""
+    """Judge ffmpeg, convert and the like: any operand may be a file they write."""
     for word in call.arguments:
         for path in _paths_in(word):
             if "/" in path or path.startswith("."):
@@ -233,7 +233,7 @@ def _media(examiner: "Examiner", call: "Call") -> None:
 
 
 def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> None:
-    """A path outside the workspace that a project's tool is given may be code it runs."""
+    """Judge an argument that is a path outside the workspace: the tool may run code from there."""
     name, equals, value = word.partition("=")
     if equals and re.fullmatch(r"-{0,2}[\w.-]+", name):
         option, word = name, value
@@ -258,7 +258,7 @@ def _code_path(examiner: "Examiner", call: "Call", option: str, word: str) -> No
 
 
 def options(examiner: "Examiner", call: "Call") -> None:
-    """Judge what may hide in the options and arguments of any program."""
+    """Judge what the arguments of any program may hide: programs to run, files to write."""
     before = ""
     for word in call.arguments:
         allowed = word.partition("=")[0] in _MAY_RUN.get(call.name, ())
@@ -287,7 +287,7 @@ def _output_option(examiner: "Examiner", call: "Call", before: str, word: str) -
         examiner.writes(word, call.state)
 
 
-# Programs whose arguments are often pieces of text that speak of commands.
+# Programs whose arguments are often text about commands: `grep "rm -rf"` deletes nothing.
 TEXT = names(
     """
     grep egrep fgrep rg ag ack zgrep pcregrep ugrep jq yq fd fdfind locate tr cut test [ expr
@@ -297,7 +297,7 @@ TEXT = names(
 
 
 def dangerous_argument(examiner: "Examiner", call: "Call", word: str) -> None:
-    """Ask when an argument, read as a command line, is one that would be blocked."""
+    """Record `dangerous-argument` if an argument, read as a command line, would be blocked."""
     for text in {word, word.partition("=")[2], word.partition("!")[2]}:
         spoken = text and " " in text and known(text) and re.search(_DANGER_WORDS, text)
         if spoken and examiner.would_block(text, call.state):
@@ -306,7 +306,7 @@ def dangerous_argument(examiner: "Examiner", call: "Call", word: str) -> None:
 
 
 def _paths_in(word: str) -> set[str]:
-    """Return what of an argument may be a path: the whole, what follows ``=``, ``@`` or ``:``."""
+    """Return what may be a path in an argument: all of it, or text after ``=``, ``@``, ``:``."""
     found = {word, word.partition("=")[2]}
     if not _URL.match(word):
         found |= {word.partition("@")[2], word.partition(":")[2], word.rpartition("]")[2]}
@@ -350,7 +350,7 @@ def setup_script(examiner: "Examiner", call: "Call") -> None:
 
 
 def unknown(examiner: "Examiner", call: "Call") -> Output:
-    """Judge a program nobody described: a question, and more when it seems to run another."""
+    """Judge a program that no table knows: ask, and judge the command it seems to run."""
 
     examiner.found("unknown-program", call.words[0])
     for index, word in enumerate(call.arguments, start=1):

@@ -1,8 +1,8 @@
-"""Program text of languages other than Python: by the names it uses.
+"""Judge program text of languages other than Python by the names it uses.
 
-A name that is not known to compute or to print makes it a question. This is a list of what is
-harmless, checked after strings, patterns and comments are taken out; a second, short list of what
-is not is held against the whole text, in case taking them out went wrong.
+Strings, patterns and comments are removed, and every name left must be known to only compute or
+print; otherwise the policy asks. A second, short list of dangerous names is searched in the whole
+text, in case the removal went wrong.
 """
 
 import re
@@ -14,7 +14,7 @@ from siding.policy.names import names
 if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
 
-# Names that program text may use and still only compute and print, for each family.
+# For each family of languages: names that only compute or print.
 _SAFE_WORDS = {
     "node": """console log error warn info table dir JSON parse stringify Math process version
         versions platform arch exit argv length map filter reduce join split slice keys
@@ -127,8 +127,11 @@ def judge_text(examiner: "Examiner", family: str, text: str) -> None:
 
 
 def reading_text(examiner: "Examiner", text: str, places: int = 0) -> None:
-    """Count the reading of program text, from whose `places` some pattern looks on to the end. A
-    very long run of letters is looked at from each of them."""
+    """Count the work of searching program text.
+
+    `places` is how often a pattern starts to match and scans on to the end of the text. A run of
+    64 or more letters is scanned from each of its letters.
+    """
     run = max(map(len, re.findall(r"\w{64,}", text)), default=0)
     looks = places * len(text) // 100 + run * run // 200
     examiner.budget.spend(5 + len(text) // 2 + looks, "reading program text")
@@ -141,7 +144,7 @@ _MESSAGE = re.compile(
 
 
 def _without_messages(text: str, family: str) -> str:
-    """Take out the one string of a program that only prints it."""
+    """Return the text with its string emptied, when all it does is print one string."""
     del family
     message = _MESSAGE.fullmatch(text.strip())
     return text.replace(message.group(1), '""') if message else text
@@ -164,7 +167,7 @@ def _unknown_name(bare: str, family: str) -> str:
 
 
 def _computed_access(bare: str) -> bool:
-    """``x[anything]`` reaches names that cannot be seen."""
+    """Return whether the text has ``x[anything]``: its name is computed and cannot be checked."""
     return bool(re.search(r"[\w\])\"]\s*\[(?!\s*(?:\d+|\w{1,2})\s*\])", bare))
 
 
@@ -185,9 +188,10 @@ _WORDS_BEFORE = re.compile(r"\b(?:return|typeof|case|in|of|and|or|not|if|unless|
 
 
 def without_strings(text: str, family: str) -> str | None:
-    """Return program text with strings, patterns and comments emptied; None when one does not end.
+    """Return program text with strings and patterns emptied and comments removed.
 
-    A slash starts a pattern where an operand is expected and divides where an operator is.
+    Returns None when one of them does not end, or a string holds code. A slash starts a pattern
+    where the language expects an operand, and divides where it expects an operator.
     """
     kept: list[str] = []
     before = ""  # the end of what is kept, without blanks behind it
@@ -223,7 +227,7 @@ _COMMENTS = {"node": "//", "lua": "--", "php": "//"} | dict.fromkeys(
 
 
 def _end_of(text: str, at: int, mark: str) -> int:
-    """Return the place after the string or pattern that starts at `at`; -1 when it does not end."""
+    """Return the index after the string or pattern that starts at `at`; -1 if it does not end."""
     index = at + 1
     while index < len(text):
         if text[index] == "\\":

@@ -1,7 +1,7 @@
-"""Python given on the command line: understood with Python's own grammar, or asked about.
+"""Judge Python text that a command line holds, using Python's own grammar.
 
-A short list of modules and names is known to compute and to print. Anything else, an attribute with
-two underscores above all, makes it a question.
+A short list of modules and names is known to only compute and print. The policy asks about text
+that uses anything else, or an attribute whose name starts with an underscore.
 """
 
 import ast
@@ -51,7 +51,7 @@ _READS = names("read_text read_bytes")
 
 
 def judge_python(examiner: "Examiner", text: str, state: "State") -> None:
-    """Judge Python source."""
+    """Judge Python source; record `code-unclear` with the first part that is not harmless."""
     examiner.budget.spend(10 + 3 * len(text) // 2, "reading program text")
     try:
         tree = ast.parse(text)
@@ -74,7 +74,7 @@ _VERSIONS = frozenset({"__version__", "__file__", "VERSION"})
 
 
 def _only_versions(tree: ast.AST) -> bool:
-    """Return whether a program imports and prints versions: that runs no more than an import."""
+    """Return whether a program only imports modules and prints their versions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr not in _VERSIONS:
             return False
@@ -90,7 +90,10 @@ def _only_versions(tree: ast.AST) -> bool:
 
 
 def _mentioned(node: ast.AST) -> str:
-    """Return what a name that is not called, but may be called under another name, stands for."""
+    """Return the dangerous name in `node`; "" when there is none.
+
+    A dangerous name that is only mentioned may be called under another name: ``f = os.remove``.
+    """
     if isinstance(node, ast.Name) and node.id == "open":
         return "open"
     if isinstance(node, ast.Attribute) and node.attr in _DANGEROUS_ATTRIBUTES:
@@ -161,7 +164,10 @@ def _call(examiner: "Examiner", node: ast.Call, state: "State") -> str:
 
 
 def _plain_method(node: ast.Call, function: ast.Attribute) -> bool:
-    """``"a".replace(x, y)`` and ``d.get(k)`` are text and dictionaries, not files."""
+    """Return whether a call is a method of a text or a dictionary and not of a path.
+
+    ``"a".replace(x, y)`` has two arguments, ``Path.replace(target)`` has one.
+    """
     base = function.value
     if isinstance(base, ast.Name) and base.id in ("os", "shutil", "requests", "urllib", "pathlib"):
         return False
@@ -183,7 +189,7 @@ def _open(examiner: "Examiner", node: ast.Call, state: "State") -> str:
 
 
 def _argument(node: ast.expr) -> bool:
-    """``sys.argv[1]``: a file the line itself names, judged there."""
+    """Return whether `node` is ``sys.argv[…]``, a file that is judged as an argument."""
     return (
         isinstance(node, ast.Subscript)
         and isinstance(node.value, ast.Attribute)

@@ -1,4 +1,4 @@
-"""Clouds, containers, databases, package managers: what they change is not in any snapshot."""
+"""Clients of clouds, code hosts, containers and clusters: no snapshot can undo what they change."""
 
 import re
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ _PUBLISHES = names("publish push upload release deploy promote")
 
 
 def cloud(examiner: "Examiner", call: "Call") -> Output:
-    """Judge the clients of clouds and services: looking is fine, the rest is a question."""
+    """Judge the clients of clouds and services: verbs that only show are allowed, others ask."""
     words = [w for w in call.arguments if not w.startswith("-")]
     options(examiner, call)
     reads_all(examiner, call)
@@ -156,7 +156,7 @@ _DOCKER_CHANGES = names(
 
 
 def _container_rule(verb: str, rest: list[str]) -> str:
-    """Return the rule that a docker verb matches by itself; "" when it is an ordinary one."""
+    """Return the rule that a docker verb matches by itself; "" when it matches none."""
     if verb in ("rm", "rmi", "kill", "prune") or "prune" in rest:
         return "destroy-data"
     if verb in _DOCKER_OBJECTS and any(DESTROYS.search(word) for word in rest[:2]):
@@ -210,7 +210,7 @@ def _container_runs(examiner: "Examiner", call: "Call", verb: str, words: list[s
 
 
 def _mounts(examiner: "Examiner", call: "Call", mounts: list[str]) -> bool:
-    """Judge what of this machine a container sees; return whether that leaves the workspace."""
+    """Judge a container's mounts; return whether one lies outside the workspace."""
     leaves = False
     for mount in mounts:
         source = mount.partition(":")[0]

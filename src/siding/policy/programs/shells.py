@@ -1,4 +1,4 @@
-"""Shells, wrappers, and the shell's own commands that run something or change what follows."""
+"""Shells, wrappers, and builtins that run something or change the shell's state."""
 
 import re
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ SHELLS = names("sh bash dash zsh ksh mksh ash fish rbash yash tcsh csh")
 
 
 def shell(examiner: "Examiner", call: "Call") -> Output:
-    """Judge sh and its kin: a line after -c, a script, or what comes from standard input."""
+    """Judge sh, bash and the like: a line after -c, a script, or commands on standard input."""
     words = list(call.arguments)
     line = from_input = False
     while words and words[0][:1] in ("-", "+") and words[0] not in ("-", "--"):
@@ -70,7 +70,7 @@ def _shell_line(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
 
 
 def _script(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
-    """Judge a script that is run from a file: the workspace's own may."""
+    """Judge a script file: one in the workspace is allowed, unless this line downloaded it."""
     path = words[0]
     if examiner.is_fetched(path, call.state):
         examiner.found("remote-code", path)
@@ -111,7 +111,7 @@ def source(examiner: "Examiner", call: "Call") -> Output:
 
 
 def trap(examiner: "Examiner", call: "Call") -> Output:
-    """Judge trap: the command runs later."""
+    """Judge trap: the shell runs its first operand later."""
     operands = arguments(call.arguments).operands
     if len(operands) > 1 and operands[0] not in ("", "-"):
         examiner.inner_text("trap", operands[0], call.state)
@@ -121,7 +121,7 @@ def trap(examiner: "Examiner", call: "Call") -> Output:
 
 
 def alias(examiner: "Examiner", call: "Call") -> Output:
-    """Judge alias: what it stands for, and that it hides a program."""
+    """Judge alias: the command it stands for, and whether it hides a known program."""
 
     for word in call.arguments:
         name, equals, value = word.partition("=")
@@ -164,8 +164,8 @@ def _back(before: str | None) -> str | None:
     return before if before and known(before) else None
 
 
-def printed(examiner: "Examiner", call: "Call") -> Output:
-    """Follow echo and printf, whose output may be somebody else's input."""
+def print_text(examiner: "Examiner", call: "Call") -> Output:
+    """Follow echo and printf: their output may be the input of a shell."""
     words = list(call.arguments)
     if call.name == "echo":
         plain = True
@@ -203,8 +203,10 @@ def _no_marks(text: str) -> str:
 
 
 def _formatted(words: list[str], budget: "Budget") -> str | None:
-    """Return what printf writes, for the formats that only put text in its place. The format is
-    used again as long as there are values."""
+    """Return what printf writes; None when the format does more than insert values.
+
+    Like printf, this repeats the format until all values are used.
+    """
     if words[:1] == ["--"]:
         words = words[1:]
     if not words:
@@ -229,7 +231,7 @@ def _formatted(words: list[str], budget: "Budget") -> str | None:
 
 
 def read(examiner: "Examiner", call: "Call") -> Output:
-    """Follow read, mapfile and the like: the variables are known only at run time."""
+    """Follow read, mapfile and the like: the variables they set become unknown."""
     given = arguments(
         call.arguments,
         (
@@ -295,7 +297,7 @@ def _declared(examiner: "Examiner", call: "Call", word: str, *, numbers: bool) -
 
 
 def unset(examiner: "Examiner", call: "Call") -> Output:
-    """Follow unset; the subscript of an array's element is arithmetic."""
+    """Follow unset; bash evaluates the subscript of an array's element as arithmetic."""
     for word in arguments(call.arguments).operands:
         name, _, subscript = word.partition("[")
         examiner.evaluated(subscript, call.state)
@@ -359,7 +361,7 @@ def _completion(examiner: "Examiner", call: "Call", words: list[str]) -> None:
 
 
 def wrapper(examiner: "Examiner", call: "Call") -> Output:
-    """Judge the command inside a wrapper, and what the wrapper itself does."""
+    """Judge the command inside a wrapper, and the wrapper's own effects."""
     how = unwrap.WRAPPERS[call.name]
     given, words, assigned = unwrap.command_in(how, call.arguments)
     if not words and any(name in ("--help", "--version", "-V", "-l", "-v") for name, _ in given):
@@ -415,7 +417,11 @@ def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Outp
 
 
 def _recorded(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Output:
-    """Judge what script records. Its options may follow the file; BSD's takes a command there."""
+    """Judge script(1): the file it writes and the command it records.
+
+    util-linux takes its options after the file too, with the command behind -c. BSD takes the
+    command after the file.
+    """
     given = arguments(words, unwrap.WRAPPERS["script"].with_value)
     for line in given.values("-c", "--command"):
         examiner.inner_text("script -c", line, call.state)
@@ -455,7 +461,7 @@ def switch_user(examiner: "Examiner", call: "Call") -> Output:
 
 
 def xargs(examiner: "Examiner", call: "Call") -> Output:
-    """Judge xargs: its command gets what standard input holds."""
+    """Judge xargs: it appends words from standard input to its command."""
     given = arguments(
         call.arguments,
         ordered("""
@@ -559,7 +565,7 @@ JUDGES = {
     **dict.fromkeys(unwrap.WRAPPERS, wrapper),
     **dict.fromkeys((".", "source"), source),
     **dict.fromkeys(("cd", "pushd", "popd", "chdir"), change_directory),
-    **dict.fromkeys(("echo", "printf", "print"), printed),
+    **dict.fromkeys(("echo", "printf", "print"), print_text),
     **dict.fromkeys(("read", "mapfile", "readarray"), read),
     **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), declare),
     **dict.fromkeys(

@@ -83,7 +83,7 @@ _add(
 
 
 def table(examiner: "Examiner", call: "Call") -> Output:
-    """Judge a program whose purpose is enough to know."""
+    """Judge a program by the rule in `_TABLE`, unless its arguments are known to be harmless."""
     rule, harmless = _TABLE[call.name]
     words = set(call.arguments)
     if call.name == "mount" and not words:
@@ -101,7 +101,7 @@ def table(examiner: "Examiner", call: "Call") -> Output:
 
 
 def make_filesystem(examiner: "Examiner", call: "Call") -> Output:
-    """Judge mkfs: on an image in the workspace it is just a file."""
+    """Judge mkfs: it may format an image file in the workspace, but no device."""
     given = arguments(call.arguments, ("-t", "-L", "-b", "-i", "-N", "-U", "-m", "-E", "-O", "-T"))
     if set(call.arguments) & _ASKING:
         return ANYTHING
@@ -132,7 +132,7 @@ def service(examiner: "Examiner", call: "Call") -> Output:
 
 
 def kill(examiner: "Examiner", call: "Call") -> Output:
-    """Judge kill: one process by number is ordinary."""
+    """Judge kill: ending one process by its number is allowed."""
     words = list(call.arguments)
     if words and re.fullmatch(r"-(?:\d+|[A-Z]+[A-Z0-9]*)", words[0]) and len(words) > 1:
         words.pop(0)
@@ -195,7 +195,7 @@ def network_setup(examiner: "Examiner", call: "Call") -> Output:
 
 
 def environment(examiner: "Examiner", call: "Call") -> Output:
-    """Judge printenv: a variable that holds a credential is not shown."""
+    """Judge printenv: showing a variable that holds a credential asks."""
     from siding.policy.effects import secret_variable
 
     for word in call.arguments:
@@ -212,7 +212,7 @@ def hostname(examiner: "Examiner", call: "Call") -> Output:
 
 
 def system_log(examiner: "Examiner", call: "Call") -> Output:
-    """Judge journalctl and dmesg: they read, and a few options throw away."""
+    """Judge journalctl and dmesg: they show logs, and a few of their options delete them."""
     if any(
         re.match(r"--(?:vacuum|rotate|flush)|-[cC]$|--clear|--console", w) for w in call.arguments
     ):

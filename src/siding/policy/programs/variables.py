@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
     from siding.policy.state import State
 
-# Their value names a program, or is a command line: harmless only when it is a harmless program.
+# The value of these names a program or is a command line; it is allowed when the program is.
 _COMMANDS = names(
     """
     AR BROWSER CARGO CC CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CXX EDITOR FCEDIT
@@ -31,7 +31,7 @@ _HARMLESS = names(
     """
 )
 
-# They make the programs that read them load code, options or configuration.
+# These make the programs that read them load code, options or configuration.
 _LOADERS = names(
     """
     BASHOPTS BASH_ENV CARGO_HOME CDPATH CURL_HOME DOCKER_CONFIG DOCKER_HOST ENV ERL_AFLAGS
@@ -82,7 +82,7 @@ _PATH_HOME = re.compile(
 def judge_variable(
     examiner: "Examiner", name: str, value: str, state: "State", lasting: bool
 ) -> None:
-    """Judge ``name=value``, before a command or (`lasting`) by itself."""
+    """Judge ``name=value``; `lasting` is False when it stands before one command only."""
     if name.startswith("SIDING_"):
         examiner.found("siding-itself", name)
     elif name == "PATH":

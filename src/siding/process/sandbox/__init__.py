@@ -1,6 +1,6 @@
-"""A wall around a command: what it may write, see and reach.
+"""The sandbox around a command: what the command may write, see and reach.
 
-`values` says what is wanted, `view` turns it into a list of mounts, `bwrap`, `landlock` and
-`seccomp` turn that into what an engine understands: all pure. `kernel` and `start` are the edge
-that launches; `probe` finds out by executing which engine holds here.
+`values` has the request, `view` turns it into a list of mounts, and `bwrap`, `landlock` and
+`seccomp` turn that into the arguments, rules and filter of an engine. All these are pure. `kernel`
+and `start` make the system calls; `probe` tries out which engine works on this machine.
 """

@@ -1,9 +1,9 @@
-"""A view as arguments of bubblewrap. Pure.
+"""Turn a view into arguments of bubblewrap. Pure.
 
-What is not an option of ours: `--new-session`. It would take the terminal away. Instead the command
-becomes leader of a session inside (`setsid`), with its terminal if it has one: so signals of the
-terminal reach it, and not bwrap, whose end would kill it at once. Typing into a terminal is closed
-by the filter.
+We do not use `--new-session`, which would take the terminal away. Instead the command becomes
+leader of a session inside the sandbox (`setsid`), with its terminal if it has one. So signals of
+the terminal reach the command and not bwrap, whose end would kill the command at once. The system
+call filter keeps the command from typing into a terminal (TIOCSTI), which `--new-session` is for.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from siding.process.sandbox.values import Kind, Launch, Mount, Network
 
 NOBODY = "65534"
-# Root owns the kernel's knobs, and owning is enough to write them, in whatever namespace and
-# without any capability. (An ordinary user may not; and there an open proc lets sandboxes nest.)
+# Root owns these files of the kernel, and the owner may write them in any namespace and without any
+# capability. An ordinary user may not write them; for that user they are not mounted read-only,
+# because the kernel lets a nested sandbox mount /proc only where nothing covers parts of it.
 _KERNEL = tuple(
     word
     for name in ("sys", "sysrq-trigger", "bus", "fs", "irq", "acpi", "scsi", "driver")
@@ -31,7 +32,7 @@ def arguments(
     """Return bwrap's argument list up to the command.
 
     bwrap writes JSON on ``status_fd``, with ``exit-code`` only if the command was started.
-    ``copies`` are descriptors of what is copied, by path inside.
+    ``copies`` maps a path inside to the descriptor of the file to copy there.
     """
     argv = [launch.bwrap]
     if launch.userns:
@@ -39,8 +40,8 @@ def arguments(
     argv += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if launch.network is not Network.ON:
         argv.append("--unshare-net")
-    # Root keeps every capability in bwrap unless told otherwise. Inside it is nobody: then a
-    # sandbox of the agent's own can be set up, which the kernel denies a root without them.
+    # bwrap leaves root its capabilities unless told otherwise. Inside, root becomes nobody. An
+    # agent can then make a sandbox of its own, which the kernel denies a root without them.
     argv += ["--die-with-parent", "--cap-drop", "ALL"]
     if launch.nobody and launch.userns:
         argv += ["--uid", NOBODY, "--gid", NOBODY]
@@ -73,7 +74,7 @@ def _mount(mount: Mount, copies: Mapping[str, int]) -> list[str]:
             return ["--bind", mount.origin, mount.path]
         case Kind.COPY:
             if mount.path not in copies:
-                return []  # it went away since the plan was made
+                return []  # the file was removed after the view was made
             return ["--perms", "0600", "--file", str(copies[mount.path]), mount.path]
         case Kind.LINK:
             return ["--symlink", mount.source, mount.path]

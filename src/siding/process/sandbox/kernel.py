@@ -1,5 +1,8 @@
-"""System calls that Python has no function for. They restrict the calling process for good: only a
-forked child that is about to become a command may use them."""
+"""System calls that Python has no function for.
+
+Most of them restrict the calling process for good. Call those only in a forked child, right before
+it execs the command.
+"""
 
 import ctypes
 import os
@@ -20,7 +23,7 @@ _libc.syscall.restype = ctypes.c_long
 
 
 def landlock_version() -> int:
-    """Return the kernel's version of Landlock, 0 without it."""
+    """Return the version of the kernel's Landlock ABI; 0 when the kernel has no Landlock."""
     try:
         return _call(_CREATE_RULESET, None, 0, _VERSION_FLAG)
     except OSError:
@@ -28,12 +31,15 @@ def landlock_version() -> int:
 
 
 def no_new_privileges() -> None:
-    """From here on no setuid program gives more rights."""
+    """Make exec ignore setuid bits and file capabilities from here on."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def drop_capabilities() -> None:
-    """Let go of root's powers but for owning its files. A no-op for everybody else."""
+    """Drop all of root's capabilities; do nothing for any other user.
+
+    The process still owns root's files.
+    """
     machine = os.uname().machine
     if os.geteuid() != 0 or machine not in _CAPSET:
         return
@@ -46,8 +52,11 @@ def drop_capabilities() -> None:
 
 
 def ruleset(rules: Rules, version: int) -> int:
-    """Return a descriptor of a Landlock domain to enter with `restrict`; paths that are gone are
-    left out. Raises OSError."""
+    """Return a descriptor of a Landlock domain, which `restrict` enters. Raises OSError.
+
+    Paths that do not exist any more are left out.
+    """
+    # The struct grew with the ABI: network rights came with version 4, scopes with version 6.
     attributes = struct.pack("=QQQ", rules.handled_fs, rules.handled_net, rules.scoped)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     made = _call(_CREATE_RULESET, ctypes.create_string_buffer(attributes), size, 0)
@@ -61,7 +70,7 @@ def ruleset(rules: Rules, version: int) -> int:
 
 
 def restrict(ruleset_fd: int) -> None:
-    """Enter a Landlock domain. Needs `no_new_privileges` first. Raises OSError."""
+    """Enter a Landlock domain. Call `no_new_privileges` first. Raises OSError."""
     _call(_RESTRICT_SELF, ruleset_fd, 0)
 
 
@@ -78,7 +87,7 @@ def _allow(ruleset_fd: int, path: str, rights: int) -> None:
 
 
 def install_filter(code: bytes) -> None:
-    """Install a system call filter. Needs `no_new_privileges` first. Raises OSError."""
+    """Install a system call filter. Call `no_new_privileges` first. Raises OSError."""
     instructions = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("=H6xQ", len(code) // 8, ctypes.addressof(instructions))
     buffer = ctypes.create_string_buffer(program)

@@ -1,8 +1,8 @@
-"""A view as rules of Landlock. Pure: what may be read, and what may be written.
+"""Turn a view into rules of Landlock: the trees that may be read, and those that may be written.
 
-Landlock only ever allows trees, it takes nothing away from inside one. So a hidden directory is
-left out by allowing its siblings, all the way up; and what protects a part of a writable tree
-cannot be said at all (`NOT_COVERED`).
+This module is pure. Landlock can only allow whole trees; it cannot forbid a part of one. So a
+directory is hidden by allowing its siblings instead, on every level above it. Parts of a writable
+tree cannot be protected at all; `NOT_COVERED` names these and other gaps.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from siding.process.sandbox.values import Kind, Network, View, is_within
 
-# Rights on files and directories, by the version that brought them.
+# Rights on files and directories; `rules` has the versions of the ABI that brought the newer ones.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _FIRST = (1 << 13) - 1  # the thirteen rights of version 1
@@ -37,7 +37,10 @@ NOT_COVERED = (
 
 
 class Rules(NamedTuple):
-    """What a domain is made of: masks of handled rights, and paths with what is allowed there."""
+    """A Landlock domain: masks of the rights it handles, and (path, allowed rights) pairs.
+
+    A handled right is denied everywhere but below the paths that allow it.
+    """
 
     handled_fs: int
     handled_net: int
@@ -46,7 +49,7 @@ class Rules(NamedTuple):
 
 
 def scope_only() -> Rules:
-    """Return a domain that only cuts off abstract sockets outside it (version 6)."""
+    """Return a domain that only blocks abstract sockets outside it (Landlock ABI 6)."""
     return Rules(handled_fs=0, handled_net=0, scoped=SCOPE_ABSTRACT, paths=())
 
 
@@ -58,7 +61,7 @@ def rules(
     listed: Callable[[str], Iterable[str]] = os.listdir,
     is_directory: Callable[[str], bool] = os.path.isdir,
 ) -> Rules:
-    """Return the domain of a run for a kernel's version of Landlock."""
+    """Return the domain of a run for a kernel with this `version` of the Landlock ABI."""
     handled = _FIRST | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
     handled |= IOCTL_DEV if version >= 5 else 0
     paths: dict[str, int] = {}
@@ -84,7 +87,7 @@ def rules(
 
 
 def not_covered(version: int, *, filtered: bool, network: Network) -> tuple[str, ...]:
-    """Say what this engine leaves open here, in words for the record."""
+    """Return what this engine leaves open on this machine, as texts for the step's record."""
     found = list(NOT_COVERED)
     if version < 3:
         found.append("files outside can be cut short (truncate)")
@@ -103,7 +106,7 @@ def _visible(
     listed: Callable[[str], Iterable[str]],
     is_directory: Callable[[str], bool],
 ) -> Iterator[str]:
-    """Yield the highest paths below which nothing is hidden."""
+    """Yield the topmost paths that have nothing hidden below them."""
     hidden = [m.path for m in view.mounts if m.kind in (Kind.BLANK, Kind.EMPTY, Kind.MASK)]
     waiting = [top]
     while waiting:

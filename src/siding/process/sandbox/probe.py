@@ -1,7 +1,8 @@
-"""Finding out by executing what holds on this machine, whatever is installed.
+"""Find out which sandbox engine works on this machine, by trying it.
 
-A probe of bwrap sets a whole sandbox up, as a run would, and runs `true` in it. A positive answer
-is kept until the machine is started again or the program changes (`Known`); a negative one is not.
+An installed bwrap may still fail: a kernel setting or AppArmor can forbid user namespaces. So a
+probe sets up a whole sandbox, as a run does, and runs `true` in it. A positive answer is kept until
+the machine restarts or bwrap changes (`Known`); a negative one is not kept.
 """
 
 import os
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 PROBE_TIMEOUT_S = 10.0
 _UNIX_SOCKETS = "/proc/net/unix"
-_MOST_SOCKETS = 500  # that are masked; each is a mount
+_MOST_SOCKETS = 500  # masked at most; each takes a mount
 
 
 class Known(NamedTuple):
-    """What was found out about bwrap. ``key`` names the circumstances it holds in."""
+    """A positive answer about bwrap; it holds as long as `circumstances` returns ``key``."""
 
     key: str
     bwrap: str
@@ -33,7 +34,10 @@ class Known(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An engine that works here, or None and why. ``known`` is worth keeping."""
+    """The engine that works here; None, with a ``reason``, when none does.
+
+    The caller may keep ``known`` and pass it to the next `find_engine`.
+    """
 
     engine: Engine | None
     bwrap: str
@@ -42,11 +46,11 @@ class Found(NamedTuple):
     reason: str  # why it is not bwrap, "" when it is
     version: int  # of Landlock
     known: Known | None
-    scoped: bool = False  # bwrap starts in a domain that cuts off abstract sockets
+    scoped: bool = False  # bwrap also works in a domain that blocks abstract sockets
 
 
 def find_engine(env: Mapping[str, str], known: Known | None = None) -> Found:
-    """Return the best engine that works; ``known`` saves executing what was executed before."""
+    """Return the best engine that works; with a ``known`` that still holds, nothing is tried."""
     setsid, bwrap = _program("setsid", env), _program("bwrap", env)
     version = _landlock_version()
     found = Found(
@@ -70,7 +74,8 @@ def find_engine(env: Mapping[str, str], known: Known | None = None) -> Found:
         for userns in (True, False) if os.geteuid() == 0 else (True,):
             reason = _try_bwrap(bwrap, setsid, userns=userns, network=Network.OFF)
             if not reason:
-                # A bwrap that is setuid root has no rights in a domain: it must do without.
+                # Entering a domain needs no_new_privs, and a bwrap that is setuid root gets no
+                # root rights then. Such a bwrap runs without a domain.
                 scoped = version >= 6 and not _try_bwrap(bwrap, setsid, userns=userns)
                 kept = Known(key=key, bwrap=bwrap, userns=userns, scoped=scoped)
                 return _with_bwrap(found, kept)
@@ -81,7 +86,7 @@ def find_engine(env: Mapping[str, str], known: Known | None = None) -> Found:
 
 
 def circumstances(bwrap: str) -> str:
-    """Return what the answer about a bwrap depends on: this boot, this user, this program."""
+    """Return a key of what the answer about bwrap depends on: this boot, user and program."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -98,9 +103,9 @@ def _with_bwrap(found: Found, known: Known) -> Found:
 
 
 def _try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Network.ON) -> str:
-    """Return "" when a whole sandbox can be set up with it, else what it said.
+    """Return "" when bwrap can set up a whole sandbox, else its error message.
 
-    With the machine's network it starts in a domain of its own.
+    With the machine's network (`Network.ON`) bwrap is started in a Landlock domain.
     """
     launch = Launch(
         engine=Engine.BWRAP,
@@ -117,7 +122,7 @@ def _try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Netw
 
 
 def listening_sockets() -> list[str]:
-    """Return the sockets of the file system that somebody listens on."""
+    """Return the paths of Unix sockets that processes have bound, at most `_MOST_SOCKETS`."""
     try:
         text = Path(_UNIX_SOCKETS).read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -147,7 +152,7 @@ def _landlock_works(setsid: str) -> bool:
 
 
 def _tried(launch: Launch) -> str:
-    """Run `true` in a sandbox; return what went wrong."""
+    """Run `true` in a sandbox; return "" or what went wrong."""
     program = find_program(["true"], {}, Path("/"))
     if not isinstance(program, Program):
         return "there is no `true` to try it with"
@@ -156,14 +161,17 @@ def _tried(launch: Launch) -> str:
 
 
 def tried(launch: Launch, command: Command, program: Program) -> tuple[int, str]:
-    """Run a command in a sandbox, with nothing to read; return its status and what went wrong."""
-    from siding.process.spawn import spawn_piped  # only who probes starts anything
+    """Run a command in a sandbox, without input; return its exit status and what went wrong.
+
+    The status is -1 when it could not be started. What went wrong is "" after a success.
+    """
+    from siding.process.spawn import spawn_piped  # most runs know the engine and never probe
 
     sandboxed = Sandboxed(launch)
     try:
         try:
-            wall = sandboxed.wall(command, program, tty=False)
-            started = spawn_piped(wall.command, wall.program, stdin=None, wall=wall)
+            plan = sandboxed.spawn_plan(command, program, tty=False)
+            started = spawn_piped(plan.command, plan.program, stdin=None, plan=plan)
         except OSError as error:
             return -1, error.strerror or str(error)
         sandboxed.started()
@@ -178,7 +186,7 @@ def tried(launch: Launch, command: Command, program: Program) -> tuple[int, str]
 
 
 def _read_both(stdout: int, stderr: int) -> bytes:
-    """Return what comes on the second, to its end or for as long as a probe may take."""
+    """Read both pipes until they end or PROBE_TIMEOUT_S has passed; return those of `stderr`."""
     import select
     import time
 
@@ -209,7 +217,7 @@ def _waited(child: "Child") -> int:
 
 
 def _program(name: str, env: Mapping[str, str]) -> str | None:
-    """Return a program's absolute path; directories that are named relatively do not count."""
+    """Return a program's absolute path; relative directories of the PATH are skipped."""
     path = ":".join(each for each in env.get("PATH", "").split(":") if each.startswith("/"))
     found = find_program([name], {"PATH": path} if path else {}, Path("/"))
     return found.path if isinstance(found, Program) else None

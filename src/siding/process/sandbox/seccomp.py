@@ -1,8 +1,8 @@
-"""A system call filter as the kernel reads it. Pure: rules in, bytes out.
+"""Make a system call filter in the form the kernel reads (classic BPF). Pure.
 
-It closes what neither mounts nor Landlock see: typing into a terminal (TIOCSTI), the kernel's
-keyrings, sockets to the hypervisor, io_uring (which a filter cannot look into), setuid files left
-behind, and with the network off every IP socket.
+The filter blocks what neither mounts nor Landlock can: typing into a terminal (TIOCSTI), the
+kernel's keyrings, sockets to the hypervisor, io_uring (whose operations a filter cannot see),
+making setuid files and, with the network off, every IP socket.
 """
 
 import struct
@@ -19,7 +19,7 @@ _O_CREAT, _O_TMPFILE, _S_ISUID = 0o100, 0o20000000, 0o4000
 
 
 class Machine(NamedTuple):
-    """An architecture: its name for the filter, and its numbers of system calls."""
+    """An architecture: its AUDIT_ARCH value, and its numbers of system calls."""
 
     audit: int
     numbers: dict[str, int]
@@ -76,7 +76,10 @@ MACHINES = {
 
 
 class Test(NamedTuple):
-    """A condition on the low half of an argument: one of its bits is set, or it is a value."""
+    """A condition on the low 32 bits of an argument.
+
+    With ``bits`` it holds when any bit of ``value`` is set, else when the argument equals it.
+    """
 
     argument: int
     value: int
@@ -92,7 +95,7 @@ class Rule(NamedTuple):
 
 
 def rules(*, network_off: bool) -> list[Rule]:
-    """Return what a sandboxed run may not call."""
+    """Return the rules for the system calls that a sandboxed run may not make."""
     setuid = {
         "chmod": 1,
         "fchmod": 1,
@@ -110,7 +113,8 @@ def rules(*, network_off: bool) -> list[Rule]:
     for call, flags in (("open", 1), ("openat", 2)):
         making = Test(flags, _O_CREAT | _O_TMPFILE, True)
         found.append(Rule(call, _EPERM, (making, Test(flags + 1, _S_ISUID, True))))
-    found.append(Rule("openat2", _ENOSYS))  # its mode lies in memory; programs fall back to openat
+    # The mode of openat2 is in a struct that a filter cannot read. Programs fall back to openat.
+    found.append(Rule("openat2", _ENOSYS))
     found.append(Rule("socket", _EAFNOSUPPORT, (Test(0, _AF_VSOCK),)))
     if network_off:
         found += [
@@ -121,9 +125,10 @@ def rules(*, network_off: bool) -> list[Rule]:
 
 
 def compiled(machine: str, *, network_off: bool) -> bytes:
-    """Return the filter for a machine (as uname calls it), b"" for one whose calls are not known.
+    """Return the filter for a machine (uname's name); b"" for one whose numbers are not known.
 
-    Calls of another architecture (32-bit programs) do not exist inside: they would go past it.
+    System calls of another architecture (32-bit programs) have other numbers, which would pass
+    the filter. So all of them fail with ENOSYS.
     """
     known = MACHINES.get(machine)
     if known is None:

@@ -1,8 +1,8 @@
-"""Starting a command inside a sandbox.
+"""Start a command inside a sandbox.
 
-bwrap is started in the command's place and starts it inside. Landlock has nothing to start: the
-forked child restricts itself before it becomes the command. Everything that can be prepared is
-prepared before the fork.
+bwrap is started in place of the command, and starts the command inside. With Landlock the forked
+child restricts itself before it execs the command. As much as possible is prepared before the fork,
+where an error can still be raised.
 """
 
 import os
@@ -13,8 +13,8 @@ from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox import bwrap, landlock
 from siding.process.sandbox.values import Engine, Kind, Launch, Network
+from siding.process.spawn_plan import Enter, SpawnPlan
 from siding.process.status import Status
-from siding.process.wall import Enter, Wall
 
 if sys.platform == "linux":
     from siding.process import procfs as processes
@@ -26,22 +26,25 @@ _STATUS_BYTES = 1 << 16
 
 
 class Sandboxed:
-    """One sandboxed command: `wall` is what starting it needs. Must be closed when it is over."""
+    """One sandboxed command.
+
+    Start it with `spawn_plan`, call `started`, and call `close` when the command has ended.
+    """
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
-        self.warden = 0  # the process whose end ends everything inside; told by who started it
+        self.warden = 0  # bwrap's pid, set by the caller; its end ends everything inside
         self._stack = ExitStack()
         self._status_fd = -1
         self._told: bool | None = None
 
     @property
     def guarded(self) -> bool:
-        """Whether what is started first is a warden, and the command its grandchild."""
+        """Whether bwrap is the warden: our child is bwrap, and the command is its grandchild."""
         return self.launch.engine is Engine.BWRAP
 
-    def wall(self, command: Command, program: Program, *, tty: bool) -> Wall:
-        """Return what to start instead of the command, and how. Raises OSError."""
+    def spawn_plan(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
+        """Return the program to start in place of the command. Raises OSError."""
         command = command._replace(env={**command.env, **dict(self.launch.env)})
         if self.guarded:
             return self._by_bwrap(command, program, tty=tty)
@@ -59,17 +62,22 @@ class Sandboxed:
             if code:
                 kernel.install_filter(code)
 
-        return Wall(command=command, program=program, enter=enter, keep=(), takes_terminal=False)
+        return SpawnPlan(
+            command=command, program=program, enter=enter, keep=(), takes_terminal=False
+        )
 
     def command_group(self) -> int | None:
-        """Return the process group of the command inside, while it lives."""
+        """Return the process group of the command inside; None when it has ended."""
         everything = processes.all_processes().values()
         inits = {status.pid for status in everything if status.parent == self.warden}
         inside = [status for status in everything if status.parent in inits]
         return min(inside, key=_age).group if inside else None
 
     def was_started(self) -> bool:
-        """Whether the command itself ran: False when bwrap failed. Ask when it has ended."""
+        """Return whether the command itself ran; False when bwrap failed before.
+
+        Call this after the command has ended.
+        """
         if self._told is None and self._status_fd >= 0:
             try:
                 self._told = b'"exit-code"' in os.read(self._status_fd, _STATUS_BYTES)
@@ -78,7 +86,7 @@ class Sandboxed:
         return self._told is not False
 
     def started(self) -> None:
-        """The child has its own copies of what it needs."""
+        """Close the descriptors that were made for the child; it has its own copies now."""
         kept, self._stack = self._stack, ExitStack()
         kept.close()
         if self._status_fd >= 0:
@@ -87,7 +95,7 @@ class Sandboxed:
     def close(self) -> None:
         self._stack.close()
 
-    def _by_bwrap(self, command: Command, program: Program, *, tty: bool) -> Wall:
+    def _by_bwrap(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
         launch = self.launch
         self._status_fd, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         keep = [self._held(status)]
@@ -103,7 +111,7 @@ class Sandboxed:
         )
         setsid = [launch.setsid, *(["--ctty"] if tty else [])]
         argv = (*outer, *setsid, program.path, *command.argv[1:])
-        return Wall(
+        return SpawnPlan(
             command=command._replace(argv=argv),
             program=Program(launch.bwrap),
             enter=self._scope() if launch.scoped and launch.network is Network.ON else None,
@@ -112,7 +120,10 @@ class Sandboxed:
         )
 
     def _scope(self) -> Enter:
-        """Cut off abstract sockets outside: with the machine's network they would be reached."""
+        """Return a function that blocks abstract sockets outside.
+
+        Abstract sockets belong to the network namespace, which the sandbox shares with the machine.
+        """
         from siding.process.sandbox import kernel
 
         ruleset = self._held(kernel.ruleset(landlock.scope_only(), kernel.landlock_version()))
@@ -142,7 +153,7 @@ def _in_memory(data: bytes) -> int:
 
 
 def _content(path: str) -> bytes | None:
-    """Return a file for a private copy; None when it is gone or is no plain file."""
+    """Return the bytes of a file, at most `_LARGEST_COPY`; None when it is no regular file."""
     import stat
 
     try:

@@ -1,18 +1,18 @@
-"""What a sandboxed run may see, write and reach. Values only."""
+"""Values: what a sandboxed run may see, write and reach."""
 
 from enum import StrEnum
 from typing import NamedTuple
 
 
 class Engine(StrEnum):
-    """What builds the wall."""
+    """The program or kernel feature that makes the sandbox."""
 
     BWRAP = "bwrap"
     LANDLOCK = "landlock"
 
 
 class Network(StrEnum):
-    """What of the network a run has."""
+    """The part of the network that a run has."""
 
     ON = "on"  # the machine's own
     LOOPBACK = "loopback"  # a 127.0.0.1 of its own, and nothing else
@@ -20,26 +20,26 @@ class Network(StrEnum):
 
 
 class GitAccess(StrEnum):
-    """What a run may do with the repository its workspace belongs to."""
+    """What a run may do with the repository of its workspace."""
 
     READ = "read"
     COMMIT = "commit"  # also stage and commit, on branches of its own; see `git.quarantine`
 
 
 class Kind(StrEnum):
-    """What lies at a path, seen from inside."""
+    """What the command sees at a path."""
 
     BLANK = "blank"  # an empty directory, read-only
-    EMPTY = "empty"  # an empty directory to write in, gone afterwards
-    SHOW = "show"  # what is there, read-only
-    WRITE = "write"  # what is there, writable
-    COPY = "copy"  # a private copy of a file, gone afterwards
+    EMPTY = "empty"  # an empty, writable directory; it is lost when the run ends
+    SHOW = "show"  # what is there outside, read-only
+    WRITE = "write"  # what is there outside, writable
+    COPY = "copy"  # a private copy of a file; it is lost when the run ends
     MASK = "mask"  # a socket or file that is made unreachable
     LINK = "link"  # a symbolic link to ``source``
 
 
 class Mount(NamedTuple):
-    """One path of a view. ``source`` is where it comes from outside, ``path`` itself when empty."""
+    """One path of a view. ``source`` is the path outside; when it is "" that is ``path`` too."""
 
     kind: Kind
     path: str
@@ -51,12 +51,12 @@ class Mount(NamedTuple):
 
 
 class View(NamedTuple):
-    """The file system of a run: everything read-only, but for these. Parents come first."""
+    """The file system of a run: all is read-only but for these mounts. Parents come first."""
 
     mounts: tuple[Mount, ...]
 
     def kind_of(self, path: str) -> Kind:
-        """Return how a path is seen: what the nearest mount at or above it makes of it."""
+        """Return the kind of the nearest mount at or above a path; SHOW when there is none."""
         found, longest = Kind.SHOW, -1
         for mount in self.mounts:
             if is_within(path, mount.path) and len(mount.path) > longest:
@@ -65,12 +65,12 @@ class View(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where things are, absolute and with links resolved.
+    """The directories that a view is made from. Paths are absolute, with links resolved.
 
     ``homes``: the person's home first. ``state`` is Siding's own home. ``checkout`` is the main
-    worktree, None for a bare repository. ``programs`` are directories of the search path, and
-    ``program`` the command's own file, links not resolved. ``names`` are paths that the run knows
-    places by, links not resolved either.
+    worktree, None for a bare repository. ``programs`` are the directories of the PATH, and
+    ``program`` is the command's file; their links are not resolved. ``names`` are the same places
+    under the names that the run knows (HOME, the working directory), links not resolved either.
     """
 
     workspace: str
@@ -85,7 +85,7 @@ class Places(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What is asked for: lists of absolute paths, and modes."""
+    """What settings and command line ask for. ``read`` and ``write`` are absolute paths."""
 
     network: Network = Network.ON
     git: GitAccess = GitAccess.COMMIT
@@ -94,8 +94,10 @@ class Demand(NamedTuple):
 
 
 class Quarantine(NamedTuple):
-    """Directories outside that take what git writes inside: objects, branches, and a copy of the
-    workspace's git directory."""
+    """Directories outside the sandbox for what git writes inside it.
+
+    They take objects, branches (``heads``), and changes to a copy of the workspace's git directory.
+    """
 
     objects: str
     heads: str
@@ -103,12 +105,12 @@ class Quarantine(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """A sandbox ready to be started.
+    """All that starting a sandbox needs.
 
-    ``seccomp`` is a compiled filter, b"" where none is known for this machine. ``bwrap`` and
-    ``setsid`` are absolute paths. ``env`` is laid over the command's environment. ``nobody``: we
-    are root, and the command is shown as nobody. ``scoped``: the kernel can cut off abstract
-    sockets outside (Landlock 6).
+    ``seccomp`` is a compiled filter, b"" when there is none for this machine. ``bwrap`` and
+    ``setsid`` are absolute paths. ``env`` overrides the command's environment. ``nobody`` is True
+    when we are root: inside, the command runs as the user nobody. ``scoped`` is True when the
+    kernel can block abstract sockets outside (Landlock ABI 6).
     """
 
     engine: Engine
@@ -120,10 +122,13 @@ class Launch(NamedTuple):
     userns: bool = True
     nobody: bool = False
     scoped: bool = False
-    room: int | None = None  # bytes that each empty place may hold: they live in memory
+    room: int | None = None  # bytes that each EMPTY directory may hold; a tmpfs lives in memory
     env: tuple[tuple[str, str], ...] = ()
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Whether a path is the directory or lies below it; both absolute and without ``..``."""
+    """Return whether a path is the directory or lies below it.
+
+    Both must be absolute and without ``..``.
+    """
     return path == directory or path.startswith(directory.rstrip("/") + "/")

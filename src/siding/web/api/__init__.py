@@ -1,1 +1,1 @@
-"""The JSON API: the same facts and acts as the pages, described by one OpenAPI document."""
+"""The JSON API: it has the data and acts of the pages, and one OpenAPI document describes it."""

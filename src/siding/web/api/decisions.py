@@ -1,4 +1,4 @@
-"""Decisions, what waits, and phases, for programs."""
+"""Operations of the API on decisions, the inbox and phases."""
 
 from typing import Any
 
@@ -12,18 +12,18 @@ from siding.web.api.reading import Fields
 from siding.web.ask import Ask
 from siding.web.waiting import everything_waiting
 
-_LONGEST_TOLD = 160  # characters of an agent's or a person's own words in the terminal's line
+_LONGEST_TOLD = 160  # characters of an agent's or a person's words that the terminal shows
 _LONGEST_REASON = 1000
 
 
 def listed(ask: Ask) -> dict[str, Any]:
-    """The decisions."""
+    """Return the decisions: the open ones, or all of them with ``all=1``."""
     found, problems = list_decisions(ask.project, closed=ask.number("all", 0, most=1) == 1)
     return {"decisions": [as_record(each) for each in found], "problems": problems}
 
 
 def one(ask: Ask) -> dict[str, Any]:
-    """One decision."""
+    """Return one decision."""
     return as_record(get(ask.project, ask.words["decision"]))
 
 
@@ -45,7 +45,7 @@ def code(ask: Ask, fields: Fields) -> dict[str, Any]:
 
 
 def answer(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Answer it; with a code when the answer opens a gate."""
+    """Answer a decision; an answer that opens a gate needs a code."""
     answers = fields.any("decisions")
     typed = fields.text("code", "", longest=20)
     fields.done()
@@ -57,7 +57,7 @@ def answer(ask: Ask, fields: Fields) -> dict[str, Any]:
 
 
 def cancel(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Cancel it, with a code."""
+    """Cancel a decision; this needs a code."""
     reason = fields.text("reason", "", longest=_LONGEST_REASON)
     typed = fields.text("code", "", longest=20)
     fields.done()
@@ -70,13 +70,13 @@ def cancel(ask: Ask, fields: Fields) -> dict[str, Any]:
 
 
 def inbox(ask: Ask) -> dict[str, Any]:
-    """What waits for a person."""
+    """Return what waits for a person, in every project."""
     entries, problems = everything_waiting(ask.project)
     return {"entries": [each._asdict() for each in entries], "problems": list(problems)}
 
 
 def phases(ask: Ask) -> dict[str, Any]:
-    """Where tasks stand."""
+    """Return the phases of tasks: their current passes and the earlier ones."""
     found = list_phases(ask.project)
     return {
         "phases": [phase_record(each) for each in found.passes],
@@ -85,7 +85,7 @@ def phases(ask: Ask) -> dict[str, Any]:
 
 
 def _meaning(wanted: Answered) -> dict[str, Any]:
-    """Return what a code for these answers is for: another answer needs another code."""
+    """Return the parameters of a code for these answers; other answers need another code."""
     return {"decision": wanted.decision.session_id, "answers": wanted.answers}
 
 
@@ -108,7 +108,10 @@ def _place(ask: Ask, decision: DecisionView) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return untrusted words as one short quotation, which cannot pass for words of ours."""
+    """Return untrusted text as one short quotation.
+
+    Apostrophes in it are replaced, so that the text cannot end the quotation and pass for ours.
+    """
     line = " ".join(text.split()).replace("'", "\u2019")
     if len(line) > _LONGEST_TOLD:
         line = line[: _LONGEST_TOLD - 1] + "\u2026"

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made of the table of operations."""
+"""Make the OpenAPI 3.1 document from the table of operations."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -25,15 +25,15 @@ _ERROR = {
     },
 }
 _STATUSES = {
-    "400": "The request makes no sense as it stands",
-    "401": "The key is missing or not the one",
-    "404": "There is no such thing",
-    "409": "It cannot be done now; nothing was changed",
+    "400": "The request is not valid",
+    "401": "The key is missing or wrong",
+    "404": "What the address names does not exist",
+    "409": "The act is not possible now; nothing was changed",
 }
 
 
 def document(operations: Iterable["Operation"], prefix: str) -> dict[str, Any]:
-    """Return the document."""
+    """Return the OpenAPI document of the operations; `prefix` goes before their paths."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         path = paths.setdefault(prefix + operation.path, {})

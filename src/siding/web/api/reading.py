@@ -1,4 +1,4 @@
-"""Bodies of requests: JSON objects whose every field is checked before anybody acts on it."""
+"""Read the bodies of requests: JSON objects, of which every field is checked."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from siding.errors import UsageError
 
 
 async def read_object(request: Request) -> dict[str, Any]:
-    """Return the body as a JSON object; raise UsageError when it is none."""
+    """Return the body as a JSON object; raise UsageError for any other body."""
     raw = await request.body()
     try:
         value = json.loads(raw)
@@ -22,16 +22,19 @@ async def read_object(request: Request) -> dict[str, Any]:
 
 
 class Fields:
-    """The fields of a body. `done` complains of what nobody asked for: it would have no effect."""
+    """The fields of a body. Read each one, then call `done`, which refuses unknown fields.
+
+    A misspelled field would otherwise be ignored. All methods raise UsageError.
+    """
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         self._rest = dict(body)
 
     def text(self, name: str, default: str | None = None, *, longest: int = 10_000) -> str:
-        """Return a text; without a default it must be there."""
+        """Return a text; without a default the field is required."""
         value = self._take(name, default)
         if not isinstance(value, str) or len(value) > longest or "\0" in value:
-            raise UsageError(f"{name} is a text of at most {longest} characters")
+            raise UsageError(f"{name} must be a text of at most {longest} characters")
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -39,27 +42,27 @@ class Fields:
         return value
 
     def flag(self, name: str) -> bool:
-        """Return true or false, false when it is not there."""
+        """Return true or false; false when the field is not given."""
         value = self._take(name, False)
         if not isinstance(value, bool):
-            raise UsageError(f"{name} is true or false")
+            raise UsageError(f"{name} must be true or false")
         return value
 
     def choice(self, name: str, *choices: str) -> str:
-        """Return one of the words, the first when it is not there."""
+        """Return one of `choices`; the first one when the field is not given."""
         value = self._take(name, choices[0])
         if value not in choices:
-            raise UsageError(f"{name} is one of {', '.join(choices)}")
+            raise UsageError(f"{name} must be one of {', '.join(choices)}")
         return str(value)
 
     def any(self, name: str) -> Any:
-        """Return whatever is there; it must be there."""
+        """Return the value of a required field, of any type."""
         return self._take(name, None)
 
     def done(self) -> None:
-        """Raise UsageError when something is left."""
+        """Raise UsageError when the body has a field that was not read."""
         if self._rest:
-            raise UsageError(f"nothing is known of {min(self._rest)!r}")
+            raise UsageError(f"there is no field {min(self._rest)!r}")
 
     def _take(self, name: str, default: Any) -> Any:
         value = self._rest.pop(name, default)

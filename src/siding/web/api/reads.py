@@ -1,4 +1,4 @@
-"""What the API tells."""
+"""Operations of the API that read. Each returns the JSON object of its answer."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _DEFAULT_BYTES = 64 * 1024
 
 
 def project(ask: Ask) -> dict[str, Any]:
-    """The project."""
+    """Return the project's name, root and active task."""
     return {
         "name": ask.project.paths.root.name,
         "root": str(ask.project.paths.root),
@@ -28,7 +28,7 @@ def project(ask: Ask) -> dict[str, Any]:
 
 
 def tasks(ask: Ask) -> dict[str, Any]:
-    """The board."""
+    """Return the tasks of the board, and the open questions on none of them."""
     found = overview(ask.project, ask.site.waiting(ask.project))
     return {
         "tasks": [{**card.row._asdict(), "group": card.group.value} for card in found.cards],
@@ -38,7 +38,7 @@ def tasks(ask: Ask) -> dict[str, Any]:
 
 
 def task(ask: Ask) -> dict[str, Any]:
-    """One task."""
+    """Return one task and the path of its workspace."""
     found, workspace = show(ask.project, ask.task_id)
     return {
         **found._asdict(),
@@ -48,22 +48,22 @@ def task(ask: Ask) -> dict[str, Any]:
 
 
 def steps(ask: Ask) -> dict[str, Any]:
-    """A task's steps, newest first."""
+    """Return a task's steps, newest first, at most MOST_STEPS."""
     before = ask.number("before", 0)
     limit = min(MOST_STEPS, ask.number("limit", 50))
     return {"steps": [dict(each.line) for each in newest(ask, before=before, limit=limit)]}
 
 
 def step(ask: Ask) -> dict[str, Any]:
-    """One step."""
+    """Return one step as its ledger line."""
     return dict(one_step(ask).line)
 
 
 def output(ask: Ask) -> dict[str, Any]:
-    """A window of a step's output, as text."""
+    """Return a window of a step's output as text, at most MOST_BYTES."""
     found = output_of(ask.project, show(ask.project, ask.task_id)[0], one_step(ask))
     if found is None:
-        raise NotFound("the step printed nothing that was kept")
+        raise NotFound("no output of the step was recorded")
     span = found.stdout if ask.choice("stream", "stdout", "stderr") == "stdout" else found.stderr
     start = min(ask.number("at", 0), span.size)
     data = span.read(start, min(MOST_BYTES, ask.number("size", _DEFAULT_BYTES)))
@@ -76,7 +76,7 @@ def output(ask: Ask) -> dict[str, Any]:
 
 
 def files(ask: Ask) -> dict[str, Any]:
-    """The files of a step's patch."""
+    """Return the files of a step's patch."""
     found = parts_of_step(ask, one_step(ask))
     return {
         "files": [
@@ -94,13 +94,13 @@ def files(ask: Ask) -> dict[str, Any]:
 
 
 def events(ask: Ask) -> dict[str, Any]:
-    """The newest events, newest first."""
+    """Return the newest events, newest first, at most 1000."""
     limit = min(1000, ask.number("limit", 100))
     return {"events": [dict(each) for each in ask.project.events.newest(limit)[::-1]]}
 
 
 def disk(ask: Ask) -> dict[str, Any]:
-    """What tasks use on disk."""
+    """Return the bytes that tasks use on disk."""
     report = gc(ask.project, budget=None, dry_run=True)
     return {
         "tasks": [{**use._asdict(), "total": use.total} for use in report.uses],
@@ -109,5 +109,5 @@ def disk(ask: Ask) -> dict[str, Any]:
 
 
 def sessions(ask: Ask) -> dict[str, Any]:
-    """The conversations of the project."""
+    """Return the conversations of the project."""
     return {"sessions": [as_row(row) for row in session_rows(ask.project)]}

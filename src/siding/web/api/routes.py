@@ -1,4 +1,4 @@
-"""Routes made of the table of operations, and downloads."""
+"""Make the API's routes from the table of operations, and the routes for downloads."""
 
 import asyncio
 import os
@@ -67,20 +67,21 @@ def _endpoint(site: Site, operation: Operation) -> Endpoint:
 
 
 def _query(request: Request, known: Container[str]) -> dict[str, str]:
-    """Return the words of the query; raise UsageError for one that would have no effect."""
+    """Return the parameters of the query; raise UsageError for an unknown or repeated one."""
     found: dict[str, str] = {}
     for name, value in request.query_params.multi_items():
         if name not in known or name in found:
-            what = "twice" if name in found else "which nothing here takes"
+            what = "twice" if name in found else "which is not a parameter of this address"
             raise UsageError(
-                f"the address has {name!r}, {what}", hint="/api/v1/openapi.json lists what is taken"
+                f"the address has {name!r}, {what}",
+                hint="/api/v1/openapi.json lists the parameters",
             )
         found[name] = value
     return found
 
 
 class _Json(JSONResponse):
-    """JSON of whatever records hold: what is no text or number is told as text."""
+    """A response in JSON; values that JSON does not know become texts."""
 
     def render(self, content: Any) -> bytes:
         import json
@@ -107,7 +108,7 @@ def _download(site: Site, name: str) -> Endpoint:
 
         span = await asyncio.to_thread(find)
         if span is None:
-            raise NotFound("the step left none")
+            raise NotFound("there is no such file for this step")
         file = f"{int(words['step']):04d}.{name}" if "step" in words else f"{words['task']}.patch"
         headers = {
             "content-length": str(span.size),
@@ -120,7 +121,7 @@ def _download(site: Site, name: str) -> Endpoint:
 
 
 def _exactly(span: Span) -> Iterator[bytes]:
-    """Yield the bytes that were announced; a file that has shrunk since ends in an error."""
+    """Yield exactly the bytes that Content-Length announced; raise OSError if the file shrank."""
     done = 0
     while done < span.size:
         data = span.read(done, _CHUNK)

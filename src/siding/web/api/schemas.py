@@ -1,4 +1,4 @@
-"""JSON schemas of what comes in and goes out."""
+"""JSON schemas of the API's bodies and answers."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ NUMBER: Schema = {"type": "integer", "minimum": 0, "maximum": 1 << 40}
 
 
 def obj(**properties: str | Schema) -> Schema:
-    """Return the schema of an object with these required properties, and perhaps others."""
+    """Return the schema of an object with these required properties; it may have others."""
     known = {
         name: {"type": each} if isinstance(each, str) else each for name, each in properties.items()
     }
@@ -22,7 +22,7 @@ def array(items: Schema) -> Schema:
 
 
 def _body(required: tuple[str, ...], **properties: Schema) -> Schema:
-    """A body: what is not listed here is refused."""
+    """Return the schema of a body without any other properties."""
     return {
         "type": "object",
         "properties": properties,

@@ -1,4 +1,4 @@
-"""Every operation of the API, as data: the routes and the OpenAPI document are made of it."""
+"""The table of the API's operations; routes and the OpenAPI document are made from it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -29,7 +29,10 @@ Write = Callable[[Ask, Fields], dict[str, Any]]
 
 
 class Operation(NamedTuple):
-    """One thing to ask for. `query`: name to schema; `body` and `answer` are schemas."""
+    """One operation, with either `read` or `write`.
+
+    `query` maps parameters to schemas; `body` and `answer` are schemas.
+    """
 
     method: str
     path: str

@@ -1,4 +1,4 @@
-"""What the API does."""
+"""Operations of the API that change something, and those that prepare an act."""
 
 from typing import Any
 
@@ -34,14 +34,14 @@ def switch(ask: Ask, fields: Fields) -> dict[str, Any]:
 
 
 def plan(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Say what an act would do."""
+    """Return what an act would do; nothing is changed."""
     wish = wish_from(fields)
     fields.done()
     return plan_act(ask.project, ask.task_id, wish).record()
 
 
 def code(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Show the code of an act in the terminal, unless the act cannot be done."""
+    """Show the code of an act in the terminal; raise NotPossible if it cannot be done."""
     wish, digest = wish_from(fields), fields.text("digest", longest=64)
     fields.done()
     task_id = ask.task_id
@@ -53,7 +53,7 @@ def code(ask: Ask, fields: Fields) -> dict[str, Any]:
 
 
 def act(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Do it."""
+    """Carry out the plan with this digest; this needs its code."""
     wish, digest = wish_from(fields), fields.text("digest", longest=64)
     typed = fields.text("code", longest=20)
     fields.done()

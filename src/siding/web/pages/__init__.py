@@ -1,1 +1,1 @@
-"""What each page shows: one module a page, values in, no HTML."""
+"""The pages: each function collects the values for one template. No HTML is made here."""

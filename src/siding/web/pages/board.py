@@ -1,4 +1,4 @@
-"""The board: tasks by where they stand, the ones that wait for a person first."""
+"""The board: tasks in groups by their state; those that wait for a person come first."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from siding.app.start import default_base
 from siding.web.ask import Ask
 from siding.web.rendering import Page
 
-SHOWN = 40  # tasks of a group before "show more"
+SHOWN = 40  # tasks of a group above "show more"
 _TITLES = {
     Group.WAITING: ("Waiting for you", "a decision, a conflict or a failed step"),
-    Group.RUNNING: ("Running", "a step is being made right now"),
+    Group.RUNNING: ("Running", "a step is in progress"),
     Group.OPEN: ("Open", "nothing runs in them"),
     Group.PLANNED: ("Planned", "no workspace yet"),
     Group.CLOSED: ("Closed", "applied, or put away"),
@@ -18,7 +18,7 @@ _TITLES = {
 
 
 def board(ask: Ask) -> Page:
-    """All tasks of the project."""
+    """Show all tasks of the project."""
     found = overview(ask.project, ask.site.waiting(ask.project))
     groups = []
     for group, (title, about) in _TITLES.items():
@@ -58,7 +58,10 @@ def _shown(ask: Ask, card: Card) -> dict[str, Any]:
 
 
 def totals(ask: Ask) -> Page:
-    """What tasks changed since their base: counted after the page is there, for those it shows."""
+    """Show the change of some tasks since their base.
+
+    Counting takes git's time, so the board fetches this after it is shown, for its tasks only.
+    """
     wanted = ask.query.get("tasks", "").split(",")[:200]
     found = overview(ask.project)
     rows = [card.row for card in chosen(found.cards, wanted)]
@@ -67,5 +70,5 @@ def totals(ask: Ask) -> Page:
 
 
 def new_task(ask: Ask) -> Page:
-    """The form that starts a task."""
+    """Show the form that starts a task."""
     return Page("new_task.html", "Start a task", {"base": default_base(ask.project)})

@@ -1,4 +1,4 @@
-"""Decisions with their items, what waits everywhere, and where tasks stand in their process."""
+"""The pages of decisions, the inbox and phases."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ SHOWN = 50
 
 
 def listed(ask: Ask) -> Page:
-    """What is open, oldest first, then what was decided."""
+    """Show open decisions, oldest first, then closed ones, newest first."""
     limit = ask.number("shown", SHOWN, most=10_000)
     found, problems = list_decisions(ask.project, closed=True)
     closed = [each for each in found if each.state != "open"][::-1]
@@ -31,7 +31,7 @@ def listed(ask: Ask) -> Page:
 
 
 def one(ask: Ask) -> Page:
-    """One decision: to be answered, or as it was."""
+    """Show one decision: a form to answer it, or what was recorded."""
     found = get(ask.project, ask.words["decision"])
     values = {
         "decision": found,
@@ -42,7 +42,7 @@ def one(ask: Ask) -> Page:
 
 
 def inbox(ask: Ask) -> Page:
-    """What waits for a person, in every project of the home."""
+    """Show what waits for a person, in every project of the home."""
     entries, problems = everything_waiting(ask.project)
     here = str(ask.project.layout.root)
     values = {
@@ -54,7 +54,7 @@ def inbox(ask: Ask) -> Page:
 
 
 def phases(ask: Ask) -> Page:
-    """Where tasks stand in their process, and their earlier passes through it."""
+    """Show the current phase of each task, and its earlier passes."""
     found = list_phases(ask.project)
     values = {
         "current": [each for each in found.passes if each.current],
@@ -65,10 +65,10 @@ def phases(ask: Ask) -> Page:
 
 
 def _coloured(source: Source) -> list[str]:
-    """Return the lines shown as HTML, with the colours that they have in the whole file."""
+    """Return the lines as HTML, with the colours that they have in the whole file."""
     lines = [line.text for line in source.lines]
     whole = None
-    if all(len(line) < LONGEST_LINE for line in lines):  # one that was cut may lack what ends it
+    if all(len(line) < LONGEST_LINE for line in lines):  # a line that was cut may lack a quote
         whole = coloured(source.file, [*source.above, *lines])
     return [escaped(line) for line in lines] if whole is None else whole[len(source.above) :]
 

@@ -1,4 +1,4 @@
-"""What tasks take on disk."""
+"""The page of disk use."""
 
 from siding.app.gc import TaskUse, gc
 from siding.web.ask import Ask
@@ -9,7 +9,7 @@ SHOWN = 60
 
 
 def use(ask: Ask) -> Page:
-    """Bytes of every task, the largest first, and what freeing closed ones would bring."""
+    """Show the bytes of every task, the largest first, and the bytes `siding gc` would free."""
     report = gc(ask.project, budget=None, dry_run=True)
     uses = sorted(report.uses, key=lambda each: each.total, reverse=True)
     most = max([each.total for each in uses], default=0) or 1
@@ -26,7 +26,7 @@ def use(ask: Ask) -> Page:
 
 
 def _bars(use: TaskUse, most: int) -> list[tuple[str, float, float]]:
-    """Return the parts of a bar: name, where it begins and how wide it is, of 100."""
+    """Return the parts of a bar as (name, start, width), in percent of the longest bar."""
     bars = []
     at = 0.0
     for part in _PARTS:

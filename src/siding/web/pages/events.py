@@ -1,4 +1,4 @@
-"""What happened, newest first."""
+"""The page of events."""
 
 from siding.web.ask import Ask
 from siding.web.rendering import Page
@@ -7,7 +7,7 @@ SHOWN = 100
 
 
 def newest(ask: Ask) -> Page:
-    """The newest events of the project."""
+    """Show the newest events of the project, newest first."""
     limit = ask.number("shown", SHOWN, most=10_000)
     events = ask.project.events.newest(limit + 1)[::-1]
     names: dict[str, str] = {task.id: task.name for task in ask.project.tasks.readable()}

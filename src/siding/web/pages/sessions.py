@@ -1,4 +1,4 @@
-"""Conversations: the list, and one with its tool calls folded."""
+"""The pages of conversations: the list, and one with its tool calls folded."""
 
 from siding.app.session_talk import Part, Said, talk
 from siding.app.session_upkeep import usage
@@ -13,7 +13,7 @@ _RENDERED = ("person", "model", "summary")
 
 
 def listed(ask: Ask) -> Page:
-    """All sessions, last changed first, and the tokens they used day by day."""
+    """Show all sessions, the last changed first, and the tokens they used on each day."""
     found = rows(ask.project)
     limit = ask.number("shown", SHOWN, most=10_000)
     values = {
@@ -26,7 +26,7 @@ def listed(ask: Ask) -> Page:
 
 
 def one(ask: Ask) -> Page:
-    """One conversation: its newest part, or the one before a message."""
+    """Show one conversation: its newest messages, or those before a message."""
     found = talk(ask.project, ask.words["session"], before=ask.number("before", 0))
     values = {
         "talk": found,
@@ -41,7 +41,10 @@ def one(ask: Ask) -> Page:
 
 
 def _shown(said: Said, part: Part) -> str:
-    """What people and models say is Markdown; what tools say is text."""
+    """Return a part as HTML; "" for one that the template shows as text.
+
+    Messages of people and models are Markdown; those of tools are text.
+    """
     return markdown(part.text) if part.kind == "text" and said.who in _RENDERED else ""
 
 

@@ -1,4 +1,4 @@
-"""One step: its command and how it ended, what it printed, what it changed."""
+"""The page of one step: its command, status, output and changes; and pieces of these."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ from siding.web.stepping import one_step
 
 WINDOW = 64 * 1024  # bytes of output in one window
 FILES = 200  # files listed at once
-OPENED = 12  # files whose rows are fetched as they come into view; the others on demand
-_LOOK_BACK = 8 * 1024  # for the beginning of a line
+OPENED = 12  # files whose rows are fetched when they come into view; the others on a click
+_LOOK_BACK = 8 * 1024  # bytes in which the beginning of a line is looked for
 
 
 def step(ask: Ask) -> Page:
-    """A step, recorded or in progress."""
+    """Show a step, recorded or running."""
     found = one_step(ask)
     task = show(ask.project, ask.task_id)[0]
     is_running = running_step(ask.project, task.id, str(found.number)) is not None
@@ -43,15 +43,15 @@ def step(ask: Ask) -> Page:
 
 
 def _lacks(found: Step) -> list[tuple[str, str]]:
-    """Return what the step's snapshot does not hold: a path, or how many, and why."""
+    """Return what the step's snapshot lacks, as (path or count, reason) pairs."""
     coverage = found.coverage
     if coverage is None or coverage.complete:
         return []
     lacks = [(quote_path(each.path), each.reason) for each in coverage.skipped]
     for paths, why in (
-        (coverage.nested, "the history of a repository of its own; its files are recorded"),
+        (coverage.nested, "a nested repository: its files are recorded, its history is not"),
         (coverage.unstable, "it changed while it was read; a mixed state may be recorded"),
-        (coverage.foreign, "another user's, who alone may set its permissions"),
+        (coverage.foreign, "another user owns it, and only that user may set its permissions"),
         (coverage.special, "a pipe, socket or device"),
     ):
         lacks += [(quote_path(path), why) for path in paths]
@@ -61,14 +61,17 @@ def _lacks(found: Step) -> list[tuple[str, str]]:
 
 
 def changes(ask: Ask) -> Page:
-    """All that a task changed since its base, as one patch."""
+    """Show the whole change of a task since its base, as one patch."""
     task = show(ask.project, ask.task_id)[0]
     values = {"task": task, "patch": patch_of(ask), "base": _base(ask)}
     return Page("changes.html", f"Changes of {task.name}", values, watch="")
 
 
 def output(ask: Ask) -> Page:
-    """A window of the output, cut at lines: from `at` to `until` at most; by `end`, the last."""
+    """Show a window of the output, cut at line ends.
+
+    It begins at the byte `at` and ends at `until` at most. With `end=1` it is the last window.
+    """
     span = _span(ask)
     if ask.number("end", 0, most=1):
         start, stop = max(0, span.size - WINDOW), span.size
@@ -94,7 +97,7 @@ def output(ask: Ask) -> Page:
 
 
 def files(ask: Ask) -> Page:
-    """Some of the files of a patch."""
+    """Show FILES files of a patch, from the number `from` on."""
     patch = patch_of(ask)
     first = ask.number("from", 0)
     parts = list(enumerate(patch.parts if patch else []))
@@ -111,7 +114,7 @@ def files(ask: Ask) -> Page:
 
 
 def rows(ask: Ask) -> Page:
-    """Some rows of one file of a patch."""
+    """Show MARK_EVERY rows of one file of a patch, from the row `from` on."""
     patch = patch_of(ask)
     number = ask.number("file", 0)
     if patch is None or number >= len(patch.parts):
@@ -132,15 +135,15 @@ def rows(ask: Ask) -> Page:
 
 
 def _base(ask: Ask) -> str:
-    """Return the address below which the pieces of a patch are."""
+    """Return the beginning of the addresses of a patch's pieces."""
     if "step" in ask.words:
         return f"/tasks/{ask.task_id}/steps/{one_step(ask).number}"
     return f"/tasks/{ask.task_id}/changes"
 
 
 def _streams(found: Output | None, *, is_running: bool) -> list[dict[str, Any]]:
-    """Return the streams there are; of a terminal run it is one."""
-    if found is None and is_running:  # it is about to print its first byte
+    """Return the name, title and size of each stream; a run in a terminal has one."""
+    if found is None and is_running:  # it has not printed its first byte yet
         return [{"name": "stdout", "title": "output", "size": 0}]
     if found is None:
         return []
@@ -154,12 +157,12 @@ def _streams(found: Output | None, *, is_running: bool) -> list[dict[str, Any]]:
 def _span(ask: Ask) -> Span:
     found = output_of(ask.project, show(ask.project, ask.task_id)[0], one_step(ask))
     if found is None:
-        raise NotFound("the step printed nothing that was kept")
+        raise NotFound("no output of the step was recorded")
     return found.stdout if ask.choice("stream", "stdout", "stderr") == "stdout" else found.stderr
 
 
 def _line_start(span: Span, start: int) -> int:
-    """Return where the line that `start` lies in begins, if that is not far away."""
+    """Return the start of the line that holds `start`; `start` itself if that is far away."""
     if start == 0 or span.read(start - 1, 1) == b"\n":
         return start
     before = max(0, start - _LOOK_BACK)

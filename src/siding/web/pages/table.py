@@ -1,4 +1,4 @@
-"""Every page by its address, and the pieces that pages ask for later."""
+"""The addresses of all pages, and of the pieces that pages fetch later."""
 
 from collections.abc import Callable
 

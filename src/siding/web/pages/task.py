@@ -1,4 +1,4 @@
-"""One task: where it stands, its steps as a timeline, and what can be done with it."""
+"""The page of one task: its state, its steps as a timeline, and the acts on it."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ SHOWN = 50
 
 
 def task(ask: Ask) -> Page:
-    """A task and its steps, newest first."""
+    """Show a task and its steps, newest first."""
     task_id = ask.task_id
     found = status(ask.project, task_id)
     limit = ask.number("shown", SHOWN, most=100_000)
@@ -40,7 +40,7 @@ def task(ask: Ask) -> Page:
 
 
 def plan(ask: Ask) -> Page:
-    """What an act would do, to be read before it is done."""
+    """Show what an act would do, before a person carries it out."""
     wish = Wish(
         act=ask.choice("act", "rollback", *(each for each in ACTS if each != "rollback")),
         step=ask.query.get("step", ""),
@@ -51,7 +51,7 @@ def plan(ask: Ask) -> Page:
         keep=ask.query.get("keep") == "1",
     )
     if len(wish.step) > 20:
-        raise UsageError("that is no step")
+        raise UsageError("step must be a step's number, or base")
     task_id = ask.task_id
     values = {
         "plan": plan_act(ask.project, task_id, wish),
@@ -74,7 +74,7 @@ def _entry(step: Step) -> dict[str, Any]:
 
 
 def tone_of(status_word: str) -> str:
-    """Return how a status looks: good, bad, warn or live."""
+    """Return the tone that a status is shown in: good, bad, warn or live."""
     return {"completed": "good", "failed": "bad", "blocked": "bad", "running": "live"}.get(
         status_word, "warn"
     )

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
-from siding.app.sandboxing import FencePlan, FenceRequest
+from siding.app.sandboxing import SandboxPlan, SandboxRequest
 from siding.app.settings import bytes_in
 from siding.cli.screen import Screen
 from siding.errors import UsageError
@@ -11,16 +11,16 @@ from siding.errors import UsageError
 _SIZES = ("output", "memory", "disk")
 
 
-def add_fence_arguments(parser: ArgumentParser) -> None:
-    wall = parser.add_mutually_exclusive_group()
-    wall.add_argument(
+def add_sandbox_arguments(parser: ArgumentParser) -> None:
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
         "--sandbox",
         nargs="?",
         const="",
         metavar="PROFILE",
         help="write only the workspace, see no home; write it --sandbox=PROFILE or before --",
     )
-    wall.add_argument("--no-sandbox", action="store_true", help="none, whatever the settings say")
+    choice.add_argument("--no-sandbox", action="store_true", help="none, whatever the settings say")
     parser.add_argument(
         "--network",
         choices=("on", "off", "loopback"),
@@ -35,13 +35,13 @@ def add_fence_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def fence_request(arguments: Namespace) -> FenceRequest:
+def sandbox_request(arguments: Namespace) -> SandboxRequest:
     """Return what the flags ask for. Raises UsageError."""
     sizes = {name: _size(name, getattr(arguments, f"max_{name}")) for name in _SIZES}
     asked = None if arguments.sandbox is None and arguments.network is None else True
     if arguments.network is not None and arguments.no_sandbox:
         raise UsageError("--network is of the sandbox, and --no-sandbox asks for none")
-    return FenceRequest(
+    return SandboxRequest(
         sandbox=False if arguments.no_sandbox else asked,
         profile=arguments.sandbox or None,
         network=arguments.network,
@@ -50,7 +50,7 @@ def fence_request(arguments: Namespace) -> FenceRequest:
     )
 
 
-def say_fence(screen: Screen, plan: FencePlan, notes: Sequence[str]) -> None:
+def say_sandbox(screen: Screen, plan: SandboxPlan, notes: Sequence[str]) -> None:
     """Say what was not as asked for, and what became of commits."""
     for warning in plan.warnings:
         screen.warn(warning)

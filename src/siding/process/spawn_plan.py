@@ -1,0 +1,24 @@
+"""How to start a command inside a sandbox. Values only."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from siding.process.command import Command
+from siding.process.lookup import Program
+
+Enter = Callable[[], None]
+
+
+class SpawnPlan(NamedTuple):
+    """The program to start so that the user's command runs in a sandbox.
+
+    ``command`` and ``program`` are started in place of the user's (bwrap, say). The child calls
+    ``enter`` right before exec, and keeps the descriptors ``keep`` open. With ``takes_terminal``
+    the command inside takes the terminal as its own, so the child must not do so.
+    """
+
+    command: Command
+    program: Program
+    enter: Enter | None
+    keep: tuple[int, ...]
+    takes_terminal: bool
