@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from siding import __version__
 from siding.errors import SidingError
-from siding.process.sha256 import sha256_hex
+from siding.hashing import sha256_hex
 from siding.storage.documents import read_document_or_none, write_document
 
 if TYPE_CHECKING:

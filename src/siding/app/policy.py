@@ -16,7 +16,7 @@ from siding.app.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.trusting import POLICIES, add, trusted_policies
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
-from siding.process.sha256 import sha256_hex
+from siding.hashing import sha256_hex
 from siding.storage.errors import StorageError
 from siding.storage.files import read_bytes
 

@@ -20,6 +20,7 @@ from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record
 from siding.errors import SidingError
 from siding.git.capture import Capture
 from siding.git.patches import DiffStat
+from siding.hashing import sha256_of_file
 from siding.ids import step_id
 from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
@@ -31,7 +32,6 @@ from siding.ledger.step import Step, StepKind, StepStatus
 from siding.ledger.store import StepTaken
 from siding.process.command import ProcessInfo
 from siding.process.output_files import Recovered, recover_output, settle_output
-from siding.process.sha256 import Sha256
 from siding.process.tree import Ended, end_token
 from siding.storage.documents import write_document
 from siding.storage.files import fsync_dir, make_dirs, remove_file
@@ -347,7 +347,7 @@ class Recorder:
             if size == 0:
                 remove_file(temporary)
                 return None, stat
-            digest = _digest_of(fd)
+            digest = sha256_of_file(fd)
             os.fsync(fd)
         finally:
             os.close(fd)
@@ -440,14 +440,6 @@ def _highest_artifact(directory: Path, at_least: int) -> int:
     while any((directory / f"{number + 1:04d}.{kind}").exists() for kind in ("output", "patch")):
         number += 1
     return number
-
-
-def _digest_of(fd: int) -> str:
-    os.lseek(fd, 0, os.SEEK_SET)
-    digest = Sha256()
-    while block := os.read(fd, 1 << 20):
-        digest.update(block)
-    return digest.hexdigest()
 
 
 def _milliseconds(start: str, end: str) -> int:

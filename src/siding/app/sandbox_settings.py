@@ -10,12 +10,12 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.app.settings import DEFAULT_TEXT, bytes_in, parse_settings
 from siding.errors import UsageError
+from siding.hashing import sha256_hex
 from siding.process.limits import Limits
 from siding.process.sandbox.agents import PROFILES
 from siding.process.sandbox.values import GitAccess, Network
@@ -125,7 +125,7 @@ def loosens(own: Asked, theirs: Asked) -> list[str]:
 
 def digest(theirs: Asked) -> str:
     """Return what names exactly this asking."""
-    return sha256(json.dumps(theirs._asdict(), sort_keys=True).encode()).hexdigest()
+    return sha256_hex(json.dumps(theirs._asdict(), sort_keys=True).encode())
 
 
 def _shown(value: object) -> str:

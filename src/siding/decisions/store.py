@@ -31,6 +31,7 @@ from siding.decisions.record import (
 from siding.decisions.request import Request
 from siding.decisions.states import AlreadyClosed, DecisionMove, DecisionState, move_decision
 from siding.errors import NotFound
+from siding.hashing import sha256_hex
 from siding.storage.codec import encode_document
 from siding.storage.documents import (
     DamagedFile,
@@ -287,9 +288,7 @@ class DecisionStore:
         return self.directory / f"{checked_name(session_id)}{_SUFFIX}"
 
     def _key_path(self, key: str) -> Path:
-        from hashlib import sha256  # loads OpenSSL, for 4 ms: only where a key is in play
-
-        digest = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = sha256_hex(key.encode("utf-8", "surrogatepass"))
         return self._keys / f"{digest}{_SUFFIX}"
 
 

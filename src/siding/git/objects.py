@@ -7,13 +7,12 @@ and the order in which they reach the disk is ours to keep.
 import os
 import zlib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from siding.git import durable
 from siding.git.command import EMAIL, IDENTITY
+from siding.hashing import new_digest
 from siding.ids import Sha
-
-_SMALL = 1 << 20  # bytes
 
 
 class Commit(NamedTuple):
@@ -30,21 +29,6 @@ def object_id(kind: str, body: bytes, object_format: str) -> Sha:
     digest.update(f"{kind} {len(body)}\0".encode("ascii"))
     digest.update(body)
     return Sha(digest.hexdigest())
-
-
-def new_digest(object_format: str, size: int) -> Any:
-    """Return a digest as `hashlib` has it, for `size` bytes: `hashlib` loads OpenSSL, which takes
-    longer than Python's own code does for a few files."""
-    if object_format == "sha1" and size <= _SMALL:
-        try:
-            import _sha1  # type: ignore[import-not-found]
-        except ImportError:
-            pass
-        else:
-            return _sha1.sha1()
-    import hashlib
-
-    return hashlib.new(object_format, usedforsecurity=False)
 
 
 def loose_path(objects: Path, sha: str) -> Path:
@@ -97,9 +81,7 @@ def read_loose_blob(objects: Path, sha: str, limit: int) -> bytes | None:
 
 def is_whole(objects: Path, sha: str, object_format: str) -> bool:
     """Tell whether a loose object inflates to what its name says. In bounded memory."""
-    import hashlib
-
-    digest, inflate = hashlib.new(object_format, usedforsecurity=False), zlib.decompressobj()
+    digest, inflate = new_digest(object_format, None), zlib.decompressobj()
     try:
         with loose_path(objects, sha).open("rb") as file:
             while part := file.read(1 << 20):

@@ -30,7 +30,7 @@ from siding.git.errors import GitError
 from siding.git.index_check import BadIndex, UsableIndex, check_index
 from siding.git.quarantine_objects import discard, open_up
 from siding.git.repository import Repository
-from siding.process.sha256 import sha256_hex
+from siding.hashing import sha256_hex
 
 LARGEST_INDEX = 1 << 30
 _LARGEST_LOG = 64 << 20

@@ -4,6 +4,7 @@ runs nothing, but for the `resolve` it is given, which follows links.
 
 from collections.abc import Callable, Mapping, Sequence
 
+from siding.hashing import sha256_hex
 from siding.policy.budget import LONGEST_LINE, Budget, TooMuch
 from siding.policy.effects import LONGEST_SHOWN, odd_characters
 from siding.policy.examiner import Call, Examiner, Judges
@@ -99,9 +100,7 @@ def _guarded(examiner: Examiner, text: str, action: Callable[[], None]) -> None:
 
 def _named(text: str) -> str:
     """Return a name for a line too long to show: an answer that is remembered is for this one."""
-    from hashlib import sha256
-
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    digest = sha256_hex(text.encode("utf-8", "surrogatepass"))[:12]
     begin = " ".join(text[:LONGEST_NAME].split())
     return f"(the whole line, {len(text):,} characters, sha256 {digest}) {begin}"
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.hashing import Sha256
 from siding.process.command import StreamPlan
-from siding.process.sha256 import Sha256
 
 STDOUT_HEADER = b"=== STDOUT ===\n"
 STDERR_HEADER = b"\n=== STDERR ===\n"

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from siding.process.sha256 import sha256_hex
+from siding.hashing import sha256_hex
 from siding.storage.errors import FileTooLarge, NotARegularFile
 
 DEFAULT_LIMIT = 64 * 1024 * 1024
