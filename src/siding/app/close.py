@@ -13,8 +13,8 @@ from siding.app.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.reserve import spending_reserve
 from siding.app.workspaces import finish_removal, keep, remove
 from siding.errors import SidingError
+from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import SnapshotDamaged
-from siding.storage.files import make_dirs, move_aside
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskMove, TaskState, WorkspaceState, move_task

@@ -14,13 +14,13 @@ from siding.app.snapshot_loss import lost_until
 from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record, patch_lines
 from siding.app.steps import step
 from siding.errors import NotFound, SidingError, UsageError
+from siding.files.durable import write_all
 from siding.git.modes import ModeChange, Modes
 from siding.git.patches import DiffStat, FileStat
 from siding.git.paths import is_under, quote_path
 from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.process.output_files import Span
-from siding.storage.files import write_all
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 

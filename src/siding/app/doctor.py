@@ -22,11 +22,11 @@ from siding.app.steps import damaged_steps
 from siding.app.waiting_doctor import problems
 from siding.app.workspaces import recover, remove
 from siding.errors import NotFound, SidingError, UsageError
+from siding.files.durable import TEMPORARY_PREFIX
 from siding.git.reattach import is_attached, reattach
 from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
 from siding.ids import TaskId
 from siding.ledger.running import read_running
-from siding.storage.files import TEMPORARY_PREFIX
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState

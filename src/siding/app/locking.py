@@ -6,8 +6,8 @@ from pathlib import Path
 
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.files.durable import make_dirs
 from siding.ids import TaskId
-from siding.storage.files import make_dirs
 from siding.storage.locks import FileLock, Holder, LockBusy
 
 

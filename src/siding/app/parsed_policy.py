@@ -47,8 +47,8 @@ def _kept(path: Path, digest: str) -> "Policy | None":
 
 
 def _keep(path: Path, digest: str, policy: "Policy") -> None:
+    from siding.files.durable import make_dirs
     from siding.policy.keeping import as_record
-    from siding.storage.files import make_dirs
 
     try:
         make_dirs(path.parent)

@@ -18,6 +18,7 @@ from siding.app.project import Project
 from siding.app.snapshot_loss import lost_until
 from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record
 from siding.errors import SidingError
+from siding.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.git.capture import Capture
 from siding.git.patches import DiffStat
 from siding.hashing import sha256_of_file
@@ -34,7 +35,6 @@ from siding.process.command import ProcessInfo
 from siding.process.output_files import Recovered, recover_output, settle_output
 from siding.process.tree import Ended, end_token
 from siding.storage.documents import write_document
-from siding.storage.files import fsync_dir, make_dirs, remove_file
 from siding.storage.locks import FileLock, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
@@ -348,11 +348,11 @@ class Recorder:
                 remove_file(temporary)
                 return None, stat
             digest = sha256_of_file(fd)
-            os.fsync(fd)
+            flush(fd)
         finally:
             os.close(fd)
         temporary.replace(path)
-        fsync_dir(path.parent)
+        flush_dir(path.parent)
         return digest, stat
 
 

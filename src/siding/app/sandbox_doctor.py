@@ -9,12 +9,12 @@ from typing import NamedTuple
 from siding.app.project import Project
 from siding.app.sandbox_settings import Mode
 from siding.app.sandboxing import FenceRequest, asked_of
+from siding.files.durable import make_dirs
 from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox.probe import Found, find_engine, tried
 from siding.process.sandbox.seccomp import compiled
 from siding.process.sandbox.values import Engine, Kind, Launch, Mount, Network, View
-from siding.storage.files import make_dirs
 
 
 class Proof(NamedTuple):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.project import Project
 from siding.app.sandbox_settings import expanded
+from siding.files.durable import make_dirs
+from siding.files.regular import read_small
 from siding.git.discovery import read_settings
-from siding.git.durable import read_small
 from siding.git.quarantine import borrowed_from
 from siding.ledger.reports import SandboxReport
 from siding.process.command import Command
@@ -32,7 +33,6 @@ from siding.process.sandbox.values import (
 )
 from siding.process.sandbox.view import ALTERNATE, plan_view
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import make_dirs
 
 if TYPE_CHECKING:
     from siding.app.recording import Recorder

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from siding.app.settings import DEFAULT_TEXT, bytes_in, parse_settings
 from siding.errors import UsageError
+from siding.files.regular import read_bytes
 from siding.hashing import sha256_hex
 from siding.process.limits import Limits
 from siding.process.sandbox.agents import PROFILES
 from siding.process.sandbox.values import GitAccess, Network
-from siding.storage.files import read_bytes
 
 
 class Mode(StrEnum):

@@ -11,13 +11,13 @@ from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
+from siding.files.regular import open_regular
 from siding.git.lineage import step_snapshots
 from siding.hashing import sha256_of_file
 from siding.ledger.reports import OutputReport
 from siding.ledger.running import read_running
 from siding.ledger.step import Step
 from siding.process.output_files import marker_path
-from siding.storage.files import open_regular
 from siding.storage.locks import FileLock
 from siding.tasks.task import Task
 

@@ -16,6 +16,7 @@ from siding.app.reserve import keep_reserve
 from siding.app.returning import RESTORE, finish_return
 from siding.app.trash import fresh_trash
 from siding.errors import SidingError
+from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import GitError
 from siding.git.keeping import PACK_NAME, keep_private
 from siding.git.pins import pin
@@ -23,7 +24,6 @@ from siding.git.roots import recorded_root
 from siding.git.seeding import Seed, add_task
 from siding.git.worktrees import AddedWorktree, add_worktree, detach_worktree, undo_add
 from siding.ids import Sha
-from siding.storage.files import make_dirs, move_aside
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace
 from siding.tasks.states import (

@@ -30,7 +30,8 @@ from siding.decisions.record import (
 )
 from siding.decisions.request import Request
 from siding.decisions.states import AlreadyClosed, DecisionMove, DecisionState, move_decision
-from siding.errors import NotFound
+from siding.errors import NotFound, UnreadableFile
+from siding.files.durable import copy_aside, create_bytes, make_dirs, move_aside, remove_file
 from siding.hashing import sha256_hex
 from siding.storage.codec import encode_document
 from siding.storage.documents import (
@@ -39,8 +40,6 @@ from siding.storage.documents import (
     read_document_or_none,
     write_document,
 )
-from siding.storage.errors import UnreadableFile
-from siding.storage.files import copy_aside, create_bytes, make_dirs, move_aside, remove_file
 from siding.storage.layout import checked_name
 
 PENDING = "pending.json"

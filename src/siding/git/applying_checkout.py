@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable
+from siding.files.durable import flush_dir, write_and_rename
+from siding.files.regular import read_small
 from siding.git.command import Place
 from siding.git.errors import CommandFailed, GitError
 from siding.git.patches import Change
@@ -60,14 +61,14 @@ class Lock:
 
     def release(self) -> None:
         self._path.unlink(missing_ok=True)
-        durable.sync_directory(self._path.parent)
+        flush_dir(self._path.parent)
 
 
 def take_lock(place: CheckoutPlace, token: str) -> Lock:
     """Take the lock; raises IndexLocked when a git, alive or dead, has it."""
     path = place.git_dir / "index.lock"
     written = private_index(place, token).with_suffix(".mark")
-    durable.write_and_rename(
+    write_and_rename(
         written.with_suffix(".new"), written, _MARK + token.encode("ascii") + b"\n", mode=0o644
     )
     try:
@@ -80,13 +81,13 @@ def take_lock(place: CheckoutPlace, token: str) -> Lock:
         ) from None
     finally:
         written.unlink(missing_ok=True)
-    durable.sync_directory(place.git_dir)
+    flush_dir(place.git_dir)
     return Lock(path)
 
 
 def lock_is_ours(place: CheckoutPlace, token: str) -> bool:
     """Tell whether the lock is there and was taken under this token."""
-    data = durable.read_small(place.git_dir / "index.lock", 200)
+    data = read_small(place.git_dir / "index.lock", 200)
     return data is not None and data.strip() == _MARK + token.encode("ascii")
 
 
@@ -119,7 +120,7 @@ def private_index(place: CheckoutPlace, token: str) -> Path:
 def put_in_place(place: CheckoutPlace, private: Path) -> None:
     """Make the copy the checkout's index; its bytes are on disk already."""
     private.rename(place.git_dir / "index")
-    durable.sync_directory(place.git_dir)
+    flush_dir(place.git_dir)
 
 
 def discard_index(place: CheckoutPlace, token: str) -> None:

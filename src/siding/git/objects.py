@@ -9,7 +9,8 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable
+from siding.files.durable import flush_dir, make_dirs, write_and_rename
+from siding.files.regular import read_small
 from siding.git.command import EMAIL, IDENTITY
 from siding.hashing import new_digest
 from siding.ids import Sha
@@ -41,18 +42,18 @@ def write_object(objects: Path, kind: str, body: bytes, object_format: str) -> S
     sha = object_id(kind, body, object_format)
     path = loose_path(objects, sha)
     if not path.parent.is_dir():
-        durable.make_directories(path.parent)
+        make_dirs(path.parent)
     if not path.exists():
         data = zlib.compress(f"{kind} {len(body)}\0".encode("ascii") + body, 1)
         temporary = path.parent / f"tmp_obj_{os.getpid()}_{sha[:12]}"  # a name that git prunes
-        durable.write_and_rename(temporary, path, data, mode=0o444)
-    durable.sync_directory(path.parent)
+        write_and_rename(temporary, path, data, mode=0o444)
+    flush_dir(path.parent)
     return sha
 
 
 def read_loose(objects: Path, sha: str, kind: str) -> bytes | None:
     """Return the body of a loose object; None when it is not loose or not what it should be."""
-    data = durable.read_small(loose_path(objects, sha), 64 << 20)
+    data = read_small(loose_path(objects, sha), 64 << 20)
     if data is None:
         return None
     try:
@@ -67,7 +68,7 @@ def read_loose_blob(objects: Path, sha: str, limit: int) -> bytes | None:
 
     No more than that is unpacked, whatever the file says of itself.
     """
-    data = durable.read_small(loose_path(objects, sha), limit + 1024)
+    data = read_small(loose_path(objects, sha), limit + 1024)
     if data is None:
         return None
     unpack = zlib.decompressobj()

@@ -7,8 +7,8 @@ flushed. Whoever finds one without its writer alive is looking at an interrupted
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from siding.files.durable import remove_file
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import remove_file
 
 if TYPE_CHECKING:  # loaded where there is such a document: most of the time there is none
     from siding.ledger.draft import Draft

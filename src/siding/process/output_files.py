@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.files.durable import flush, flush_dir
 from siding.hashing import Sha256
 from siding.process.command import StreamPlan
 
@@ -89,7 +90,7 @@ def mark_boundary(path: Path, stdout_bytes: int) -> Path:
     """Write down, durably, where stdout ends: the first act of joining. Returns the marker."""
     marker = marker_path(path, stdout_bytes)
     stderr_path(path).rename(marker)
-    fsync_folder(path)
+    flush_dir(path.parent)
     return marker
 
 
@@ -167,10 +168,10 @@ def recover_output(path: Path) -> Recovered | None:
                 marker = mark_boundary(path, stdout_bytes)
             marker = _reached(path, fd, marker)
             recovered = _join_marked(fd, marker)
-        os.fsync(fd)
+        flush(fd)
         if marker is not None:
             os.truncate(marker, 0)
-        fsync_folder(path)
+        flush_dir(path.parent)
         return recovered
     finally:
         os.close(fd)
@@ -201,15 +202,6 @@ def start_write_back(fd: int, offset: int, size: int) -> None:
     """Have the kernel start writing a range to the disk, without waiting for it."""
     if hasattr(os, "posix_fadvise"):  # dirty pages are written before they can be let go
         os.posix_fadvise(fd, offset, size, os.POSIX_FADV_DONTNEED)
-
-
-def fsync_folder(path: Path) -> None:
-    """Make the names in ``path``'s folder durable."""
-    fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _read_piped(

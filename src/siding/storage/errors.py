@@ -6,53 +6,13 @@ call's reason and the file, and the front ends turn it into a sentence.
 
 from pathlib import Path
 
-from siding.errors import SidingError
+from siding.errors import SidingError, UnreadableFile
 
 
 class StorageError(SidingError):
     """Something on disk is not as it should be, or cannot be put there."""
 
     code = "storage"
-
-
-class UnreadableFile(StorageError):
-    """A file is there and cannot be used, for one of the reasons below; it was left as it is.
-
-    Who lists many files catches this one, names the file, and goes on.
-    """
-
-    code = "unreadable_file"
-
-    def __init__(self, path: Path, message: str, *, hint: str) -> None:
-        super().__init__(message, hint=hint)
-        self.path = path
-
-
-class NotARegularFile(UnreadableFile):
-    """Where one of our files belongs there is a directory, link, pipe, socket or device."""
-
-    code = "not_a_regular_file"
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            path,
-            f"{str(path)!r} is not a regular file",
-            hint="a directory, link, pipe or device stands in its place; move it away",
-        )
-
-
-class FileTooLarge(UnreadableFile):
-    """The file is larger than anything that is read into memory as a whole. Sizes in bytes."""
-
-    code = "file_too_large"
-
-    def __init__(self, path: Path, limit: int) -> None:
-        super().__init__(
-            path,
-            f"{str(path)!r} is larger than {limit} bytes and was not read",
-            hint="nothing of ours grows that large; look at what wrote to it",
-        )
-        self.limit = limit
 
 
 class DamagedFile(UnreadableFile):

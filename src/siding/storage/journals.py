@@ -16,9 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.files.durable import flush, flush_dir, write_all
+from siding.files.regular import open_with_stat
 from siding.storage.codec import NotJson, encode_line, parse_object
 from siding.storage.errors import NotStorable
-from siding.storage.files import flush, fsync_dir, open_with_stat, write_all
 from siding.storage.lines import MAX_LINE_BYTES, Line, lines_backwards, lines_forwards
 from siding.storage.locks import FileLock
 
@@ -158,7 +159,7 @@ class Journal:
                 if status.st_size == 0:
                     # The name before the first line: a journal with content has a lasting name,
                     # whoever made it and however that ended.
-                    fsync_dir(self.path.parent)
+                    flush_dir(self.path.parent)
                 yield fd, status.st_size
             finally:
                 os.close(fd)
