@@ -21,12 +21,11 @@ from siding.app.difference import no_base
 from siding.app.gone_back import WouldPublish
 from siding.app.locking import holding_task
 from siding.app.named_paths import named_paths, refuse_unknown
-from siding.app.old_home import workspace_of
 from siding.app.project import Project
-from siding.app.recording import NoWorkspace
 from siding.app.recovery import recover_if_cut_off
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
+from siding.app.task_workspace import require_workspace
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying import Move, checkout_of, refuse_busy, refuse_overlaps
 from siding.git.applying_bench import Bench
@@ -354,12 +353,7 @@ def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Be
 
 
 def _workspace(project: Project, task: Task) -> Workspace:
-    workspace = workspace_of(project, task)
-    if workspace is None or not Path(workspace.path).is_dir():
-        raise NoWorkspace(
-            f"task {task.name!r} has no workspace to apply from",
-            hint="`siding task reopen` brings a removed one back",
-        )
+    workspace = require_workspace(project, task)
     if not workspace.base_snapshot:
         raise no_base(task)
     return workspace

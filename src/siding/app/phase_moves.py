@@ -14,16 +14,18 @@ from typing import NamedTuple
 from siding.app.apply import bench_for
 from siding.app.apply_content import LeftOut, Sources, state_at, with_commits
 from siding.app.calling_step import calling_steps
+from siding.app.difference import no_base
 from siding.app.gone_back import described, gone_back
 from siding.app.locking import holding_task
 from siding.app.phase_gates import GateClosed, Leaving, as_step, pass_gates, within_step
 from siding.app.phase_plan import Configured, configured
 from siding.app.phase_recovery import REFLOG, finish_cut_off, phase_lock, settle_cut_off
 from siding.app.project import Project
-from siding.app.recording import NoWorkspace, open_recorder
+from siding.app.recording import open_recorder
 from siding.app.recovery import recover_cut_off
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
+from siding.app.task_workspace import require_workspace
 from siding.errors import SidingError, UsageError
 from siding.git.applying import Move, refuse_busy
 from siding.git.applying_checkout import CheckoutPlace
@@ -308,17 +310,9 @@ def _head(project: Project, task: Task, workspace: Workspace) -> Sha:
 
 
 def _workspace(project: Project, task: Task) -> Workspace:
-    workspace = project.registry.of_task(task.id)
-    if (
-        workspace is None
-        or not workspace.git_dir
-        or not workspace.base_snapshot
-        or not Path(workspace.path).is_dir()
-    ):
-        raise NoWorkspace(
-            f"task {task.name!r} has no workspace to commit from",
-            hint=f"`siding worktree add {task.id}` gives it one",
-        )
+    workspace = require_workspace(project, task)
+    if not workspace.git_dir or not workspace.base_snapshot:
+        raise no_base(task)
     return workspace
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from siding.app.lost_workspaces import REBUILT
-from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.snapshot_loss import lost_until
 from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record
+from siding.app.task_workspace import require_workspace
 from siding.errors import SidingError
 from siding.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.git.capture import Capture
@@ -37,16 +37,9 @@ from siding.process.tree import Ended, end_token
 from siding.storage.documents import write_document
 from siding.storage.locks import FileLock, LockBusy
 from siding.tasks.registry import Workspace
-from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
 
 OUTSIDE = "changes made outside Siding"
-
-
-class NoWorkspace(SidingError):
-    """The task has no place to work in."""
-
-    code = "no_workspace"
 
 
 class BaseUnknown(SidingError):
@@ -387,17 +380,7 @@ def open_recorder(project: Project, task: Task, lock: FileLock) -> Recorder:
         from siding.app.phase_recovery import finish_before_work
 
         finish_before_work(project, task)  # it may have left git's lock in the workspace
-    workspace = workspace_of(project, task)
-    if workspace is None or workspace.status in (WorkspaceState.ABSENT, WorkspaceState.REMOVED):
-        raise NoWorkspace(
-            f"task {task.name!r} has no workspace",
-            hint=f"`siding worktree add {task.id}` gives it one",
-        )
-    if not Path(workspace.path).is_dir():
-        raise NoWorkspace(
-            f"the workspace of task {task.name!r} is gone: {workspace.path!r}",
-            hint="`siding doctor` says what can be brought back",
-        )
+    workspace = require_workspace(project, task)
     if project.registry.of_task(task.id) is None:
         from siding.app.take_over import take_over  # for homes of the bar tool only
 
