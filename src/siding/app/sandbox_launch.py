@@ -18,7 +18,6 @@ from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
 from siding.process.sandbox.agents import AGENTS, AUTO, profile_of
 from siding.process.sandbox.probe import Found, Known, find_engine, listening_sockets
-from siding.process.sandbox.seccomp import compiled
 from siding.process.sandbox.values import (
     Demand,
     Engine,
@@ -175,18 +174,7 @@ def _launch(recorder: "Recorder", found: Found, view: View, network: Network) ->
         make_dirs(private)
         env["TMPDIR"] = str(private)
         view = View(mounts=(*view.mounts, Mount(kind=Kind.WRITE, path=os.path.realpath(private))))
-    return Launch(
-        engine=found.engine,
-        view=view,
-        network=network,
-        seccomp=compiled(os.uname().machine, network_off=network is Network.OFF),
-        setsid=found.setsid,
-        bwrap=found.bwrap,
-        userns=found.userns,
-        nobody=os.geteuid() == 0,
-        scoped=found.scoped,
-        env=tuple(env.items()),
-    )
+    return found.launch(view, network, tuple(env.items()))
 
 
 def _prepare(recorder: "Recorder") -> tuple["Prepared | None", tuple[str, ...]]:
