@@ -7,7 +7,7 @@ is finished, or taken back, by the next command (`apply_recovery.py`).
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,14 +119,7 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
     with snapshots.look() as seen:
         place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
         with bench_for(project, seen.store, place) as bench:
-            sources = Sources(
-                project=project,
-                task=task,
-                workspace=workspace,
-                bench=bench,
-                user=project.user_settings,
-                coverage=seen.coverage,
-            )
+            sources = Sources(project, task, workspace, bench, seen.coverage)
             yield task, planned(sources, request, seen.tree, look=True), bench
 
 
@@ -223,17 +216,11 @@ def write_patch(bench: Bench, plan: ApplyPlan, fd: int) -> None:
 def planned(sources: Sources, request: ApplyRequest, now: Sha, *, look: bool = False) -> ApplyPlan:
     """Work out what an apply of the state `now` comes to; `look` as in `make_plan`."""
     project = sources.project
-    asked = None
-    if request.mode is not Mode.PATCH:
-        asked = AskedPerson(project.git, project.repository)
-    try:
+    commits = request.mode is not Mode.PATCH
+    with AskedPerson(project.git, project.repository) if commits else nullcontext() as asked:
         target = target_for(project, sources.task, request)
         wanted = _wanted(sources, request, now)
-    except BaseException:
-        if asked is not None:
-            asked.drop()
-        raise
-    person = None if asked is None else asked.answer()
+        person = None if asked is None else asked.answer()
     return make_plan(sources, target, wanted, person, look=look)
 
 

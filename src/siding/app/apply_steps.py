@@ -86,14 +86,7 @@ class Settled(Recorder):
 
     def sources(self, bench: Bench) -> Sources:
         """Return where the states of this task come from."""
-        return Sources(
-            project=self.project,
-            task=self.task,
-            workspace=self.workspace,
-            bench=bench,
-            user=self.project.user_settings,
-            coverage=self.seen.coverage,
-        )
+        return Sources(self.project, self.task, self.workspace, bench, self.seen.coverage)
 
 
 def new_token(project: Project) -> str:

@@ -17,7 +17,7 @@ from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import write_all
 from siding.git.modes import ModeChange, Modes
 from siding.git.patches import DiffStat, FileStat
-from siding.git.paths import is_under, quote_path
+from siding.git.paths import is_selected, quote_path
 from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.process.output_files import Span
@@ -91,7 +91,7 @@ class Difference(NamedTuple):
     def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
         """Return what has other permissions."""
         found = self.snapshots.mode_changes(self.before, self.after, self.modes)
-        return [c for c in found if not paths or any(is_under(c.path, p) for p in paths)]
+        return [c for c in found if is_selected(c.path, paths)]
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return what differs as the ledger would hold it."""

@@ -29,8 +29,9 @@ from siding.app.task_workspace import require_workspace
 from siding.errors import SidingError, UsageError
 from siding.git.applying import Move, refuse_busy
 from siding.git.applying_checkout import CheckoutPlace
-from siding.git.commits import AskedPerson, NewCommit, Person, RawCommit, write_commit
+from siding.git.commits import NewCommit, Person, RawCommit, person_who_commits, write_commit
 from siding.git.paths import quote_path
+from siding.git.store import APPLIES
 from siding.git.worktree_commits import advance, agree_index
 from siding.ids import Sha
 from siding.ledger.left_behind import newest_clean
@@ -207,12 +208,7 @@ def _commit(
     place = CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
     refuse_busy(project.repository, place)  # its index is made to agree: that would end a merge
     head = _head(project, task, workspace)
-    asked = AskedPerson(project.git, project.repository)
-    try:
-        person = asked.answer()
-    except BaseException:
-        asked.drop()
-        raise
+    person = person_who_commits(project.git, project.repository)
     made = _made(project, task, workspace, wanted, head, person)
     if made.gone_back and held.task is not None:
         # The branch leaves its old tip: the snapshot store must have it, for whoever undoes.
@@ -273,21 +269,14 @@ def _made(
     It goes upon HEAD, or, where a rollback went back from commits of HEAD's history, upon the
     newest commit before them: else whoever pushes the branch would publish them.
     """
-    applies = project.snapshots.root / "applies" / project.app.random_bytes(8).hex()
+    applies = project.snapshots.root / APPLIES / project.app.random_bytes(8).hex()
     with (
         TaskSnapshots(project, workspace).look() as seen,
         bench_for(project, seen.store, applies) as bench,
     ):
         if wanted.tree not in (None, seen.tree):
             raise GateClosed("the workspace changed after its gates ran", hint="try again")
-        sources = Sources(
-            project=project,
-            task=task,
-            workspace=workspace,
-            bench=bench,
-            user=project.user_settings,
-            coverage=seen.coverage,
-        )
+        sources = Sources(project, task, workspace, bench, seen.coverage)
         found = gone_back(sources, [head])
         behind = found.behind(head)
         parent = Sha(newest_clean(found.graph, head, behind, workspace.base_commit))

@@ -6,6 +6,7 @@ whole, by a rename, under git's own lock.
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -273,16 +274,10 @@ def unstaged_at(
 ) -> set[bytes]:
     """Return the paths whose files are as the old side has them and whose index entries are as the
     new side has them: written, and neither staged nor committed since."""
-    private = copy_index(place, token)
-    try:
-        here = _Files(repository, user, place, private, changes)
+    sides = {c.path: None if c.new_mode == _NOTHING else (c.new_mode, c.new_sha) for c in changes}
+    with _seen(repository, user, place, token, changes) as here:
         entries = here.entries()
-        sides = {
-            c.path: None if c.new_mode == _NOTHING else (c.new_mode, c.new_sha) for c in changes
-        }
         return {path for path in here.at(new=False) if entries.get(path) == sides[path]}
-    finally:
-        discard_index(place, token)
 
 
 def stands_at(
@@ -293,12 +288,8 @@ def stands_at(
     changes: Sequence[Change],
 ) -> bool:
     """Tell whether every changed path is as its new side; writes only the copy of the index."""
-    private = copy_index(place, token)
-    try:
-        here = _Files(repository, user, place, private, changes)
+    with _seen(repository, user, place, token, changes) as here:
         return here.at(new=True) == {change.path for change in changes}
-    finally:
-        discard_index(place, token)
 
 
 def is_untouched(
@@ -309,15 +300,25 @@ def is_untouched(
     changes: Sequence[Change],
 ) -> bool:
     """Tell whether every changed path is as its old side, in the index and on disk."""
-    private = copy_index(place, token)
-    try:
-        here = _Files(repository, user, place, private, changes)
+    sides = {c.path: None if c.old_mode == _NOTHING else (c.old_mode, c.old_sha) for c in changes}
+    with _seen(repository, user, place, token, changes) as here:
         entries = here.entries()
-        sides = {
-            c.path: None if c.old_mode == _NOTHING else (c.old_mode, c.old_sha) for c in changes
-        }
         staged = {path for path, side in sides.items() if entries.get(path) == side}
         return bool(sides) and len(staged) == len(sides) and here.at(new=False) == set(sides)
+
+
+@contextmanager
+def _seen(
+    repository: Repository,
+    user: UserSettings,
+    place: CheckoutPlace,
+    token: str,
+    changes: Sequence[Change],
+) -> "Iterator[_Files]":
+    """Yield the changed paths as they are; only a copy of the index is written, and taken away."""
+    private = copy_index(place, token)
+    try:
+        yield _Files(repository, user, place, private, changes)
     finally:
         discard_index(place, token)
 
