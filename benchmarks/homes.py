@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from benchmarks.bench import Bench
+from siding.files.durable import make_dirs
 from siding.ids import TaskId, new_task_id, step_id
 from siding.ledger.store import Ledger
 from siding.storage.documents import read_document, write_document
-from siding.storage.files import make_dirs
 from siding.storage.layout import ProjectLayout
 from siding.tasks.store import TaskStore
 

@@ -4,7 +4,10 @@ An expected failure says what went wrong and why in ``message``, and what to do 
 front ends turn one into a line of text and an exit status; they never match on the text.
 """
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class SidingError(Exception):
@@ -54,3 +57,43 @@ class IllegalTransition(SidingError):
     """The state table has no such move; nothing was changed."""
 
     code = "illegal_transition"
+
+
+class UnreadableFile(SidingError):
+    """A file is there and cannot be used; it was left as it is.
+
+    Code that lists many files should catch this, report the file and continue.
+    """
+
+    code = "unreadable_file"
+
+    def __init__(self, path: "Path", message: str, *, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+class NotARegularFile(UnreadableFile):
+    """Where one of our files belongs there is a directory, link, pipe, socket or device."""
+
+    code = "not_a_regular_file"
+
+    def __init__(self, path: "Path") -> None:
+        super().__init__(
+            path,
+            f"{str(path)!r} is not a regular file",
+            hint="a directory, link, pipe or device stands in its place; move it away",
+        )
+
+
+class FileTooLarge(UnreadableFile):
+    """The file is larger than anything that is read into memory as a whole. Sizes in bytes."""
+
+    code = "file_too_large"
+
+    def __init__(self, path: "Path", limit: int) -> None:
+        super().__init__(
+            path,
+            f"{str(path)!r} is larger than {limit} bytes and was not read",
+            hint="nothing of ours grows that large; look at what wrote to it",
+        )
+        self.limit = limit

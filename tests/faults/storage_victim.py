@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from siding.errors import SidingError
+from siding.files.durable import create_bytes, make_dirs, move_aside, remove_file
 from siding.storage.documents import migrate_document, read_document, write_document
-from siding.storage.errors import StorageError
-from siding.storage.files import create_bytes, make_dirs, move_aside, remove_file
 from siding.storage.journals import Journal
 from siding.storage.locks import FileLock
 
@@ -86,7 +86,7 @@ def main(operation: str, arguments: list[str]) -> int:
     try:
         for argument in arguments:
             print(OPERATIONS[operation](argument), flush=True)
-    except (OSError, StorageError) as error:
+    except (OSError, SidingError) as error:
         print(f"storage: {error}", file=sys.stderr)
         return 1
     return 0

@@ -8,16 +8,10 @@ from typing import NamedTuple
 import pytest
 
 from planted import planted
+from siding.errors import UnreadableFile
+from siding.files.durable import TEMPORARY_PREFIX, create_bytes, make_dirs, move_aside, remove_file
+from siding.files.stale import remove_stale_temporaries
 from siding.storage.documents import migrate_document, read_document, write_document
-from siding.storage.errors import UnreadableFile
-from siding.storage.files import (
-    TEMPORARY_PREFIX,
-    create_bytes,
-    make_dirs,
-    move_aside,
-    remove_file,
-    remove_stale_temporaries,
-)
 from siding.storage.journals import TORN, Journal
 from siding.storage.locks import FileLock
 

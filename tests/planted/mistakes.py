@@ -44,13 +44,14 @@ def _one_write(_old: Any) -> Any:
 
 
 def _rewrite_in_place(_old: Any) -> Any:
-    def rewrite(path: Any, data: bytes, *, mode: int = 0o600) -> None:
-        from siding.storage import files
+    def rewrite(*places: Any, mode: int = 0o600) -> None:
+        from siding.files import durable, regular
 
-        fd = files.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        *_temporary, path, data = places
+        fd = regular.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
         try:
-            files.write_all(fd, data)
-            files.flush(fd)
+            durable.write_all(fd, data)
+            durable.flush(fd)
         finally:
             os.close(fd)
 
@@ -100,7 +101,7 @@ def _overwrite_record(_old: Any) -> Any:
 
 def _question_goes_first(old: Any) -> Any:
     def create(store: Any, path: Any, decision: Any) -> None:
-        from siding.storage.files import remove_file
+        from siding.files.durable import remove_file
 
         remove_file(store._open_path(decision.session_id))
         old(store, path, decision)
@@ -136,11 +137,14 @@ def _finish_at_once(old: Any) -> Any:
 
 MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # No flush of any file: a power cut loses what was promised.
-    "skip-fsync": (Replacement("siding.storage.files", "flush", _nothing),),
+    "skip-fsync": (Replacement("siding.files.durable", "flush", _nothing),),
     # Files are flushed, names are not.
-    "skip-directory-fsync": (Replacement("siding.storage.files", "_flush_names", _nothing),),
-    # Documents are rewritten in place: a kill leaves half of one.
-    "truncate-rewrite": (Replacement("siding.storage.files", "replace_bytes", _rewrite_in_place),),
+    "skip-directory-fsync": (Replacement("siding.files.durable", "flush_names", _nothing),),
+    # Documents, and files of git directories, are rewritten in place: a kill leaves half of one.
+    "truncate-rewrite": (
+        Replacement("siding.files.durable", "replace_bytes", _rewrite_in_place),
+        Replacement("siding.files.durable", "write_and_rename", _rewrite_in_place),
+    ),
     # A torn last line is not closed: it swallows the next record.
     "skip-newline": (Replacement("siding.storage.journals", "_missing_newline", _no_bytes),),
     # Locks are not taken: writers run into each other.
@@ -154,11 +158,11 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     ),
     # A write or a flush that failed counts as done.
     "swallow-errors": (
-        Replacement("siding.storage.files", "write_all", _without_errors),
-        Replacement("siding.storage.files", "flush", _without_errors),
+        Replacement("siding.files.durable", "write_all", _without_errors),
+        Replacement("siding.files.durable", "flush", _without_errors),
     ),
     # What the kernel took is all there was to write.
-    "ignore-short-write": (Replacement("siding.storage.files", "write_all", _one_write),),
+    "ignore-short-write": (Replacement("siding.files.durable", "write_all", _one_write),),
     # Steps are put into the order of their clocks.
     "order-by-time": (Replacement("siding.ledger.store", "Ledger.steps", _by_time),),
     # A document of a later version is taken for one of ours.

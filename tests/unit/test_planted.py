@@ -27,7 +27,8 @@ def test_each_mistake_replaces_something_and_can_be_taken_out(name: str) -> None
 
 
 def test_whoever_has_taken_a_reference_already_gets_the_mistake_too() -> None:
-    files, journals = (import_module(f"siding.storage.{name}") for name in ("files", "journals"))
+    files = import_module("siding.files.durable")
+    journals = import_module("siding.storage.journals")
     with planted.planted("skip-fsync"):
         assert vars(journals)["flush"] is vars(files)["flush"]
     assert vars(journals)["flush"] is vars(files)["flush"]

@@ -18,8 +18,8 @@ from siding.app.project_places import (
 )
 from siding.app.wiring import App
 from siding.errors import SidingError, UsageError
+from siding.files.durable import make_dirs, move_aside
 from siding.git.discovery import RepositoryPaths
-from siding.storage.files import make_dirs, move_aside
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.store import TaskStore
 

@@ -7,7 +7,7 @@ is finished, or taken back, by the next command (`apply_recovery.py`).
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,12 +21,11 @@ from siding.app.difference import no_base
 from siding.app.gone_back import WouldPublish
 from siding.app.locking import holding_task
 from siding.app.named_paths import named_paths, refuse_unknown
-from siding.app.old_home import workspace_of
 from siding.app.project import Project
-from siding.app.recording import NoWorkspace
 from siding.app.recovery import recover_if_cut_off
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
+from siding.app.task_workspace import require_workspace
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying import Move, checkout_of, refuse_busy, refuse_overlaps
 from siding.git.applying_bench import Bench
@@ -120,14 +119,7 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
     with snapshots.look() as seen:
         place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
         with bench_for(project, seen.store, place) as bench:
-            sources = Sources(
-                project=project,
-                task=task,
-                workspace=workspace,
-                bench=bench,
-                user=project.user_settings,
-                coverage=seen.coverage,
-            )
+            sources = Sources(project, task, workspace, bench, seen.coverage)
             yield task, planned(sources, request, seen.tree, look=True), bench
 
 
@@ -224,17 +216,11 @@ def write_patch(bench: Bench, plan: ApplyPlan, fd: int) -> None:
 def planned(sources: Sources, request: ApplyRequest, now: Sha, *, look: bool = False) -> ApplyPlan:
     """Work out what an apply of the state `now` comes to; `look` as in `make_plan`."""
     project = sources.project
-    asked = None
-    if request.mode is not Mode.PATCH:
-        asked = AskedPerson(project.git, project.repository)
-    try:
+    commits = request.mode is not Mode.PATCH
+    with AskedPerson(project.git, project.repository) if commits else nullcontext() as asked:
         target = target_for(project, sources.task, request)
         wanted = _wanted(sources, request, now)
-    except BaseException:
-        if asked is not None:
-            asked.drop()
-        raise
-    person = None if asked is None else asked.answer()
+        person = None if asked is None else asked.answer()
     return make_plan(sources, target, wanted, person, look=look)
 
 
@@ -354,12 +340,7 @@ def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Be
 
 
 def _workspace(project: Project, task: Task) -> Workspace:
-    workspace = workspace_of(project, task)
-    if workspace is None or not Path(workspace.path).is_dir():
-        raise NoWorkspace(
-            f"task {task.name!r} has no workspace to apply from",
-            hint="`siding task reopen` brings a removed one back",
-        )
+    workspace = require_workspace(project, task)
     if not workspace.base_snapshot:
         raise no_base(task)
     return workspace

@@ -18,7 +18,7 @@ from siding.git.commit_graph import paths_touched
 from siding.git.coverage import Coverage
 from siding.git.heads import head_of
 from siding.git.patches import Change, diff_trees
-from siding.git.paths import is_under, join, parents
+from siding.git.paths import is_selected, is_under, join, parents
 from siding.git.settings import UserSettings
 from siding.git.submodules import repository_of, tree_in
 from siding.ids import Sha
@@ -51,8 +51,11 @@ class Sources(NamedTuple):
     task: Task
     workspace: Workspace
     bench: Bench
-    user: UserSettings
     coverage: Coverage  # of the newest snapshot
+
+    @property
+    def user(self) -> UserSettings:
+        return self.project.user_settings
 
     @property
     def base_tree(self) -> Sha:
@@ -83,8 +86,7 @@ def state_at(
     if snapshot == start:
         return Side(tree=base)
     changes = diff_trees(sources.bench.store, Sha(start), snapshot)
-    if paths:
-        changes = [c for c in changes if any(is_under(c.path, wanted) for wanted in paths)]
+    changes = [each for each in changes if is_selected(each.path, paths)]
     nested = list(sources.coverage.nested)
     skipped = [each.path for each in sources.coverage.skipped]
     kept, left_out = _sorted_out(changes, nested, skipped)
@@ -175,7 +177,7 @@ def _submodules(
     for path in nested:
         directory, _, name = path.rpartition(b"/")
         entry = known.get((base, directory), {}).get(name)
-        if paths and not any(is_under(path, wanted) for wanted in paths):
+        if not is_selected(path, paths):
             continue
         if entry is None or entry.mode != b"160000":
             left.append(LeftOut(path=path, why="it is a repository of its own"))

@@ -5,7 +5,7 @@ from siding.app.project import Project
 from siding.git.applying import changed_paths
 from siding.git.applying_bench import Bench
 from siding.git.applying_hooks import hooks_directory, rehearse, run_hook, staged_tree
-from siding.git.commits import AskedPerson, NewCommit, read_commits, write_commit
+from siding.git.commits import NewCommit, person_who_commits, read_commits, write_commit
 
 
 def with_hooks(
@@ -31,7 +31,7 @@ def with_hooks(
     message = file.read_bytes().decode("utf-8", "replace")
     if tree == tip.tree and message.encode() == tip.message:
         return plan, settings
-    person = AskedPerson(project.git, project.repository).answer()
+    person = person_who_commits(project.git, project.repository)
     commit = NewCommit(tree=tree, parents=tip.parents, message=message, author=tip.author)
     new = write_commit(bench, commit, person, sign=plan.wanted.sign)
     subject = message.partition("\n")[0]

@@ -58,14 +58,7 @@ def resolve(project: Project, request: ApplyRequest) -> Resolution:
         recorder = restorer.recorder
         place = project.snapshots.root / APPLIES / task.id
         with bench_for(project, project.snapshots, place) as bench:
-            sources = Sources(
-                project=project,
-                task=task,
-                workspace=recorder.workspace,
-                bench=bench,
-                user=project.user_settings,
-                coverage=restorer.seen.coverage,
-            )
+            sources = Sources(project, task, recorder.workspace, bench, restorer.seen.coverage)
             plan = planned(sources, request._replace(mode=Mode.SQUASH), restorer.seen.snapshot)
             if not plan.merged.conflicts:
                 raise NothingToResolve(

@@ -6,7 +6,8 @@ from pathlib import Path
 from siding.app.apply_content import Sources
 from siding.app.locking import Hold
 from siding.app.project import Project
-from siding.app.recording import NoWorkspace, Recorder, open_recorder
+from siding.app.recording import Recorder, open_recorder
+from siding.app.task_workspace import NoWorkspace
 from siding.git.applying import UNCHANGED, Move, carry_out, take_back
 from siding.git.applying_bench import Bench
 from siding.git.capture import Capture
@@ -50,7 +51,10 @@ class Settled(Recorder):
         last = project.ledger(task.id).last()
         snapshot = (last and last.snapshot) or (workspace and workspace.base_snapshot)
         if workspace is None or not snapshot:
-            raise NoWorkspace(f"task {task.name!r} has no snapshot left")
+            raise NoWorkspace(
+                f"task {task.name!r} has no workspace, and no snapshot of it is left",
+                hint="`siding doctor` says what is lost",
+            )
         super().__init__(project, task, workspace, hold)
         at = Sha(snapshot)
         self._frozen = Capture(
@@ -82,14 +86,7 @@ class Settled(Recorder):
 
     def sources(self, bench: Bench) -> Sources:
         """Return where the states of this task come from."""
-        return Sources(
-            project=self.project,
-            task=self.task,
-            workspace=self.workspace,
-            bench=bench,
-            user=self.project.user_settings,
-            coverage=self.seen.coverage,
-        )
+        return Sources(self.project, self.task, self.workspace, bench, self.seen.coverage)
 
 
 def new_token(project: Project) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.files.durable import flush_dir, flush_file, make_dirs
 from siding.git.expecting import expect
 from siding.git.modes import Modes, Usual, modes_of
 from siding.git.objects import write_object
@@ -25,7 +26,6 @@ from siding.git.roots import recorded_root
 from siding.git.staging import EXECUTABLE, SYMLINK, staged
 from siding.git.store import remove_tree
 from siding.ids import TaskId
-from siding.storage.files import fsync_dir, make_dirs
 from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _write(target: Path, entries: list[Entry], project: Project, task_id: TaskId
         ):
             for entry in entries:
                 tar.add(entry.path, arcname=entry.name, recursive=False)
-        _flush(temporary)
+        flush_file(temporary)
         _read_back(temporary, entries)
         if task_id is not None:
             project.snapshots.verify(task_id, contents=True)
@@ -119,7 +119,7 @@ def _write(target: Path, entries: list[Entry], project: Project, task_id: TaskId
         temporary.unlink(missing_ok=True)
         raise
     temporary.rename(target)
-    fsync_dir(target.parent)
+    flush_dir(target.parent)
 
 
 def lay_out(project: Project, workspace: Workspace, archive: Path, trash: Path) -> None:
@@ -135,7 +135,7 @@ def lay_out(project: Project, workspace: Workspace, archive: Path, trash: Path) 
         target = trash.parent / place.name
         if not os.path.lexists(target):
             place.rename(target)  # the workspace's own place comes last
-    fsync_dir(trash.parent)
+    flush_dir(trash.parent)
     remove_tree(partial)
 
 
@@ -149,7 +149,7 @@ def lay_out_records(project: Project, task_id: TaskId, archive: Path) -> None:
     for place in sorted(partial.iterdir()):
         if not os.path.lexists(project.layout.trash_dir / place.name):
             place.rename(project.layout.trash_dir / place.name)
-    fsync_dir(project.layout.trash_dir)
+    flush_dir(project.layout.trash_dir)
     remove_tree(partial)
 
 
@@ -303,11 +303,3 @@ def _extract(archive: Path, directory: Path) -> None:
         # they were: no filter. (The attribute is unknown, and harmless, before 3.11.4.)
         tar.extraction_filter = lambda member, _path: member
         tar.extractall(directory, members)
-
-
-def _flush(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.files.durable import make_dirs
 from siding.ids import TaskId
 from siding.ledger.intents import has_intents
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import make_dirs
 from siding.tasks.states import TaskState
 
 CACHE_VERSION = 2

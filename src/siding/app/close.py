@@ -12,10 +12,11 @@ from siding.app.project import Project
 from siding.app.recording import BaseUnknown, Recorder, open_recorder
 from siding.app.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.reserve import spending_reserve
+from siding.app.task_workspace import known_workspace
 from siding.app.workspaces import finish_removal, keep, remove
 from siding.errors import SidingError
+from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import SnapshotDamaged
-from siding.storage.files import make_dirs, move_aside
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskMove, TaskState, WorkspaceState, move_task
 from siding.tasks.task import Task
@@ -90,7 +91,7 @@ def keep_workspace(project: Project, task: Task) -> Workspace:
     recover_cut_off(project)
     with holding_task(project, task.id, f"keeping the workspace of {task.name}"):
         recover_if_cut_off(project, task.id)
-        return keep(project, _require(project, task))
+        return keep(project, known_workspace(project, task))
 
 
 def remove_workspace(
@@ -104,7 +105,7 @@ def remove_workspace(
     recover_cut_off(project)
     with holding_task(project, task.id, f"removing the workspace of {task.name}") as hold:
         recover_if_cut_off(project, task.id)
-        workspace = _require(project, task)
+        workspace = known_workspace(project, task)
         is_done = is_half_done and workspace.status is WorkspaceState.REMOVED
         if is_done:
             pass
@@ -125,16 +126,6 @@ def _is_going(project: Project, task: Task) -> bool:
     return workspace is not None and (workspace.intent or {}).get("op") == "remove"
 
 
-def _require(project: Project, task: Task) -> Workspace:
-    workspace = workspace_of(project, task)
-    if workspace is None:
-        raise SidingError(
-            f"task {task.name!r} has no workspace",
-            hint=f"`siding worktree add {task.id}` gives it one",
-        )
-    return workspace
-
-
 def _has_place(workspace: Workspace) -> bool:
     return workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
 
@@ -144,7 +135,7 @@ def _kept(project: Project, workspace: Workspace) -> Workspace:
 
 
 def _refuse_to_hide_work(project: Project, task: Task, hold: Hold) -> None:
-    workspace = _require(project, task)
+    workspace = known_workspace(project, task)
     if not Path(workspace.path).is_dir():
         return
     recorder: Recorder = open_recorder(project, task, hold)

@@ -6,9 +6,9 @@ from pathlib import Path
 from siding.app.archives import places_in_trash, write_archive, write_records
 from siding.app.events import WorkspaceChanged
 from siding.app.project import Project
+from siding.files.durable import make_dirs, move_aside
 from siding.git.store import remove_tree
 from siding.ids import TaskId
-from siding.storage.files import make_dirs, move_aside
 from siding.tasks.registry import Workspace
 
 COLLECT = "collect"

@@ -4,6 +4,8 @@ import errno
 import os
 import stat
 
+from siding.files.durable import write_all
+
 FICLONE = 0x40049409  # linux/fs.h: make one file share the blocks of another
 _NO_REFLINK = {
     errno.EOPNOTSUPP,
@@ -65,9 +67,7 @@ def _reflinked(reading: int, writing: int) -> bool:
 
 def _copy_bytes(reading: int, writing: int) -> None:
     while block := os.read(reading, 1 << 20):
-        view = memoryview(block)
-        while view:
-            view = view[os.write(writing, view) :]
+        write_all(writing, block)
 
 
 def _unlink(path: bytes) -> None:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.files.durable import make_dirs, remove_file
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import make_dirs, remove_file
 from siding.storage.locks import FileLock, Holder, LockBusy
 
 DASHBOARD_VERSION = 1

@@ -8,6 +8,7 @@ from siding.app.selection import standing_in
 from siding.decisions.record import Asked
 from siding.decisions.request import Request, document_of
 from siding.errors import SidingError, UsageError
+from siding.hashing import sha256_hex
 from siding.ids import TaskId, step_id
 from siding.ledger.intents import Intents
 
@@ -47,10 +48,9 @@ def choices(request: Request) -> list[tuple[int, str, frozenset[str]]]:
 
 def _content_key(task_id: str, request: Request) -> str:
     import json
-    from hashlib import sha256
 
     text = json.dumps([task_id, document_of(request)], sort_keys=True)
-    return f"content:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"content:{sha256_hex(text.encode('utf-8', 'surrogatepass'))}"
 
 
 def _step(project: Project, task_id: str) -> tuple[str, str]:

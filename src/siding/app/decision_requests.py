@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from siding.errors import NotFound, SidingError
+from siding.errors import FileTooLarge, NotFound, SidingError
+from siding.files.regular import read_bytes
 from siding.storage.codec import NotJson, parse_object
-from siding.storage.errors import FileTooLarge
-from siding.storage.files import read_bytes
 
 LONGEST_REQUEST = 1 << 20  # bytes
 

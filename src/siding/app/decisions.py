@@ -31,9 +31,9 @@ from siding.decisions.states import (
     move_decision,
 )
 from siding.decisions.store import DecisionStore, order
-from siding.errors import NotFound, SidingError, UsageError
-from siding.storage.errors import DamagedFile, UnreadableFile
-from siding.storage.files import make_dirs
+from siding.errors import NotFound, SidingError, UnreadableFile, UsageError
+from siding.files.durable import make_dirs
+from siding.storage.errors import DamagedFile
 from siding.storage.locks import FileLock, Holder
 
 FIRST_LOOK_S = 0.01

@@ -14,13 +14,13 @@ from siding.app.snapshot_loss import lost_until
 from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record, patch_lines
 from siding.app.steps import step
 from siding.errors import NotFound, SidingError, UsageError
+from siding.files.durable import write_all
 from siding.git.modes import ModeChange, Modes
 from siding.git.patches import DiffStat, FileStat
-from siding.git.paths import is_under, quote_path
+from siding.git.paths import is_selected, quote_path
 from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.process.output_files import Span
-from siding.storage.files import write_all
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
@@ -91,7 +91,7 @@ class Difference(NamedTuple):
     def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
         """Return what has other permissions."""
         found = self.snapshots.mode_changes(self.before, self.after, self.modes)
-        return [c for c in found if not paths or any(is_under(c.path, p) for p in paths)]
+        return [c for c in found if is_selected(c.path, paths)]
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return what differs as the ledger would hold it."""

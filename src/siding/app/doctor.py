@@ -16,17 +16,18 @@ from siding.app.locking import TaskBusy, holding_git, holding_task
 from siding.app.moved import Older
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
-from siding.app.recording import NoWorkspace, open_recorder
+from siding.app.recording import open_recorder
 from siding.app.snapshot_doctor import snapshot_problems
 from siding.app.steps import damaged_steps
+from siding.app.task_workspace import NoWorkspace
 from siding.app.waiting_doctor import problems
 from siding.app.workspaces import recover, remove
 from siding.errors import NotFound, SidingError, UsageError
+from siding.files.durable import TEMPORARY_PREFIX
 from siding.git.reattach import is_attached, reattach
 from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
 from siding.ids import TaskId, step_id
 from siding.ledger.intents import Intents
-from siding.storage.files import TEMPORARY_PREFIX
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState

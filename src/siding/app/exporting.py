@@ -9,7 +9,7 @@ from siding.app.masking import mask_line
 from siding.app.project import Project
 from siding.app.redaction import Redaction
 from siding.app.session_upkeep import Form, give
-from siding.storage.files import flush, fsync_dir, make_dirs, write_all
+from siding.files.durable import flush, flush_dir, make_dirs, write_all
 
 _PIECE = 1 << 20
 
@@ -44,7 +44,7 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
     finally:
         os.close(fd)
     partial.replace(path)
-    fsync_dir(path.parent)
+    flush_dir(path.parent)
 
 
 def _document(redaction: Redaction, path: Path) -> Iterable[bytes]:

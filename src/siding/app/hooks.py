@@ -13,9 +13,9 @@ from typing import NamedTuple
 from siding.app.project import Project
 from siding.app.settings import hooks_in
 from siding.app.trusting import HOOKS, add, trust_json, trusted_hooks
+from siding.hashing import sha256_hex
 from siding.ledger.reports import PolicyEvent
 from siding.process.capture import run_captured
-from siding.process.sha256 import sha256_hex
 
 HOOK_TIMEOUT_S = 1800.0
 KEPT_OUTPUT = 64 * 1024  # bytes of a hook's output that its record keeps, from the end

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.files.durable import make_dirs
 from siding.ids import TaskId
 from siding.ledger.intents import Intents
-from siding.storage.files import make_dirs
 from siding.storage.locks import FileLock, Holder, LockBusy
 
 

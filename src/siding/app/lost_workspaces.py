@@ -11,10 +11,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.errors import NotFound, SidingError
+from siding.errors import NotFound, SidingError, UnreadableFile
 from siding.ids import Sha, TaskId
 from siding.storage.documents import read_document
-from siding.storage.errors import UnreadableFile
 from siding.storage.layout import ProjectLayout
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.snapshots import TaskSnapshots
+from siding.files.durable import make_dirs
 from siding.ledger.step import Step
 from siding.process.output_files import Span
-from siding.storage.files import make_dirs
 from siding.tasks.task import Task
 
 MARK_EVERY = 400  # rows

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from siding.app.apply import bench_for
 from siding.app.apply_content import LeftOut, Sources, state_at, with_commits
 from siding.app.calling_step import calling_steps
+from siding.app.difference import no_base
 from siding.app.events import PhaseMoved
 from siding.app.gone_back import described, gone_back
 from siding.app.locking import Hold, holding_task
@@ -21,15 +22,17 @@ from siding.app.phase_gates import GateClosed, Leaving, as_step, pass_gates, wit
 from siding.app.phase_plan import Configured, configured
 from siding.app.phase_recovery import REFLOG, finish_cut_off, phase_lock, settle_cut_off
 from siding.app.project import Project
-from siding.app.recording import NoWorkspace, open_recorder
+from siding.app.recording import open_recorder
 from siding.app.recovery import recover_cut_off
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
+from siding.app.task_workspace import require_workspace
 from siding.errors import SidingError, UsageError
 from siding.git.applying import Move, refuse_busy
 from siding.git.applying_checkout import CheckoutPlace
-from siding.git.commits import AskedPerson, NewCommit, Person, RawCommit, write_commit
+from siding.git.commits import NewCommit, Person, RawCommit, person_who_commits, write_commit
 from siding.git.paths import quote_path
+from siding.git.store import APPLIES
 from siding.git.worktree_commits import advance, agree_index
 from siding.ids import Sha
 from siding.ledger.intents import Intents
@@ -206,12 +209,7 @@ def _commit(
     place = CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
     refuse_busy(project.repository, place)  # its index is made to agree: that would end a merge
     head = _head(project, task, workspace)
-    asked = AskedPerson(project.git, project.repository)
-    try:
-        person = asked.answer()
-    except BaseException:
-        asked.drop()
-        raise
+    person = person_who_commits(project.git, project.repository)
     made = _made(project, task, workspace, wanted, head, person)
     if made.gone_back and held.task is not None:
         # The branch leaves its old tip: the snapshot store must have it, for whoever undoes.
@@ -272,21 +270,14 @@ def _made(
     It goes upon HEAD, or, where a rollback went back from commits of HEAD's history, upon the
     newest commit before them: else whoever pushes the branch would publish them.
     """
-    applies = project.snapshots.root / "applies" / project.app.random_bytes(8).hex()
+    applies = project.snapshots.root / APPLIES / project.app.random_bytes(8).hex()
     with (
         TaskSnapshots(project, workspace).look() as seen,
         bench_for(project, seen.store, applies) as bench,
     ):
         if wanted.tree not in (None, seen.tree):
             raise GateClosed("the workspace changed after its gates ran", hint="try again")
-        sources = Sources(
-            project=project,
-            task=task,
-            workspace=workspace,
-            bench=bench,
-            user=project.user_settings,
-            coverage=seen.coverage,
-        )
+        sources = Sources(project, task, workspace, bench, seen.coverage)
         found = gone_back(sources, [head])
         behind = found.behind(head)
         parent = Sha(newest_clean(found.graph, head, behind, workspace.base_commit))
@@ -309,17 +300,9 @@ def _head(project: Project, task: Task, workspace: Workspace) -> Sha:
 
 
 def _workspace(project: Project, task: Task) -> Workspace:
-    workspace = project.registry.of_task(task.id)
-    if (
-        workspace is None
-        or not workspace.git_dir
-        or not workspace.base_snapshot
-        or not Path(workspace.path).is_dir()
-    ):
-        raise NoWorkspace(
-            f"task {task.name!r} has no workspace to commit from",
-            hint=f"`siding worktree add {task.id}` gives it one",
-        )
+    workspace = require_workspace(project, task)
+    if not workspace.git_dir or not workspace.base_snapshot:
+        raise no_base(task)
     return workspace
 
 

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 from siding.app.phase_plan import configured
 from siding.app.project import Project
 from siding.app.selection import select
-from siding.errors import NotFound
+from siding.errors import NotFound, UnreadableFile
 from siding.phases.states import PhaseMove
 from siding.phases.status import Entry, FlowStatus, PassedGate, document_of
 from siding.phases.store import PhaseStore
-from siding.storage.errors import UnreadableFile
 from siding.tasks.task import Task
 
 GateView = PassedGate

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from siding.app.parsed_policy import parsed
 from siding.app.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.trusting import POLICIES, add, trusted_policies
-from siding.errors import SidingError
+from siding.errors import SidingError, UnreadableFile
+from siding.files.regular import read_bytes
 from siding.git.discovery import find_repository
-from siding.process.sha256 import sha256_hex
-from siding.storage.errors import StorageError
-from siding.storage.files import read_bytes
+from siding.hashing import sha256_hex
 
 if TYPE_CHECKING:
     from siding.app.project import Project
@@ -202,7 +201,7 @@ def _read(name: str, path: Path, opened: Path, *, root: Path, cache: Path | None
         return None
     try:
         raw = read_bytes(opened, limit=LARGEST)
-    except (OSError, StorageError) as error:
+    except (OSError, UnreadableFile) as error:
         why = error.message if isinstance(error, SidingError) else error.strerror or str(error)
         return _unreadable(name, path, why)
     policy = parsed(

@@ -18,13 +18,13 @@ from siding.app.project import find_project
 from siding.app.sandbox_inside import home_is_hidden
 from siding.app.selection import select
 from siding.errors import NoActiveTask, NotFound, SidingError
+from siding.files.regular import read_bytes
 from siding.git.errors import NotARepository
 from siding.policy.engine import check_argv, check_line
 from siding.policy.file import PolicyMistake, read_examples
 from siding.policy.policy import Policy
 from siding.policy.rules import BUILT_IN, Rule
 from siding.policy.verdict import Action, Verdict
-from siding.storage.files import read_bytes
 
 if TYPE_CHECKING:
     from siding.app.project import Project

@@ -25,12 +25,12 @@ from siding.app.sandbox_inside import home_hidden, home_is_hidden
 from siding.app.settings import DEFAULT_TEXT, Settings, read_settings
 from siding.app.wiring import App
 from siding.errors import NotInitialised, SidingError
+from siding.files.durable import create_bytes, make_dirs
 from siding.git.discovery import RepositoryPaths, find_repository
 from siding.git.errors import NotARepository
 from siding.ids import TaskId
 from siding.ledger.store import Ledger
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import create_bytes, make_dirs
 from siding.storage.filesystem import unsupported_reason
 from siding.storage.layout import ProjectLayout, TaskLayout
 from siding.storage.locks import FileLock, Holder

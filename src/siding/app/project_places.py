@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.app.wiring import App
-from siding.errors import NotFound, SidingError
+from siding.errors import NotFound, SidingError, UnreadableFile
+from siding.files.durable import create_bytes, make_dirs, replace_bytes
+from siding.files.regular import read_bytes
 from siding.git.discovery import RepositoryPaths, find_repository
-from siding.git.durable import make_directories
 from siding.git.errors import NotARepository
 from siding.git.refs import is_sha, read_ref
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.errors import UnreadableFile
-from siding.storage.files import create_bytes, read_bytes, replace_bytes
 from siding.storage.layout import ProjectLayout, project_dir_name
 from siding.tasks.store import TaskStore
 from siding.tasks.task import Task
@@ -295,13 +294,13 @@ def give_id(app: App, place: Place, paths: RepositoryPaths) -> Place:
 
 def set_id(paths: RepositoryPaths, wanted: str) -> None:
     """Make the repository's id `wanted`, whatever it was."""
-    make_directories(id_file(paths).parent)
+    make_dirs(id_file(paths).parent)
     replace_bytes(id_file(paths), f"{wanted}\n".encode(), mode=0o644)
 
 
 def _create_id(paths: RepositoryPaths, wanted: str) -> str:
     path = id_file(paths)
-    make_directories(path.parent)
+    make_dirs(path.parent)
     try:
         create_bytes(path, f"{wanted}\n".encode(), mode=0o644)
     except FileExistsError:

@@ -209,16 +209,16 @@ def _tip(
 ) -> _Made:
     """Return the commit that holds all of the task, and those that are new since its base."""
     bench, base = sources.bench, sources.workspace.base_commit
-    asked = AskedPerson(project.git, project.repository)
-    side: Side = state_at(sources, snapshot)
-    refuse_unresolved(sources, side.tree, unfinished=unfinished_in_workspace(sources))
-    head = sources.head() or base
-    pushed = _pushed(project, f"refs/remotes/{remote}/{branch}")
-    found = gone_back(sources, [head, *([pushed] if pushed else [])])
-    behind = found.behind(head)
-    if head != base:
-        side = with_commits(sources, side, head, gone_back=behind)
-    person = asked.answer()
+    with AskedPerson(project.git, project.repository) as asked:
+        side: Side = state_at(sources, snapshot)
+        refuse_unresolved(sources, side.tree, unfinished=unfinished_in_workspace(sources))
+        head = sources.head() or base
+        pushed = _pushed(project, f"refs/remotes/{remote}/{branch}")
+        found = gone_back(sources, [head, *([pushed] if pushed else [])])
+        behind = found.behind(head)
+        if head != base:
+            side = with_commits(sources, side, head, gone_back=behind)
+        person = asked.answer()
     refused = pushed is not None and bool(found.behind(pushed))
     if refused and not wish.force:
         assert pushed is not None

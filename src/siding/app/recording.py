@@ -15,13 +15,15 @@ from typing import Any
 from siding.app.events import StepInterrupted, StepRecorded
 from siding.app.locking import Hold
 from siding.app.lost_workspaces import REBUILT
-from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.snapshot_loss import lost_until
 from siding.app.snapshots import TaskSnapshots, diff_stat_record, mode_record
+from siding.app.task_workspace import require_workspace
 from siding.errors import SidingError
+from siding.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.git.capture import Capture
 from siding.git.patches import DiffStat
+from siding.hashing import sha256_of_file
 from siding.ids import new_act_id, step_id
 from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
@@ -38,21 +40,12 @@ from siding.process.output_files import (
     rename_output,
     settle_output,
 )
-from siding.process.sha256 import Sha256
 from siding.process.tree import Ended, end_token
-from siding.storage.files import fsync_dir, make_dirs, remove_file
 from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.registry import Workspace
-from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
 
 OUTSIDE = "changes made outside Siding"
-
-
-class NoWorkspace(SidingError):
-    """The task has no place to work in."""
-
-    code = "no_workspace"
 
 
 class BaseUnknown(SidingError):
@@ -306,8 +299,8 @@ class Recorder:
             if size == 0:
                 remove_file(path)
                 return None, None, stat
-            digest = _digest_of(fd)
-            os.fsync(fd)
+            digest = sha256_of_file(fd)
+            flush(fd)
         finally:
             os.close(fd)
         return path, digest, stat
@@ -326,7 +319,7 @@ class Recorder:
             if rename_output(self._output_of(intent), named, counted):
                 names["output"] = f"artifacts/{named.name}"
         if names:
-            fsync_dir(self.layout.artifacts_dir)
+            flush_dir(self.layout.artifacts_dir)
         return {"artifacts": names}
 
     def _output_of(self, intent: Intent) -> Path:
@@ -368,17 +361,7 @@ def open_recorder(project: Project, task: Task, hold: Hold) -> Recorder:
         from siding.app.phase_recovery import finish_before_work
 
         finish_before_work(project, task)  # it may have left git's lock in the workspace
-    workspace = workspace_of(project, task)
-    if workspace is None or workspace.status in (WorkspaceState.ABSENT, WorkspaceState.REMOVED):
-        raise NoWorkspace(
-            f"task {task.name!r} has no workspace",
-            hint=f"`siding worktree add {task.id}` gives it one",
-        )
-    if not Path(workspace.path).is_dir():
-        raise NoWorkspace(
-            f"the workspace of task {task.name!r} is gone: {workspace.path!r}",
-            hint="`siding doctor` says what can be brought back",
-        )
+    workspace = require_workspace(project, task)
     if project.registry.of_task(task.id) is None:
         from siding.app.take_over import take_over  # for homes of the bar tool only
 
@@ -428,14 +411,6 @@ def _highest_artifact(directory: Path, at_least: int) -> int:
     while any((directory / f"{number + 1:04d}.{kind}").exists() for kind in ("output", "patch")):
         number += 1
     return number
-
-
-def _digest_of(fd: int) -> str:
-    os.lseek(fd, 0, os.SEEK_SET)
-    digest = Sha256()
-    while block := os.read(fd, 1 << 20):
-        digest.update(block)
-    return digest.hexdigest()
 
 
 def _milliseconds(start: str, end: str) -> int:

@@ -19,9 +19,9 @@ from siding.app.recovery import recover_if_cut_off
 from siding.app.returning import bring_back
 from siding.app.selection import resolve
 from siding.errors import NotFound, SidingError, UsageError
+from siding.files.durable import make_dirs, move_aside, remove_file
 from siding.ids import TaskId
 from siding.storage.documents import read_document_or_none
-from siding.storage.files import make_dirs, move_aside, remove_file
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import (

@@ -20,7 +20,7 @@ from siding.git.expecting import expect, ignored_now, ignored_there, let_go
 from siding.git.modes import Modes, State, mode_changes, modes_of, state_of
 from siding.git.obstacles import changed_since, obstacles, of_others
 from siding.git.patches import diff_trees
-from siding.git.paths import is_under, quote_path
+from siding.git.paths import is_selected, is_under, quote_path
 from siding.git.restore import (
     Left,
     Restoration,
@@ -224,7 +224,7 @@ class Restorer:
         here = State(tree=self.seen.tree, modes=self.seen.modes)
         differ |= {change.path for change in mode_changes(store, here, wanted)}
         left = {each.path for each in survey.plan.left}
-        missed = sorted(p for p in differ - left if _within(p, survey.wish.paths))
+        missed = sorted(p for p in differ - left if is_selected(p, survey.wish.paths))
         return Restored(
             step=step,
             survey=survey,
@@ -352,13 +352,9 @@ def _limited(found: Sequence[bytes], paths: Sequence[bytes]) -> list[bytes]:
     """Return what of `found` lies at or below `paths`; of a whole directory, only the part."""
     if not paths:
         return list(found)
-    limited = {path for path in found if _within(path, paths)}
+    limited = {path for path in found if is_selected(path, paths)}
     limited |= {wanted for wanted in paths if any(is_under(wanted, path) for path in found)}
     return sorted(limited)
-
-
-def _within(path: bytes, paths: Sequence[bytes]) -> bool:
-    return not paths or any(is_under(path, wanted) for wanted in paths)
 
 
 def _some(paths: Sequence[bytes]) -> str:

@@ -14,12 +14,12 @@ from siding.app.events import WorkspaceChanged
 from siding.app.locking import holding_git
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.files.durable import make_dirs, move_aside, remove_file
 from siding.git.errors import BranchInUse
 from siding.git.keeping import PACK_NAME, give_back, restore_branch
 from siding.git.reattach import reattach
 from siding.git.roots import recorded_root
 from siding.git.worktrees import admin_dir, attach_worktree, repair_links, worktrees
-from siding.storage.files import make_dirs, move_aside, remove_file
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceMove, move_workspace
 

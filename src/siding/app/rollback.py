@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from siding.app.locking import holding_task
 from siding.app.named_paths import named_paths, refuse_unknown
-from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.recovery import recover_if_cut_off
 from siding.app.restoring import (
@@ -29,7 +28,8 @@ from siding.app.restoring import (
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
 from siding.app.steps import step as find_step
-from siding.errors import NotFound, SidingError
+from siding.app.task_workspace import require_workspace
+from siding.errors import NotFound
 from siding.git.coverage import Coverage
 from siding.git.errors import GitError
 from siding.git.heads import head_in
@@ -109,7 +109,7 @@ def rollback(project: Project, request: Request) -> RolledBack:
 def preview(project: Project, request: Request) -> Iterator[Survey]:
     """Yield what `rollback` would do; nothing is written, no lock is taken."""
     task = select(project, request.task)
-    workspace = require_place(project, task)
+    workspace = require_workspace(project, task)
     target, _number = _target(project, task, request)
     destination = destination_of(workspace, target)
     wish = _wish(project, workspace, request)
@@ -153,17 +153,6 @@ def destination_of(workspace: Workspace, target: Step | None) -> Destination:
     return Destination(
         snapshot=Sha(target.snapshot), name=f"step {target.id}", coverage=target.coverage
     )
-
-
-def require_place(project: Project, task: Task) -> Workspace:
-    """Return the task's workspace; raise when there is none to work in."""
-    workspace = workspace_of(project, task)
-    if workspace is None or not Path(workspace.path).is_dir():
-        raise SidingError(
-            f"task {task.name!r} has no workspace now",
-            hint=f"`siding task reopen {task.id}` brings one back that was closed",
-        )
-    return workspace
 
 
 def moved_branch(project: Project, workspace: Workspace, destination: Destination) -> str | None:

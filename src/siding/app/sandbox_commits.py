@@ -6,11 +6,11 @@ from pathlib import Path
 from siding.app.locking import TaskBusy, holding_git, holding_task
 from siding.app.project import Project
 from siding.errors import SidingError
+from siding.files.regular import read_bytes
 from siding.git.quarantine import REFUSED, WHY, Prepared, leftover, set_aside
 from siding.git.quarantine_objects import discard
 from siding.git.quarantine_taking import Taken, take_over
 from siding.ids import TaskId
-from siding.storage.files import read_bytes
 from siding.storage.layout import TaskLayout
 from siding.tasks.registry import Workspace
 

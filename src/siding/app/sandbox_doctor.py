@@ -9,12 +9,12 @@ from typing import NamedTuple
 from siding.app.project import Project
 from siding.app.sandbox_settings import Mode
 from siding.app.sandboxing import SandboxRequest, asked_of
+from siding.files.durable import make_dirs
 from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox.probe import Found, find_engine, tried
 from siding.process.sandbox.seccomp import compiled
-from siding.process.sandbox.values import Engine, Kind, Launch, Mount, Network, View
-from siding.storage.files import make_dirs
+from siding.process.sandbox.values import Engine, Kind, Mount, Network, View
 
 
 class Proof(NamedTuple):
@@ -132,20 +132,8 @@ def _python(found: Found, view: View, network: Network, source: str) -> tuple[bo
 
 
 def _run(found: Found, view: View, network: Network, argv: tuple[str, ...]) -> tuple[int, str]:
-    assert found.engine is not None
-    launch = Launch(
-        engine=found.engine,
-        view=view,
-        network=network,
-        seccomp=compiled(os.uname().machine, network_off=network is Network.OFF),
-        setsid=found.setsid,
-        bwrap=found.bwrap,
-        userns=found.userns,
-        nobody=os.geteuid() == 0,
-        scoped=found.scoped,
-    )
     command = Command(argv=argv, cwd=Path("/"), env={"PATH": os.defpath})
-    return tried(launch, command, Program(argv[0]))
+    return tried(found.launch(view, network), command, Program(argv[0]))
 
 
 __all__ = ["Proof", "missing_engine", "prove"]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from siding.app.project import Project
 from siding.app.sandbox_profiles import places_in, profile_in_force
 from siding.app.sandbox_settings import expanded
+from siding.files.durable import make_dirs
+from siding.files.regular import read_small
 from siding.git.discovery import read_settings
-from siding.git.durable import read_small
 from siding.git.quarantine import borrowed_from
 from siding.ledger.reports import SandboxReport
 from siding.process.command import Command
@@ -18,7 +19,6 @@ from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
 from siding.process.sandbox.homes import AgentPlaces
 from siding.process.sandbox.probe import Found, Known, find_engine, listening_sockets
-from siding.process.sandbox.seccomp import compiled
 from siding.process.sandbox.values import (
     Demand,
     Engine,
@@ -33,7 +33,6 @@ from siding.process.sandbox.values import (
 )
 from siding.process.sandbox.view import ALTERNATE, plan_view
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import make_dirs
 
 if TYPE_CHECKING:
     from siding.app.recording import Recorder
@@ -175,18 +174,7 @@ def _launch(recorder: "Recorder", found: Found, view: View, network: Network) ->
         make_dirs(private)
         env["TMPDIR"] = str(private)
         view = View(mounts=(*view.mounts, Mount(kind=Kind.WRITE, path=os.path.realpath(private))))
-    return Launch(
-        engine=found.engine,
-        view=view,
-        network=network,
-        seccomp=compiled(os.uname().machine, network_off=network is Network.OFF),
-        setsid=found.setsid,
-        bwrap=found.bwrap,
-        userns=found.userns,
-        nobody=os.geteuid() == 0,
-        scoped=found.scoped,
-        env=tuple(env.items()),
-    )
+    return found.launch(view, network, tuple(env.items()))
 
 
 def _prepare(recorder: "Recorder") -> tuple["Prepared | None", tuple[str, ...]]:

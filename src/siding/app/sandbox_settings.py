@@ -10,16 +10,16 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.app.sandbox_profiles import PROFILES
 from siding.app.settings import DEFAULT_TEXT, bytes_in, parse_settings
 from siding.errors import UsageError
+from siding.files.regular import read_bytes
+from siding.hashing import sha256_hex
 from siding.process.limits import Limits
 from siding.process.sandbox.values import GitAccess, Network
-from siding.storage.files import read_bytes
 
 
 class Mode(StrEnum):
@@ -125,7 +125,7 @@ def loosens(own: Asked, theirs: Asked) -> list[str]:
 
 def digest(theirs: Asked) -> str:
     """Return what names exactly this asking."""
-    return sha256(json.dumps(theirs._asdict(), sort_keys=True).encode()).hexdigest()
+    return sha256_hex(json.dumps(theirs._asdict(), sort_keys=True).encode())
 
 
 def _shown(value: object) -> str:

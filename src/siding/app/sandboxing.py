@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from siding.app.project import Project
 from siding.app.settings import DEFAULT_TEXT
 from siding.errors import UsageError
+from siding.files.regular import read_bytes
 from siding.ledger.reports import SandboxReport
 from siding.process.command import Command, Outcome
 from siding.process.limits import Limits
-from siding.storage.files import read_bytes
 
 if TYPE_CHECKING:
     from siding.app.recording import Recorder

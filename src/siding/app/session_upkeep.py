@@ -8,7 +8,9 @@ from typing import NamedTuple
 from siding.app.masking import mask_text
 from siding.app.project import Project
 from siding.app.sessions import message_named, new_session_id, select, store_of, writer_of
-from siding.errors import NotFound, UsageError
+from siding.errors import NotFound, UnreadableFile, UsageError
+from siding.files.durable import remove_file
+from siding.files.regular import read_bytes
 from siding.sessions.chains import Rule, choose_end, has_circle
 from siding.sessions.compaction import (
     Keep,
@@ -28,8 +30,6 @@ from siding.sessions.store import SessionStore
 from siding.sessions.transcript import Gap, Transcript
 from siding.sessions.usage import Counting, Source, Spent
 from siding.sessions.views import active
-from siding.storage.errors import UnreadableFile
-from siding.storage.files import read_bytes, remove_file
 
 __all__ = [
     "Compacted",

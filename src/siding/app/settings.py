@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.errors import UsageError
-from siding.storage.files import read_bytes
+from siding.files.regular import read_bytes
 
 if TYPE_CHECKING:
     from siding.phases.plan import PhasePlan

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from siding.app.base_seed import base_seed
 from siding.app.locking import holding_task
 from siding.app.project import Project
 from siding.app.recording import open_recorder
@@ -17,7 +18,7 @@ from siding.git.discovery import is_git_directory
 from siding.git.lineage import base_snapshot
 from siding.git.pins import pin
 from siding.git.refs import is_sha, write_ref
-from siding.git.seeding import Seed, add_task
+from siding.git.seeding import add_task
 from siding.ids import Sha, TaskId
 from siding.ledger.step import Step
 from siding.storage.locks import FileLock
@@ -133,17 +134,8 @@ def _seed_again(project: Project, task: Task, workspace: Workspace) -> Path | No
     if _has_ref_again(project, workspace):
         return aside if moved else None
     store.remove_task(task.id)
-    seed = Seed(
-        task_id=task.id,
-        base=base,
-        worktree=Path(workspace.path),
-        own_git_dir=Path(workspace.git_dir) if workspace.git_dir else None,
-        fresh_index=None,
-        excludes=project.user_settings.excludes,
-        at=int(project.app.clock.now().timestamp()),
-        message=f"base\n\nTask: {task.id}",
-    )
-    add_task(store, seed)
+    git_dir = Path(workspace.git_dir) if workspace.git_dir else None
+    add_task(store, base_seed(project, task.id, base, Path(workspace.path), git_dir))
     return aside if moved else None
 
 

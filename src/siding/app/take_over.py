@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from siding.app.base_seed import base_seed
 from siding.app.project import Project
 from siding.git.lineage import base_snapshot
 from siding.git.pins import pin
-from siding.git.seeding import Seed, add_task
+from siding.git.seeding import add_task
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
@@ -16,19 +17,9 @@ def take_over(project: Project, task: Task, workspace: Workspace) -> Workspace:
     base = workspace.base_commit or _base_commit(project, task)
     pin(project.git, project.paths, base)
     project.snapshots.create()
-    tip = add_task(
-        project.snapshots,
-        Seed(
-            task_id=task.id,
-            base=base,
-            worktree=Path(workspace.path),
-            own_git_dir=Path(workspace.git_dir) if workspace.git_dir else None,
-            fresh_index=None,
-            excludes=project.user_settings.excludes,
-            at=int(project.app.clock.now().timestamp()),
-            message=f"base\n\nTask: {task.id}",
-        ),
-    )
+    git_dir = Path(workspace.git_dir) if workspace.git_dir else None
+    seed = base_seed(project, task.id, base, Path(workspace.path), git_dir)
+    tip = add_task(project.snapshots, seed)
     # The base snapshot is the commit itself, so that all that was done so far is in the diff. The
     # tip is another one when a step was recorded before the registry lost this workspace.
     first = base_snapshot(project.snapshots, task.id) or tip

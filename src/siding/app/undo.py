@@ -20,7 +20,7 @@ from siding.app.selection import resolve, select
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.modes import State, mode_changes, state_of
 from siding.git.patches import diff_trees
-from siding.git.paths import is_under, quote_path, unquote_path
+from siding.git.paths import is_selected, quote_path, unquote_path
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
 from siding.ledger.history import Act, Position, position, returns_to
@@ -189,9 +189,7 @@ def _require_nothing_newer(restorer: Restorer, by: Step, paths: tuple[bytes, ...
     then, now = state_of(store, Sha(by.snapshot)), State(tree=seen.tree, modes=seen.modes)
     differ = {change.path for change in changes}
     differ |= {each.path for each in mode_changes(store, then, now, changes=changes)}
-    newer = sorted(
-        path for path in differ if not paths or any(is_under(path, wanted) for wanted in paths)
-    )
+    newer = sorted(path for path in differ if is_selected(path, paths))
     if newer:
         named = ", ".join(quote_path(path) for path in newer[:_NAMED])
         more = f" and {len(newer) - _NAMED} more" if len(newer) > _NAMED else ""

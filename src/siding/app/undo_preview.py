@@ -7,8 +7,8 @@ from typing import NamedTuple
 from siding.app.apply_undo import applied_in
 from siding.app.project import Project
 from siding.app.restoring import Destination, Here, Survey, survey
-from siding.app.rollback import require_place
 from siding.app.snapshots import TaskSnapshots
+from siding.app.task_workspace import require_workspace
 from siding.app.undo import NothingToRedo, NothingToUndo, choose, position_of, wish_for
 from siding.errors import NotFound
 from siding.ids import Sha
@@ -67,7 +67,7 @@ def _restoration(project: Project, task: Task, act: Act, word: str) -> Iterator[
     if snapshot is None:
         raise NotFound(f"step {act.by.id} does not say what was before it")
     wish = wish_for(act, word)
-    workspace = require_place(project, task)
+    workspace = require_workspace(project, task)
     snapshots = TaskSnapshots(project, workspace)
     destination = Destination(Sha(snapshot), f"the state before step {act.by.id}", None)
     with snapshots.look() as seen:

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterator
-from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -12,13 +11,14 @@ from siding.app.old_home import workspace_of
 from siding.app.project import Project
 from siding.app.selection import select
 from siding.app.snapshots import TaskSnapshots
+from siding.files.regular import open_regular
 from siding.git.lineage import step_snapshots
+from siding.hashing import sha256_of_file
 from siding.ids import step_id
 from siding.ledger.intents import Intents
 from siding.ledger.reports import OutputReport
 from siding.ledger.step import Step
 from siding.process.output_files import marker_path
-from siding.storage.files import open_regular
 from siding.tasks.task import Task
 
 
@@ -179,10 +179,7 @@ def is_joined(path: Path, told: OutputReport) -> bool:
 
 def _digest(path: Path) -> str:
     fd = open_regular(path)
-    digest = sha256()
     try:
-        while block := os.read(fd, 1 << 20):
-            digest.update(block)
+        return sha256_of_file(fd)
     finally:
         os.close(fd)
-    return digest.hexdigest()

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from siding.app.base_seed import base_seed
 from siding.app.collecting import COLLECT, finish_collection
 from siding.app.events import WorkspaceChanged
 from siding.app.locking import holding_git
@@ -17,14 +18,14 @@ from siding.app.reserve import keep_reserve
 from siding.app.returning import RESTORE, finish_return
 from siding.app.trash import fresh_trash
 from siding.errors import SidingError
+from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import GitError
 from siding.git.keeping import PACK_NAME, keep_private
 from siding.git.pins import pin
 from siding.git.roots import recorded_root
-from siding.git.seeding import Seed, add_task
+from siding.git.seeding import add_task
 from siding.git.worktrees import AddedWorktree, add_worktree, detach_worktree, undo_add
 from siding.ids import Sha
-from siding.storage.files import make_dirs, move_aside
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace
 from siding.tasks.states import (
@@ -234,15 +235,13 @@ def _seed(project: Project, made: Workspace, added: AddedWorktree) -> None:
     project.snapshots.create()
     add_task(
         project.snapshots,
-        Seed(
-            task_id=made.task_id,
-            base=made.base_commit,
-            worktree=added.path,
-            own_git_dir=added.git_dir,
+        base_seed(
+            project,
+            made.task_id,
+            made.base_commit,
+            added.path,
+            added.git_dir,
             fresh_index=added.git_dir / "index" if added.pristine else None,
-            excludes=project.user_settings.excludes,
-            at=int(project.app.clock.now().timestamp()),
-            message=f"base\n\nTask: {made.task_id}",
         ),
     )
 

@@ -30,7 +30,9 @@ from siding.decisions.record import (
 )
 from siding.decisions.request import Request
 from siding.decisions.states import AlreadyClosed, DecisionMove, DecisionState, move_decision
-from siding.errors import NotFound
+from siding.errors import NotFound, UnreadableFile
+from siding.files.durable import copy_aside, create_bytes, make_dirs, move_aside, remove_file
+from siding.hashing import sha256_hex
 from siding.storage.codec import encode_document
 from siding.storage.documents import (
     DamagedFile,
@@ -38,8 +40,6 @@ from siding.storage.documents import (
     read_document_or_none,
     write_document,
 )
-from siding.storage.errors import UnreadableFile
-from siding.storage.files import copy_aside, create_bytes, make_dirs, move_aside, remove_file
 from siding.storage.layout import checked_name
 
 PENDING = "pending.json"
@@ -287,9 +287,7 @@ class DecisionStore:
         return self.directory / f"{checked_name(session_id)}{_SUFFIX}"
 
     def _key_path(self, key: str) -> Path:
-        from hashlib import sha256  # loads OpenSSL, for 4 ms: only where a key is in play
-
-        digest = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = sha256_hex(key.encode("utf-8", "surrogatepass"))
         return self._keys / f"{digest}{_SUFFIX}"
 
 

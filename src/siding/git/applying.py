@@ -21,8 +21,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.files.durable import flush_dir
+from siding.files.regular import read_small
 from siding.git import applying_checkout as checkouts
-from siding.git import durable, refs
+from siding.git import refs
 from siding.git.applying_bench import Bench
 from siding.git.applying_checkout import CheckoutPlace, IndexLocked, Trees
 from siding.git.command import Place
@@ -444,7 +446,7 @@ def side_of_branch(repository: Repository, move: Move) -> Recovered:
 
 def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:
     for name in ("rebase-merge", "rebase-apply"):
-        head = durable.read_small(git_dir / name / "head-name", 4096) or b""
+        head = read_small(git_dir / name / "head-name", 4096) or b""
         if head.strip() == f"refs/heads/{branch}".encode():
             raise CheckoutBusy(
                 f"branch {branch!r} is being rebased in {str(path)!r}",
@@ -541,7 +543,7 @@ def _sweep_ref_locks(repository: Repository, move: Move) -> None:
         return
     time.sleep(_LIVE_S)
     for path, found in before.items():
-        data = durable.read_small(path, 200)
+        data = read_small(path, 200)
         said = "" if data is None else data.strip().decode("ascii", "replace")
         written = (move.new, move.old)
         if data is None or not any(sha.startswith(said) for sha in written if sha):
@@ -556,5 +558,5 @@ def _flush_ref(repository: Repository, name: str) -> None:
         return
     path = (repository.paths.common_dir / name).parent
     while path != repository.paths.common_dir and path.is_dir():
-        durable.sync_directory(path)
+        flush_dir(path)
         path = path.parent

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable, objects
+from siding.files.durable import flush_dir, make_dirs
+from siding.git import objects
 from siding.git.command import Place
 from siding.git.errors import GitError
 from siding.git.paths import parents
@@ -177,7 +178,7 @@ class Bench:
         Wherever an object was found: one that only the snapshot store has must come along.
         """
         theirs = into or self.repository.paths.objects
-        durable.make_directories(theirs / "pack")
+        make_dirs(theirs / "pack")
         # The pack's temporary file is made where the objects go: a rename crosses no file system.
         place = self.place(
             objects=theirs,
@@ -203,7 +204,7 @@ class Bench:
             doing="storing the new commits",
             stdin="".join(f"{line}\n" for line in wanted).encode("ascii"),
         )
-        durable.sync_directory(theirs / "pack")
+        flush_dir(theirs / "pack")
 
     def _descend(self, tree: Sha, path: bytes) -> Entries | None:
         (body,) = self.read([f"{tree}^{{tree}}"], kind=b"tree")

@@ -6,10 +6,12 @@ whole, by a rename, under git's own lock.
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable
+from siding.files.durable import flush_dir, write_and_rename
+from siding.files.regular import read_small
 from siding.git.command import Place
 from siding.git.errors import CommandFailed, GitError
 from siding.git.patches import Change
@@ -60,14 +62,14 @@ class Lock:
 
     def release(self) -> None:
         self._path.unlink(missing_ok=True)
-        durable.sync_directory(self._path.parent)
+        flush_dir(self._path.parent)
 
 
 def take_lock(place: CheckoutPlace, token: str) -> Lock:
     """Take the lock; raises IndexLocked when a git, alive or dead, has it."""
     path = place.git_dir / "index.lock"
     written = private_index(place, token).with_suffix(".mark")
-    durable.write_and_rename(
+    write_and_rename(
         written.with_suffix(".new"), written, _MARK + token.encode("ascii") + b"\n", mode=0o644
     )
     try:
@@ -80,13 +82,13 @@ def take_lock(place: CheckoutPlace, token: str) -> Lock:
         ) from None
     finally:
         written.unlink(missing_ok=True)
-    durable.sync_directory(place.git_dir)
+    flush_dir(place.git_dir)
     return Lock(path)
 
 
 def lock_is_ours(place: CheckoutPlace, token: str) -> bool:
     """Tell whether the lock is there and was taken under this token."""
-    data = durable.read_small(place.git_dir / "index.lock", 200)
+    data = read_small(place.git_dir / "index.lock", 200)
     return data is not None and data.strip() == _MARK + token.encode("ascii")
 
 
@@ -119,7 +121,7 @@ def private_index(place: CheckoutPlace, token: str) -> Path:
 def put_in_place(place: CheckoutPlace, private: Path) -> None:
     """Make the copy the checkout's index; its bytes are on disk already."""
     private.rename(place.git_dir / "index")
-    durable.sync_directory(place.git_dir)
+    flush_dir(place.git_dir)
 
 
 def discard_index(place: CheckoutPlace, token: str) -> None:
@@ -272,16 +274,10 @@ def unstaged_at(
 ) -> set[bytes]:
     """Return the paths whose files are as the old side has them and whose index entries are as the
     new side has them: written, and neither staged nor committed since."""
-    private = copy_index(place, token)
-    try:
-        here = _Files(repository, user, place, private, changes)
+    sides = {c.path: None if c.new_mode == _NOTHING else (c.new_mode, c.new_sha) for c in changes}
+    with _seen(repository, user, place, token, changes) as here:
         entries = here.entries()
-        sides = {
-            c.path: None if c.new_mode == _NOTHING else (c.new_mode, c.new_sha) for c in changes
-        }
         return {path for path in here.at(new=False) if entries.get(path) == sides[path]}
-    finally:
-        discard_index(place, token)
 
 
 def stands_at(
@@ -292,12 +288,8 @@ def stands_at(
     changes: Sequence[Change],
 ) -> bool:
     """Tell whether every changed path is as its new side; writes only the copy of the index."""
-    private = copy_index(place, token)
-    try:
-        here = _Files(repository, user, place, private, changes)
+    with _seen(repository, user, place, token, changes) as here:
         return here.at(new=True) == {change.path for change in changes}
-    finally:
-        discard_index(place, token)
 
 
 def is_untouched(
@@ -308,15 +300,25 @@ def is_untouched(
     changes: Sequence[Change],
 ) -> bool:
     """Tell whether every changed path is as its old side, in the index and on disk."""
-    private = copy_index(place, token)
-    try:
-        here = _Files(repository, user, place, private, changes)
+    sides = {c.path: None if c.old_mode == _NOTHING else (c.old_mode, c.old_sha) for c in changes}
+    with _seen(repository, user, place, token, changes) as here:
         entries = here.entries()
-        sides = {
-            c.path: None if c.old_mode == _NOTHING else (c.old_mode, c.old_sha) for c in changes
-        }
         staged = {path for path, side in sides.items() if entries.get(path) == side}
         return bool(sides) and len(staged) == len(sides) and here.at(new=False) == set(sides)
+
+
+@contextmanager
+def _seen(
+    repository: Repository,
+    user: UserSettings,
+    place: CheckoutPlace,
+    token: str,
+    changes: Sequence[Change],
+) -> "Iterator[_Files]":
+    """Yield the changed paths as they are; only a copy of the index is written, and taken away."""
+    private = copy_index(place, token)
+    try:
+        yield _Files(repository, user, place, private, changes)
     finally:
         discard_index(place, token)
 

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from siding.git import durable
+from siding.files.durable import write_all
+from siding.files.regular import read_small
 from siding.git.applying_bench import Bench, Entries, TreeEntry
 from siding.git.command import Place
 from siding.git.errors import GitError
@@ -104,7 +105,7 @@ def _attribute_files(
 def _converts(
     bench: Bench, user: UserSettings, attributes: Mapping[bytes, tuple[TreeEntry, bytes]]
 ) -> bool:
-    own = durable.read_small(bench.repository.paths.common_dir / "info" / "attributes") or b""
+    own = read_small(bench.repository.paths.common_dir / "info" / "attributes") or b""
     texts = [own, *(body for _, body in attributes.values())]
     return user.converts or any(_CONVERTING.search(text) for text in texts)
 
@@ -231,7 +232,7 @@ def _write(path: bytes, change: Change, body: bytes) -> None:
         return
     fd = _create(path, change)
     try:
-        durable.write_all(fd, body)
+        write_all(fd, body)
     finally:
         os.close(fd)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from siding.git.durable import read_small
+from siding.files.regular import read_small
 
 _LIMIT = 1 << 28
 

@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable, objects, patches, refs
+from siding.files.durable import flush_dir
+from siding.files.regular import read_small
+from siding.git import objects, patches, refs
 from siding.git.changes import Limits, Plan, plan
 from siding.git.command import output_of
 from siding.git.coverage import LISTED, Coverage, Reason, Skipped
@@ -337,9 +339,9 @@ class Work:
         )
         beside = (modes,) if modes else ()  # a parent, so that it lives as long as the snapshot
         commit = objects.Commit(tree=done.tree, parents=(self.tip, *kept, *beside), message=message)
-        durable.sync_directory(self.store.objects / "pack")
+        flush_dir(self.store.objects / "pack")
         sha = self._write(commit)
-        durable.sync_directory(self.store.objects)
+        flush_dir(self.store.objects)
         refs.write_ref(self.store.root, self.task.ref, sha)
         remove_tree(self.task.incoming)
         coverage = done.coverage._replace(notes=done.coverage.notes + notes)
@@ -373,7 +375,7 @@ class Work:
             unstable=tuple(self.unstable),
             foreign=tuple(foreign[:LISTED]),
             foreign_count=len(foreign),
-            sparse=int(durable.read_small(self.task.sparse, 100) or 0),
+            sparse=int(read_small(self.task.sparse, 100) or 0),
             notes=notes,
         )
 

@@ -6,7 +6,7 @@ person asked for it.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from siding.git.applying_bench import Bench
 from siding.git.command import Git, Place
@@ -90,7 +90,11 @@ class NewCommit(NamedTuple):
 
 
 class AskedPerson:
-    """git asked who commits; `answer` waits for it. Started early, it costs no time."""
+    """git is asked who commits; `answer` waits for it.
+
+    Asked before other work is done, it costs no time. The block at whose end nobody has waited for
+    the answer (the work failed) stops asking.
+    """
 
     def __init__(self, git: Git, repository: Repository) -> None:
         env = {k: git.environ[k] for k in ("PATH", "HOME", *_IDENTITY) if k in git.environ}
@@ -99,10 +103,20 @@ class AskedPerson:
             _start_var(git, env, repository, name)
             for name in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT")
         )
+        self._answered = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if not self._answered:
+            self._author.end()
+            self._committer.end()
 
     def answer(self) -> Person:
         """Return the person; raises NoIdentity."""
         author, committer = self._author.finish(), self._committer.finish()
+        self._answered = True
         if author.returncode or committer.returncode:
             raise NoIdentity(
                 "git does not know in whose name to commit",
@@ -111,10 +125,11 @@ class AskedPerson:
             )
         return Person(author=author.stdout.strip(), committer=committer.stdout.strip())
 
-    def drop(self) -> None:
-        """Stop asking."""
-        self._author.end()
-        self._committer.end()
+
+def person_who_commits(git: Git, repository: Repository) -> Person:
+    """Ask git who commits; raises NoIdentity."""
+    with AskedPerson(git, repository) as asked:
+        return asked.answer()
 
 
 def read_commits(bench: Bench, shas: Sequence[Sha]) -> list[RawCommit]:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git.durable import read_small
+from siding.files.regular import read_small
 from siding.git.errors import NotARepository
 
 _HASH_SIZES = {"sha1": 40, "sha256": 64}

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git.durable import read_small
+from siding.files.regular import read_small
 
 # What of a git directory decides what git does next, apart from refs and configuration.
 _STEERING = (

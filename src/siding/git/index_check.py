@@ -9,6 +9,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from siding.hashing import new_digest
+
 _EXTENDED, _NAME_MASK, _STAGE = 0x4000, 0x0FFF, 0x3000
 _FILES = frozenset({0o100644, 0o100755, 0o120000})
 _GITLINK = 0o160000
@@ -50,12 +52,11 @@ def check_index(data: bytes, hash_bytes: int) -> UsableIndex:
     end = entries[-1].end if entries else 12
     if end > len(data) - hash_bytes or data[end : end + 4] in (b"link", b"sdir"):
         raise BadIndex("a part of it lies elsewhere")
-    import hashlib  # OpenSSL takes milliseconds to load, and most runs stage nothing
-
-    digest = hashlib.sha1 if hash_bytes == 20 else hashlib.sha256
     kept = data[:end]
+    digest = new_digest("sha1" if hash_bytes == 20 else "sha256", end)
+    digest.update(kept)
     blobs = frozenset(entry.sha for entry in entries if entry.mode != _GITLINK)
-    return UsableIndex(data=kept + digest(kept).digest(), blobs=blobs)
+    return UsableIndex(data=kept + digest.digest(), blobs=blobs)
 
 
 def _entries(data: bytes, version: int, count: int, hash_bytes: int) -> Iterator[_Entry]:

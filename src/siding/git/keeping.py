@@ -10,7 +10,9 @@ import os
 import re
 from pathlib import Path
 
-from siding.git import durable, refs
+from siding.files.durable import flush, flush_dir
+from siding.files.regular import read_small
+from siding.git import refs
 from siding.git.command import Place
 from siding.git.errors import GitError
 from siding.git.packs import give_pack
@@ -43,11 +45,11 @@ def keep_private(repository: Repository, git_dir: Path, base: Sha, target: Path)
             stdout=fd,
             stdin=request.encode("ascii"),
         )
-        os.fsync(fd)
+        flush(fd)
     finally:
         os.close(fd)
     temporary.rename(target)
-    durable.sync_directory(target.parent)
+    flush_dir(target.parent)
     return True
 
 
@@ -101,7 +103,7 @@ def _needed(repository: Repository, git_dir: Path, base: Sha) -> list[Sha]:
 
 def _commits_of_log(git_dir: Path) -> list[Sha]:
     """Return the commits HEAD came to, oldest first."""
-    data = durable.read_small(git_dir / "logs" / "HEAD", _REFLOG_READ) or b""
+    data = read_small(git_dir / "logs" / "HEAD", _REFLOG_READ) or b""
     return [Sha(sha.decode("ascii")) for sha in _COMMIT.findall(data) if sha.strip(b"0")]
 
 

@@ -19,8 +19,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.files.regular import read_small
 from siding.git.cache_file import as_bytes, as_text, keep, load
-from siding.git.durable import read_small
 from siding.git.index_file import read_times
 from siding.git.modes import Modes, Usual
 from siding.git.paths import is_under, join, parents

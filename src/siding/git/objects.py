@@ -7,13 +7,13 @@ and the order in which they reach the disk is ours to keep.
 import os
 import zlib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from siding.git import durable
+from siding.files.durable import flush_dir, make_dirs, write_and_rename
+from siding.files.regular import read_small
 from siding.git.command import EMAIL, IDENTITY
+from siding.hashing import new_digest
 from siding.ids import Sha
-
-_SMALL = 1 << 20  # bytes
 
 
 class Commit(NamedTuple):
@@ -32,21 +32,6 @@ def object_id(kind: str, body: bytes, object_format: str) -> Sha:
     return Sha(digest.hexdigest())
 
 
-def new_digest(object_format: str, size: int) -> Any:
-    """Return a digest as `hashlib` has it, for `size` bytes: `hashlib` loads OpenSSL, which takes
-    longer than Python's own code does for a few files."""
-    if object_format == "sha1" and size <= _SMALL:
-        try:
-            import _sha1  # type: ignore[import-not-found]
-        except ImportError:
-            pass
-        else:
-            return _sha1.sha1()
-    import hashlib
-
-    return hashlib.new(object_format, usedforsecurity=False)
-
-
 def loose_path(objects: Path, sha: str) -> Path:
     """Return where the object lies when it is loose."""
     return objects / sha[:2] / sha[2:]
@@ -57,18 +42,18 @@ def write_object(objects: Path, kind: str, body: bytes, object_format: str) -> S
     sha = object_id(kind, body, object_format)
     path = loose_path(objects, sha)
     if not path.parent.is_dir():
-        durable.make_directories(path.parent)
+        make_dirs(path.parent)
     if not path.exists():
         data = zlib.compress(f"{kind} {len(body)}\0".encode("ascii") + body, 1)
         temporary = path.parent / f"tmp_obj_{os.getpid()}_{sha[:12]}"  # a name that git prunes
-        durable.write_and_rename(temporary, path, data, mode=0o444)
-    durable.sync_directory(path.parent)
+        write_and_rename(temporary, path, data, mode=0o444)
+    flush_dir(path.parent)
     return sha
 
 
 def read_loose(objects: Path, sha: str, kind: str) -> bytes | None:
     """Return the body of a loose object; None when it is not loose or not what it should be."""
-    data = durable.read_small(loose_path(objects, sha), 64 << 20)
+    data = read_small(loose_path(objects, sha), 64 << 20)
     if data is None:
         return None
     try:
@@ -83,7 +68,7 @@ def read_loose_blob(objects: Path, sha: str, limit: int) -> bytes | None:
 
     No more than that is unpacked, whatever the file says of itself.
     """
-    data = durable.read_small(loose_path(objects, sha), limit + 1024)
+    data = read_small(loose_path(objects, sha), limit + 1024)
     if data is None:
         return None
     unpack = zlib.decompressobj()
@@ -97,9 +82,7 @@ def read_loose_blob(objects: Path, sha: str, limit: int) -> bytes | None:
 
 def is_whole(objects: Path, sha: str, object_format: str) -> bool:
     """Tell whether a loose object inflates to what its name says. In bounded memory."""
-    import hashlib
-
-    digest, inflate = hashlib.new(object_format, usedforsecurity=False), zlib.decompressobj()
+    digest, inflate = new_digest(object_format, None), zlib.decompressobj()
     try:
         with loose_path(objects, sha).open("rb") as file:
             while part := file.read(1 << 20):

@@ -8,11 +8,11 @@ import os
 import stat
 from collections.abc import Collection, Iterator
 
-from siding.git.objects import new_digest
 from siding.git.paths import join, parents
 from siding.git.restore import Restoration
 from siding.git.roots import WorktreeRoot
 from siding.git.staging import NOTHING, SYMLINK
+from siding.hashing import new_digest
 
 _SLACK_NS = 20_000_000  # a file's times come from a clock that ticks every 4 to 10 ms
 
@@ -126,7 +126,7 @@ def blob_at(full: bytes, object_format: str, mode: str) -> str | None:
         digest = new_digest(object_format, len(data))
         digest.update(b"blob %d\0" % len(data))
         digest.update(data)
-        return str(digest.hexdigest())
+        return digest.hexdigest()
     if not stat.S_ISREG(found.st_mode) or mode == SYMLINK:
         return None
     fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -138,4 +138,4 @@ def blob_at(full: bytes, object_format: str, mode: str) -> str | None:
             digest.update(block)
     finally:
         os.close(fd)
-    return str(digest.hexdigest())
+    return digest.hexdigest()

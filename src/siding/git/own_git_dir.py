@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git.durable import read_small
+from siding.files.regular import read_small
 from siding.git.fingerprint import Mark, mark_of
 
 # Of this worktree alone: its settings, which repository it belongs to, what it leaves out.

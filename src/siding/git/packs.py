@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from siding.git import durable
+from siding.files.durable import flush, flush_dir, make_dirs, write_all
 from siding.git.command import Place
 from siding.git.repository import Repository
 
@@ -24,7 +24,7 @@ def give_pack(repository: Repository, pack: Path, *, doing: str, strict: bool = 
         doing=doing,
     )
     target = repository.paths.objects / "pack"
-    durable.make_directories(target)
+    make_dirs(target)
     name = f"pack-{os.urandom(20).hex()}"
     for source, suffix in ((pack, ".pack"), (index, ".idx")):
         partial = target / f"tmp_{name}{suffix}"  # git prunes files of this name
@@ -35,7 +35,7 @@ def give_pack(repository: Repository, pack: Path, *, doing: str, strict: bool = 
             partial.unlink(missing_ok=True)
             raise
     index.unlink()
-    durable.sync_directory(target)
+    flush_dir(target)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -43,7 +43,7 @@ def _copy(source: Path, target: Path) -> None:
     try:
         with source.open("rb") as file:
             while block := file.read(1 << 20):
-                durable.write_all(fd, block)
-        os.fsync(fd)
+                write_all(fd, block)
+        flush(fd)
     finally:
         os.close(fd)

@@ -1,5 +1,7 @@
 """Names of files as git gives them: any bytes but NUL, relative to a worktree's root."""
 
+from collections.abc import Sequence
+
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 _UNESCAPES = {letter: code for code, letter in _ESCAPES.items()}
 
@@ -53,6 +55,11 @@ def join(root: bytes, path: bytes) -> bytes:
 def is_under(path: bytes, directory: bytes) -> bool:
     """Tell whether the path is the directory or lies in it; the root (``b""``) holds all."""
     return not directory or path == directory or path.startswith(directory + b"/")
+
+
+def is_selected(path: bytes, selected: Sequence[bytes]) -> bool:
+    """Tell whether the path is, or lies in, one of those a person named; no name selects all."""
+    return not selected or any(is_under(path, each) for each in selected)
 
 
 def parents(path: bytes) -> list[bytes]:

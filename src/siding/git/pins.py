@@ -4,7 +4,8 @@ One ref per base commit, `refs/siding/base/<sha>`. It points at a commit of the 
 `git log --all` shows nothing new by it, and a mirror push carries none of our snapshots.
 """
 
-from siding.git import durable, refs
+from siding.files.durable import make_dirs, replace_by_lock
+from siding.git import refs
 from siding.git.command import Git, Place
 from siding.git.discovery import RepositoryPaths
 from siding.git.errors import UnknownRevision
@@ -25,9 +26,9 @@ def pin(git: Git, repository: RepositoryPaths, sha: Sha) -> None:
         git.run(place, ["update-ref", name, sha], doing=f"keeping commit {sha}")
         return
     path = repository.common_dir / name
-    durable.make_directories(path.parent)
+    make_dirs(path.parent)
     # The name says what the ref holds: two writers write the same, and git packs it as any other.
-    durable.replace_file(path, sha.encode("ascii") + b"\n", mode=0o644)
+    replace_by_lock(path, sha.encode("ascii") + b"\n", mode=0o644)
 
 
 def unpin(git: Git, repository: RepositoryPaths, sha: Sha) -> None:

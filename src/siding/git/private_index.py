@@ -9,7 +9,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from siding.git import durable, objects
+from siding.files.regular import read_small
+from siding.git import objects
 from siding.git.changes import Plan
 from siding.git.command import Place, output_of
 from siding.git.coverage import Skipped
@@ -43,7 +44,7 @@ class PrivateIndex:
         self.task = task
         self.root = os.fsencode(root)
         self.keep_fds = keep_fds
-        self.sparse = bool(durable.read_small(task.sparse, 100))
+        self.sparse = bool(read_small(task.sparse, 100))
         self._work_tree = root
 
     def place(self, **more: object) -> Place:
@@ -98,7 +99,7 @@ class PrivateIndex:
 
     def gitlinks(self) -> dict[bytes, str]:
         """Return the entries that stand for submodules, with the commit each names."""
-        data = durable.read_small(self.task.index_file, _INDEX_LIMIT) or b""
+        data = read_small(self.task.index_file, _INDEX_LIMIT) or b""
         return read_gitlinks(data, self.store.repository.hash_size // 2)
 
     def open_nested(self, opening: Mapping[bytes, str]) -> None:

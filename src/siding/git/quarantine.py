@@ -19,7 +19,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable, refs
+from siding.files.durable import flush_dir, make_dirs, replace_by_lock
+from siding.files.regular import read_small
+from siding.git import refs
 from siding.git.discovery import read_settings
 from siding.git.errors import GitError
 from siding.git.quarantine_objects import discard, open_up
@@ -85,7 +87,7 @@ def prepare(
 def leftover(root: Path) -> Prepared | None:
     """Return the quarantine of a run that was cut off, to be taken over."""
     try:
-        told = json.loads(durable.read_small(root / _STATE, 1 << 24) or b"null")
+        told = json.loads(read_small(root / _STATE, 1 << 24) or b"null")
         if told is None:
             return None
         place = told.pop("place", None)
@@ -114,20 +116,20 @@ def set_aside(root: Path, why: list[str]) -> Path:
     while os.path.lexists(root / REFUSED / f"{number:04d}"):
         number += 1
     kept = root / REFUSED / f"{number:04d}"
-    durable.make_directories(kept)
+    make_dirs(kept)
     (kept / WHY).write_text("".join(f"{line}\n" for line in why), encoding="utf-8")
     for name in ("objects", "taken", "heads", "worktree", _STATE):
         open_up(root / name)
         if os.path.lexists(root / name):
             (root / name).rename(kept / name)
-    durable.sync_directory(root)
+    flush_dir(root)
     return kept
 
 
 def read_bookmarks(root: Path) -> dict[str, str]:
     """Return the branches that only the sandboxed runs of this task see, by name."""
     try:
-        found = json.loads(durable.read_small(root / _BOOKMARKS) or b"{}")
+        found = json.loads(read_small(root / _BOOKMARKS) or b"{}")
         return {str(name): str(sha) for name, sha in found.items()}
     except (ValueError, AttributeError):
         return {}
@@ -135,7 +137,7 @@ def read_bookmarks(root: Path) -> dict[str, str]:
 
 def write_bookmarks(root: Path, names: dict[str, str]) -> None:
     if names != read_bookmarks(root):
-        durable.replace_file(root / _BOOKMARKS, json.dumps(names).encode())
+        replace_by_lock(root / _BOOKMARKS, json.dumps(names).encode())
 
 
 def read_branches(root: Path) -> dict[str, str]:
@@ -146,7 +148,7 @@ def read_branches(root: Path) -> dict[str, str]:
         for name in names:
             path = Path(directory, name)
             branch = str(path.relative_to(root))
-            sha = refs.as_sha((durable.read_small(path, 4096) or b"").strip())
+            sha = refs.as_sha((read_small(path, 4096) or b"").strip())
             if sha is None or len(found) >= _MOST_BRANCHES:
                 continue
             try:
@@ -158,17 +160,17 @@ def read_branches(root: Path) -> dict[str, str]:
 
 def _made(root: Path) -> list[str]:
     """Return the branches that runs of this task made."""
-    return os.fsdecode(durable.read_small(root / _MADE) or b"").splitlines()
+    return os.fsdecode(read_small(root / _MADE) or b"").splitlines()
 
 
 def remember_branch(root: Path, name: str) -> None:
     names = "".join(f"{each}\n" for each in sorted({*_made(root), name}))
-    durable.replace_file(root / _MADE, os.fsencode(names))
+    replace_by_lock(root / _MADE, os.fsencode(names))
 
 
 def borrowed_from(objects: Path) -> list[str]:
     """Return the object directories that a repository borrows from (alternates), absolute."""
-    data = durable.read_small(objects / "info" / "alternates", 1 << 16) or b""
+    data = read_small(objects / "info" / "alternates", 1 << 16) or b""
     lines = (os.fsdecode(line) for line in data.splitlines())
     named = [line for line in lines if line and not line.startswith(("#", '"'))]
     return [os.path.normpath(os.path.join(objects, line)) for line in named]

@@ -16,7 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable, refs
+from siding.files.durable import flush, flush_dir, write_all, write_and_rename
+from siding.files.regular import read_small
+from siding.git import refs
 from siding.git.applying_checkout import (
     CheckoutPlace,
     discard_index,
@@ -30,7 +32,7 @@ from siding.git.errors import GitError
 from siding.git.index_check import BadIndex, UsableIndex, check_index
 from siding.git.quarantine_objects import discard, open_up
 from siding.git.repository import Repository
-from siding.process.sha256 import sha256_hex
+from siding.hashing import sha256_hex
 
 LARGEST_INDEX = 1 << 30
 _LARGEST_LOG = 64 << 20
@@ -111,7 +113,7 @@ def state_of(git_dir: Path) -> Before:
     """Return what a workspace's git directory is like now."""
     return Before(
         git_dir=str(git_dir),
-        head=_text(durable.read_small(git_dir / "HEAD", 4096)),
+        head=_text(read_small(git_dir / "HEAD", 4096)),
         index_digest=_digest(git_dir / "index"),
         log=len(_read_log(git_dir)),
         token=os.urandom(8).hex(),
@@ -120,7 +122,7 @@ def state_of(git_dir: Path) -> Before:
 
 def left_in(copy: Path, before: Before, hash_bytes: int) -> Left:
     """Return what the run left in its copy."""
-    head = _text(durable.read_small(copy / "HEAD", 4096))
+    head = _text(read_small(copy / "HEAD", 4096))
     index, bad = None, ""
     if _digest(copy / "index") != before.index_digest:
         try:
@@ -139,7 +141,7 @@ def left_in(copy: Path, before: Before, hash_bytes: int) -> Left:
 
 def read_index(git_dir: Path, hash_bytes: int) -> UsableIndex:
     """Return the index of a git directory; raises BadIndex."""
-    return check_index(durable.read_small(git_dir / "index", LARGEST_INDEX) or b"", hash_bytes)
+    return check_index(read_small(git_dir / "index", LARGEST_INDEX) or b"", hash_bytes)
 
 
 def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
@@ -155,7 +157,7 @@ def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
         for name in sorted(_names(copy) - _names(git_dir))
         if not _ORDINARY.fullmatch(name) and not _GOES_ON.fullmatch(name)
     ]
-    if _SETTINGS in odd and not durable.read_small(copy / _SETTINGS):
+    if _SETTINGS in odd and not read_small(copy / _SETTINGS):
         odd.remove(_SETTINGS)  # we made it, to keep the run from it
     if odd:
         shown = ", ".join(repr(name) for name in odd[:10]) + (", ..." if len(odd) > 10 else "")
@@ -166,14 +168,14 @@ def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
 def put_head(before: Before, head: str) -> bool:
     """Make HEAD what the run left, durably; False when somebody else changed it meanwhile."""
     git_dir = Path(before.git_dir)
-    current = _text(durable.read_small(git_dir / "HEAD", 4096))
+    current = _text(read_small(git_dir / "HEAD", 4096))
     if current == head:
         return True
     if current != before.head:
         return False
     made = git_dir / f"siding-head-{before.token}"
-    durable.write_and_rename(made, git_dir / "HEAD", _bytes(head) + b"\n", mode=0o644)
-    durable.sync_directory(git_dir)
+    write_and_rename(made, git_dir / "HEAD", _bytes(head) + b"\n", mode=0o644)
+    flush_dir(git_dir)
     return True
 
 
@@ -192,7 +194,7 @@ def put_index(before: Before, data: bytes, *, mtime_ns: int | None = None) -> bo
     lock = take_lock(place, before.token)
     try:
         made = private_index(place, before.token)
-        durable.write_and_rename(made.with_suffix(".new"), made, data, mode=0o644)
+        write_and_rename(made.with_suffix(".new"), made, data, mode=0o644)
         if mtime_ns is not None:
             os.utime(made, ns=(mtime_ns, mtime_ns))
         put_in_place(place, made)
@@ -230,8 +232,8 @@ def put_log(before: Before, lines: Iterable[bytes]) -> None:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(git_dir / "logs" / "HEAD", flags, 0o644)
     try:
-        durable.write_all(fd, data)
-        os.fsync(fd)
+        write_all(fd, data)
+        flush(fd)
     finally:
         os.close(fd)
 
@@ -307,7 +309,7 @@ def _copy_tree(source: Path, target: Path, *, only: re.Pattern[str] | None = Non
 
 
 def _carried(root: Path) -> str:
-    return _text(durable.read_small(root / _CARRIED, 8192))
+    return _text(read_small(root / _CARRIED, 8192))
 
 
 def _unfinished(directory: Path) -> frozenset[str]:
@@ -329,7 +331,7 @@ def _objects_of_operation(copy: Path) -> Iterator[str]:
         top = copy / name
         files = sorted(top.iterdir()) if is_directory(top) else [top]
         for file in files[:50]:
-            for found in _SHA.findall(durable.read_small(file, 1 << 16) or b"")[:50]:
+            for found in _SHA.findall(read_small(file, 1 << 16) or b"")[:50]:
                 yield found.decode("ascii")
 
 
@@ -352,11 +354,11 @@ def _new_lines(copy: Path, before: Before) -> tuple[bytes, ...]:
 
 
 def _read_log(git_dir: Path) -> bytes:
-    return durable.read_small(git_dir / "logs" / "HEAD", _LARGEST_LOG) or b""
+    return read_small(git_dir / "logs" / "HEAD", _LARGEST_LOG) or b""
 
 
 def _digest(path: Path) -> str:
-    data = durable.read_small(path, LARGEST_INDEX)
+    data = read_small(path, LARGEST_INDEX)
     return "" if data is None else sha256_hex(data)
 
 

@@ -7,7 +7,7 @@ then ``git gc`` fails for the whole repository. Both are mended here; what they 
 import shutil
 from pathlib import Path
 
-from siding.git import durable
+from siding.files.durable import flush_dir, make_dirs, write_and_rename
 from siding.git.discovery import read_settings
 from siding.git.index_check import BadIndex
 from siding.git.quarantine_objects import absent
@@ -51,7 +51,7 @@ def repair(repository: Repository, git_dir: Path, kept: Path) -> tuple[str, ...]
     lacking = Lacking(repository, git_dir)
     done = []
     if lacking:
-        durable.make_directories(kept)
+        make_dirs(kept)
     if lacking.blobs:
         shutil.copyfile(git_dir / "index", kept / "index")
         before = state_of(git_dir)
@@ -63,7 +63,8 @@ def repair(repository: Repository, git_dir: Path, kept: Path) -> tuple[str, ...]
         lines = read_log_lines(git_dir)
         good = [line for line in lines if not lacking.commits.intersection(named_by(line))]
         made = log.with_name(f"siding-log-{state_of(git_dir).token}")
-        durable.write_and_rename(made, log, b"".join(good), mode=0o644)
+        write_and_rename(made, log, b"".join(good), mode=0o644)
+        flush_dir(log.parent)
         left_out = len(lines) - len(good)
         done.append(f"{left_out} lines of HEAD's log name commits that are nowhere: left out")
     return tuple(done)

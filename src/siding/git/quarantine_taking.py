@@ -9,7 +9,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable, refs
+from siding.files.durable import flush_dir
+from siding.files.regular import read_small
+from siding.git import refs
 from siding.git.applying_checkout import IndexLocked
 from siding.git.command import Place
 from siding.git.quarantine import (
@@ -250,7 +252,7 @@ def _update(repository: Repository, name: str, new: str, old: str | None) -> boo
             ["update-ref", "-m", _LOG, ref, new, old or "0" * len(new)],
         )
         if done.returncode == 0:
-            durable.sync_directory((repository.paths.common_dir / ref).parent)
+            flush_dir((repository.paths.common_dir / ref).parent)
             return True
         if not _sweep_lock(repository.paths.common_dir / f"{ref}.lock", new):
             break
@@ -262,7 +264,7 @@ def _sweep_lock(lock: Path, new: str) -> bool:
 
     One of a git that is alive would be gone, or another file, a moment later.
     """
-    data = durable.read_small(lock, 200)
+    data = read_small(lock, 200)
     if data is None or not new.startswith(data.strip().decode("ascii", "replace")):
         return False
     before = lock.stat()

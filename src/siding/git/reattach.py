@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from siding.git import durable
+from siding.files.durable import make_dirs, replace_by_lock
 from siding.git.command import Place
 from siding.git.repository import Repository
 from siding.git.worktrees import admin_dir, git_dir_of, repair_links
@@ -27,10 +27,10 @@ def reattach(repository: Repository, path: Path, git_dir: Path, branch: str, bas
     if (git_dir / "HEAD").is_file():
         repair_links(path, git_dir, common)
         return "mended the links between git and the workspace"
-    durable.make_directories(git_dir)
+    make_dirs(git_dir)
     tip = repository.branch(branch)
     head = f"ref: refs/heads/{branch}\n" if tip is not None else f"{base}\n"
-    durable.replace_file(git_dir / "commondir", b"../..\n", mode=0o644)
+    replace_by_lock(git_dir / "commondir", b"../..\n", mode=0o644)
     # HEAD comes last: without it nobody takes the directory for git's record of a worktree, so a
     # lock that is here is what was left of an earlier attempt.
     (git_dir / "index.lock").unlink(missing_ok=True)
@@ -39,6 +39,6 @@ def reattach(repository: Repository, path: Path, git_dir: Path, branch: str, bas
         ["read-tree", tip or base],
         doing="making the index of the workspace again",
     )
-    durable.replace_file(git_dir / "HEAD", head.encode(), mode=0o644)
+    replace_by_lock(git_dir / "HEAD", head.encode(), mode=0o644)
     repair_links(path, git_dir, common)
     return "made git's record of the workspace again"

@@ -10,7 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable
+from siding.files.durable import flush_dir, make_dirs, replace_by_lock
+from siding.files.regular import read_small
 from siding.git.errors import GitError
 from siding.ids import Sha
 
@@ -34,7 +35,7 @@ class Head(NamedTuple):
 
 def read_head(git_dir: Path, common_dir: Path) -> Head | None:
     """Return what HEAD says; None when it cannot be read as files."""
-    data = durable.read_small(git_dir / "HEAD", 4096)
+    data = read_small(git_dir / "HEAD", 4096)
     if data is None:
         return None
     text = data.strip()
@@ -52,7 +53,7 @@ def read_head(git_dir: Path, common_dir: Path) -> Head | None:
 def read_ref(common_dir: Path, name: str) -> Sha | None:
     """Return the object id that a ref holds, None when there is no such ref."""
     for _ in range(5):  # a ref may point at a ref, and so on; git stops at five as well
-        data = durable.read_small(common_dir / name, 4096)
+        data = read_small(common_dir / name, 4096)
         if data is None:
             return _read_packed(common_dir, name)
         if data.startswith(b"ref:"):
@@ -65,8 +66,9 @@ def read_ref(common_dir: Path, name: str) -> Sha | None:
 def write_ref(common_dir: Path, name: str, sha: str) -> None:
     """Make the ref hold `sha`, durably. The caller's lock makes it the only writer of this ref."""
     path = common_dir / name
-    durable.make_directories(path.parent)
-    durable.replace_file(path, sha.encode("ascii") + b"\n", mode=0o644)
+    if not path.parent.is_dir():  # every snapshot comes here
+        make_dirs(path.parent)
+    replace_by_lock(path, sha.encode("ascii") + b"\n", mode=0o644)
 
 
 def delete_ref(common_dir: Path, name: str) -> None:
@@ -75,7 +77,7 @@ def delete_ref(common_dir: Path, name: str) -> None:
     path.with_name(path.name + ".lock").unlink(missing_ok=True)
     if path.exists():
         path.unlink()
-        durable.sync_directory(path.parent)
+        flush_dir(path.parent)
 
 
 def as_sha(text: bytes) -> Sha | None:
@@ -106,7 +108,7 @@ def check_ref_part(name: str) -> str:
 
 
 def _read_packed(common_dir: Path, name: str) -> Sha | None:
-    data = durable.read_small(common_dir / "packed-refs", _PACKED_LIMIT)
+    data = read_small(common_dir / "packed-refs", _PACKED_LIMIT)
     if data is None:
         return None
     at = data.find(b" " + os.fsencode(name) + b"\n")

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from siding.git.modes import ModeChange, Modes
 from siding.git.patches import Change
-from siding.git.paths import is_under, parents
+from siding.git.paths import is_selected, is_under, parents
 from siding.git.roots import WorktreeRoot, check_root
 from siding.git.staging import GITLINK, NOTHING, Staged
 from siding.git.treewalk import Tree
@@ -85,7 +85,7 @@ def plan_restoration(
     deletes: list[Change] = []
     left: list[Left] = []
     for change in sorted(changes, key=lambda each: each.path):
-        if not _wanted(change.path, paths):
+        if not is_selected(change.path, paths):
             continue
         if GITLINK in (change.old_mode, change.new_mode):
             left.append(Left(path=change.path, why=Why.REPOSITORY))
@@ -97,13 +97,13 @@ def plan_restoration(
             left.append(Left(path=change.path, why=Why.IGNORED))
         else:
             deletes.append(change)
-    empty = [path for path in directories if _wanted(path, paths)]
-    empty += [c.path for c in changes if c.new_mode == GITLINK and _wanted(c.path, paths)]
+    empty = [path for path in directories if is_selected(path, paths)]
+    empty += [c.path for c in changes if c.new_mode == GITLINK and is_selected(c.path, paths)]
     done = {*(change.path for change in writes), *(each.path for each in left)}
     chmods = [
         each
         for each in mode_changes
-        if _wanted(each.path, paths)
+        if is_selected(each.path, paths)
         and each.path not in done
         and (each.is_directory or each.path not in untouchable)
     ]
@@ -225,10 +225,6 @@ def _set_modes(tree: Tree, plan: Restoration) -> None:
             changed.append(path)
     tree.unlocked.clear()
     tree.flush_modes(changed)
-
-
-def _wanted(path: bytes, paths: Sequence[bytes]) -> bool:
-    return not paths or any(is_under(path, wanted) for wanted in paths)
 
 
 def _delete(tree: Tree, paths: Sequence[bytes], keep: Collection[bytes]) -> set[bytes]:

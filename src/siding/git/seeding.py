@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable, objects, refs
+from siding.files.durable import flush_dir, make_dirs, write_and_rename
+from siding.files.regular import read_small
+from siding.git import objects, refs
 from siding.git.command import Place
 from siding.git.index_file import read_facts
 from siding.git.paths import join
@@ -53,22 +55,22 @@ def add_task(store: SnapshotStore, seed: Seed, *, keep_fds: Sequence[int] = ()) 
     task = store.task(seed.task_id)
     if (tip := store.tip(seed.task_id)) is not None:
         return tip
-    durable.make_directories(task.path)
+    make_dirs(task.path)
     for name, data in (
         ("commondir", b"../..\n"),
         ("HEAD", f"ref: {task.ref}\n".encode()),
         ("base", f"{seed.base}\n".encode()),
         ("excludes", seed.excludes),
     ):
-        durable.write_and_rename(task.path / (name + ".lock"), task.path / name, data)
+        write_and_rename(task.path / (name + ".lock"), task.path / name, data)
     tree = _tree_of(store, seed.base)
     make_index(store, task, seed, keep_fds=keep_fds)
     commit = objects.Commit(tree=tree, parents=(seed.base,), message=seed.message)
     body = objects.commit_body(commit, at=seed.at)
     object_format = store.repository.object_format
     tip = objects.write_object(store.objects, "commit", body, object_format)
-    durable.sync_directory(store.objects)
-    durable.sync_directory(task.path)
+    flush_dir(store.objects)
+    flush_dir(task.path)
     refs.write_ref(store.root, task.ref, tip)
     return tip
 
@@ -186,7 +188,7 @@ def _user_attributes(store: SnapshotStore) -> bytes:
     path = store.repository.common_dir / "info" / "attributes"
     if not os.path.lexists(path):
         return b""
-    data = durable.read_small(path)
+    data = read_small(path)
     return b"filter" if data is None else data  # cannot be read: take the safe way
 
 
@@ -200,11 +202,11 @@ def _tree_of(store: SnapshotStore, commit: Sha) -> Sha:
 
 
 def _note(path: Path, data: bytes) -> None:
-    durable.write_and_rename(path.with_name(path.name + ".lock"), path, data)
+    write_and_rename(path.with_name(path.name + ".lock"), path, data)
 
 
 def _read(path: Path) -> bytes:
-    data = durable.read_small(path, _INDEX_LIMIT)
+    data = read_small(path, _INDEX_LIMIT)
     if data is None:
         raise FileNotFoundError(path)
     return data

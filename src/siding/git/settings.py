@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable
+from siding.files.regular import read_small
 from siding.git.command import Git, find_program
 from siding.git.discovery import RepositoryPaths
 from siding.process import capture
@@ -63,7 +63,7 @@ def load_settings(git: Git, repository: RepositoryPaths) -> UserSettings:
     if excludes is not None:
         settings.append(f"core.excludesFile={excludes}")
     patterns = [
-        durable.read_small(path) or b""
+        read_small(path) or b""
         for path in (excludes, repository.common_dir / "info" / "exclude")
         if path is not None
     ]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from siding.files import durable
 from siding.git.errors import GitError
 from siding.git.modes import Modes
 from siding.git.patches import Change
@@ -127,12 +128,10 @@ def _write_entry(
         while size:
             block = _exactly(source, min(size, _BLOCK))
             size -= len(block)
-            view = memoryview(block)
-            while view:
-                view = view[os.write(fd, view) :]
+            durable.write_all(fd, block)
         os.fchmod(fd, _as_replaced(tree, fd, change) if mode is None else mode)
         if flush:
-            os.fsync(fd)
+            durable.flush(fd)
     finally:
         os.close(fd)
 

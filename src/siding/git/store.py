@@ -27,7 +27,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable, objects, refs
+from siding.files.durable import flush_dir, make_dirs, replace_by_lock
+from siding.files.regular import read_small
+from siding.git import objects, refs
 from siding.git.command import Git, Place
 from siding.git.discovery import RepositoryPaths
 from siding.git.errors import SnapshotDamaged, said_by
@@ -120,14 +122,14 @@ class SnapshotStore:
     def repair(self) -> None:
         """Make whatever a store consists of besides objects and refs; removes nothing."""
         for name in ("objects/pack", "objects/info", "refs/tasks", "info", "tasks"):
-            durable.make_directories(self.root / name)
-        durable.replace_file(self.root / "info" / "attributes", _ATTRIBUTES)
-        durable.replace_file(self.root / "HEAD", b"ref: refs/heads/none\n")
+            make_dirs(self.root / name)
+        replace_by_lock(self.root / "info" / "attributes", _ATTRIBUTES)
+        replace_by_lock(self.root / "HEAD", b"ref: refs/heads/none\n")
         sha256 = self.repository.object_format == "sha256"
         config = _CONFIG.format(version=1 if sha256 else 0)
         if sha256:
             config += "[extensions]\n\tobjectformat = sha256\n"
-        durable.replace_file(self.root / "config", config.encode("ascii"))  # last: now it is whole
+        replace_by_lock(self.root / "config", config.encode("ascii"))  # last: now it is whole
 
     def task(self, task_id: TaskId) -> TaskDirectory:
         """Return where a task is kept, whether it is there or not."""
@@ -146,7 +148,7 @@ class SnapshotStore:
 
     def base(self, task_id: TaskId) -> Sha:
         """Return the commit that the task's snapshots are relative to."""
-        data = durable.read_small(self.task(task_id).base, 200)
+        data = read_small(self.task(task_id).base, 200)
         sha = refs.as_sha(data.strip()) if data else None
         if sha is None:
             raise SnapshotDamaged(f"the base commit of task {task_id!r} is not recorded")
@@ -250,7 +252,7 @@ class SnapshotStore:
             ["repack", "-d", f"--geometric={factor}", "-q"],
             doing="joining the packs of the snapshot store",
         )
-        durable.sync_directory(self.objects / "pack")
+        flush_dir(self.objects / "pack")
 
     def verify(self, task_id: TaskId, *, contents: bool = False) -> int:
         """Check that a task's snapshots are whole; returns how many there are.
@@ -297,10 +299,10 @@ class SnapshotStore:
             if known and not objects.is_whole(self.objects, sha, self.repository.object_format):
                 moved.append(path)
         for path in moved:
-            durable.make_directories(aside)
+            make_dirs(aside)
             path.rename(aside / f"{path.parent.name}-{path.name}")
         if moved:
-            durable.sync_directory(aside)
+            flush_dir(aside)
         return [path.name for path in moved]
 
     def _check_contents(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git.durable import read_small
+from siding.files.regular import read_small
 from siding.git.index_file import entry_count
 from siding.git.store import SnapshotStore, TaskDirectory
 from siding.process.capture import Running

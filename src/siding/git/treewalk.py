@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from siding.files.durable import flush, flush_names
 from siding.git.paths import is_under
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -74,7 +75,7 @@ class Tree:
         above, name = os.path.split(path)
         parent = self.make(above)
         os.mkdir(name, self._new, dir_fd=parent)
-        os.fsync(parent)
+        flush_names(parent)
         self.made.append(path)
         return self.open(path)
 
@@ -140,7 +141,7 @@ class Tree:
         """Flush the names in these directories; one that is gone is fine."""
         for path in sorted(directories):
             try:
-                os.fsync(self.open(path))
+                flush_names(self.open(path))
             except (FileNotFoundError, NotADirectoryError):
                 continue
 
@@ -156,7 +157,7 @@ class Tree:
             except OSError:
                 continue
             try:
-                os.fsync(fd)
+                flush(fd)
             finally:
                 os.close(fd)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-from siding.git import durable
+from siding.files.regular import read_small
 from siding.git.applying_checkout import CheckoutPlace
 from siding.git.command import Git, Place
 from siding.git.paths import quote_path
@@ -76,6 +76,6 @@ def _command_under_way(git_dir: Path) -> str | None:
     if there("REVERT_HEAD"):
         return "revert"
     if there("sequencer"):  # between two commits of a row of them
-        todo = durable.read_small(git_dir / "sequencer" / "todo", 4096) or b""
+        todo = read_small(git_dir / "sequencer" / "todo", 4096) or b""
         return "revert" if todo.startswith(b"revert") else "cherry-pick"
     return "bisect" if there("BISECT_START", "BISECT_LOG") else None

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git import durable, refs
+from siding.files.durable import flush_dir, flush_file, flush_tree, make_dirs, replace_by_lock
+from siding.files.regular import read_small
+from siding.git import refs
 from siding.git.command import EMAIL, IDENTITY, Place, output_of
 from siding.git.discovery import read_git_file
 from siding.git.errors import BranchExists, BranchInUse, CommandFailed, GitError
@@ -113,8 +115,8 @@ def worktrees(repository: Repository) -> list[WorktreeInfo]:
     names = sorted(os.listdir(linked)) if linked.is_dir() else []
     for name in names:
         git_dir = linked / name
-        pointer = durable.read_small(git_dir / "gitdir", 8192)
-        locked = durable.read_small(git_dir / "locked", 8192)
+        pointer = read_small(git_dir / "gitdir", 8192)
+        locked = read_small(git_dir / "locked", 8192)
         if pointer and b"\0" in pointer:  # a power cut kept its size and lost its bytes
             pointer = None
         place = os.fsdecode(pointer.strip(b"\r\n")) if pointer else ""
@@ -196,9 +198,9 @@ def repair_links(path: Path, git_dir: Path, common_dir: Path) -> None:
             hint="move it away, then run `siding doctor` again",
         )
     common = os.path.relpath(common_dir, git_dir)
-    durable.replace_file(git_dir / "commondir", os.fsencode(common) + b"\n", mode=0o644)
-    durable.replace_file(git_dir / "gitdir", os.fsencode(pointer) + b"\n", mode=0o644)
-    durable.replace_file(pointer, b"gitdir: " + os.fsencode(git_dir) + b"\n", mode=0o644)
+    replace_by_lock(git_dir / "commondir", os.fsencode(common) + b"\n", mode=0o644)
+    replace_by_lock(git_dir / "gitdir", os.fsencode(pointer) + b"\n", mode=0o644)
+    replace_by_lock(pointer, b"gitdir: " + os.fsencode(git_dir) + b"\n", mode=0o644)
 
 
 def _delete_own_branch(repository: Repository, branch: str, base: Sha) -> bool:
@@ -312,14 +314,14 @@ def _flush(repository: Repository, path: Path, git_dir: Path, branch: str) -> No
 
     Not the files: what a power cut leaves of them is seen as a change, and the commit has them.
     """
-    durable.sync_tree(git_dir)
-    durable.sync_directory(git_dir.parent)
+    flush_tree(git_dir)
+    flush_dir(git_dir.parent)
     log = repository.paths.common_dir / "logs/refs/heads" / branch
     for file in (path / ".git", log):
         if file.is_file():
-            durable.sync_file(file)
-            durable.sync_directory(file.parent)
-    durable.sync_directory(path.parent)
+            flush_file(file)
+            flush_dir(file.parent)
+    flush_dir(path.parent)
 
 
 def _filter_environment(repository: Repository) -> dict[str, str]:
@@ -376,7 +378,7 @@ def _free(path: Path) -> Path:
 
 def _move(source: Path, target: Path) -> None:
     """Rename durably; across file systems copy all, flush, and only then remove the source."""
-    durable.make_directories(target.parent)
+    make_dirs(target.parent)
     try:
         source.rename(target)
     except OSError as error:
@@ -388,9 +390,9 @@ def _move(source: Path, target: Path) -> None:
         partial = target.with_name(target.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
         shutil.copytree(source, partial, symlinks=True)
-        durable.sync_tree(partial)
+        flush_tree(partial)
         partial.rename(target)
-        durable.sync_directory(target.parent)
+        flush_dir(target.parent)
         shutil.rmtree(source)
-    durable.sync_directory(target.parent)
-    durable.sync_directory(source.parent)
+    flush_dir(target.parent)
+    flush_dir(source.parent)

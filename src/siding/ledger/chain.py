@@ -9,7 +9,7 @@ Lines of the bar tool have no ``prev``; they may only stand before the first lin
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from siding.process.sha256 import sha256_hex
+from siding.hashing import sha256_hex
 
 FIRST = "0" * 64  # `prev` of a ledger's first line
 

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.errors import FileTooLarge
+from siding.files.regular import read_bytes
 from siding.ids import step_id
 from siding.ledger.step import step_from
-from siding.storage.errors import FileTooLarge
-from siding.storage.files import read_bytes
 from siding.storage.journals import Entry, Journal
 
 # A look at every line costs about 10 ms for each megabyte: what a reading command may take.

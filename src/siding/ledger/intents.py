@@ -12,8 +12,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from siding.files.durable import make_dirs, remove_file
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import make_dirs, remove_file
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder, LockBusy
 

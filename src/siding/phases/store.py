@@ -15,9 +15,9 @@ from os import scandir
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.files.durable import copy_aside, remove_file
 from siding.phases.status import STATUS_VERSION, FlowStatus, document_of, status_from
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
-from siding.storage.files import copy_aside, remove_file
 from siding.storage.layout import checked_name
 
 CURRENT = "flow-status.json"

@@ -6,6 +6,7 @@ The engine runs nothing and reads no file. It looks at the disk only through the
 
 from collections.abc import Callable, Mapping, Sequence
 
+from siding.hashing import sha256_hex
 from siding.policy.budget import LONGEST_LINE, Budget, TooMuch
 from siding.policy.effects import LONGEST_SHOWN, odd_characters
 from siding.policy.examiner import Call, Examiner, Judges
@@ -110,9 +111,7 @@ def _named(text: str) -> str:
     It holds a digest of the whole line, so that an answer remembered for this text applies to
     this line only.
     """
-    from hashlib import sha256
-
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    digest = sha256_hex(text.encode("utf-8", "surrogatepass"))[:12]
     begin = " ".join(text[:LONGEST_NAME].split())
     return f"(the whole line, {len(text):,} characters, sha256 {digest}) {begin}"
 

@@ -5,7 +5,7 @@ to a thread (hashlib lets go of the interpreter lock), and the buffers it has no
 are what bounds the memory. A short run never starts the thread.
 """
 
-from siding.process.sha256 import Sha256
+from siding.hashing import Sha256
 
 BUFFER_SIZE = 1 << 20
 _BUFFERS = 4

@@ -29,6 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from siding.files.durable import flush, flush_dir
 from siding.process.behind import Behind
 from siding.process.command import StreamPlan
 from siding.process.digest import BUFFER_SIZE, StreamDigest
@@ -37,7 +38,6 @@ from siding.process.output_files import (
     STDOUT_HEADER,
     WRITE_BACK_BYTES,
     finish_join,
-    fsync_folder,
     mark_boundary,
     start_write_back,
     stderr_path,
@@ -172,13 +172,13 @@ class OutputFiles:
         problem: OSError | None = None
         try:
             if self._stderr is None:
-                fsync_folder(self.path)
+                flush_dir(self.path.parent)
             else:
                 marker = mark_boundary(self.path, stdout_bytes)
                 problem = finish_join(
                     self._stdout.fd, self._stderr.fd, stdout_bytes=stdout_bytes, digest=digest
                 )
-            os.fsync(self._stdout.fd)
+            flush(self._stdout.fd)
             if self._stderr is not None and problem is None:
                 os.truncate(marker, 0)
         except OSError as error:

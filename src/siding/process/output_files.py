@@ -10,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.files.durable import flush, flush_dir
+from siding.hashing import Sha256
 from siding.process.command import StreamPlan
-from siding.process.sha256 import Sha256
 
 STDOUT_HEADER = b"=== STDOUT ===\n"
 STDERR_HEADER = b"\n=== STDERR ===\n"
@@ -93,7 +94,7 @@ def mark_boundary(path: Path, stdout_bytes: int) -> Path:
     """
     marker = marker_path(path, stdout_bytes)
     stderr_path(path).rename(marker)
-    fsync_folder(path)
+    flush_dir(path.parent)
     return marker
 
 
@@ -189,10 +190,10 @@ def recover_output(path: Path) -> Recovered | None:
                 marker = mark_boundary(path, stdout_bytes)
             marker = _reached(path, fd, marker)
             recovered = _join_marked(fd, marker)
-        os.fsync(fd)
+        flush(fd)
         if marker is not None:
             os.truncate(marker, 0)
-        fsync_folder(path)
+        flush_dir(path.parent)
         return recovered
     finally:
         os.close(fd)
@@ -223,15 +224,6 @@ def start_write_back(fd: int, offset: int, size: int) -> None:
     """Make the kernel start writing a range to the disk, without waiting for it."""
     if hasattr(os, "posix_fadvise"):  # Linux writes dirty pages back before it drops them
         os.posix_fadvise(fd, offset, size, os.POSIX_FADV_DONTNEED)
-
-
-def fsync_folder(path: Path) -> None:
-    """Fsync the folder of ``path``, so that the names in it are durable."""
-    fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _read_piped(

@@ -11,8 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from siding.files.durable import flush, flush_dir, make_dirs, write_all
+from siding.files.regular import open_with_stat
 from siding.storage.errors import NotStorable
-from siding.storage.files import flush, fsync_dir, make_dirs, open_with_stat, write_all
 from siding.storage.journals import LOCK_TIMEOUT_S
 from siding.storage.lines import MAX_LINE_BYTES
 from siding.storage.locks import FileLock, Holder
@@ -86,7 +87,7 @@ class Appender:
         try:
             if status.st_size == 0:
                 # The name before the first line, whoever made it and however that ended.
-                fsync_dir(self.path.parent)
+                flush_dir(self.path.parent)
         except BaseException:
             os.close(fd)
             raise

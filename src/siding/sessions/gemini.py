@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from siding.process.sha256 import sha256_hex
+from siding.hashing import sha256_hex
 from siding.sessions.branching import rewind_line
 from siding.sessions.foreign import (
     ORIGIN,

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.errors import SidingError
+from siding.files.durable import make_dirs
+from siding.files.regular import open_with_stat
 from siding.sessions.heads import Head, look, parsed
 from siding.sessions.locate import lines_from, read_at
 from siding.sessions.metadata import REPEATED, Metadata
 from siding.storage.codec import NotJson
 from siding.storage.documents import read_document_or_none, write_document
-from siding.storage.files import make_dirs, open_with_stat
 from siding.storage.lines import lines_forwards
 
 VERSION = 2

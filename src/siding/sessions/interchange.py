@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.errors import UsageError
+from siding.files.durable import flush_dir, make_dirs, move_aside, remove_file, replace_bytes
+from siding.files.regular import open_with_stat, read_bytes
 from siding.sessions import claude, codex, gemini
 from siding.sessions.appending import Appender, lock_of
 from siding.sessions.foreign import bytes_of, in_todays_form
@@ -20,15 +22,6 @@ from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.store import SessionStore
 from siding.storage.codec import NotJson, encode_line
-from siding.storage.files import (
-    fsync_dir,
-    make_dirs,
-    move_aside,
-    open_with_stat,
-    read_bytes,
-    remove_file,
-    replace_bytes,
-)
 from siding.storage.lines import lines_forwards
 
 _CHUNK_LINES = 2000
@@ -238,7 +231,7 @@ def _written_for_claude(source: Path, target: Path) -> Path:
     lines = claude.exported(_raw_lines_at(source), changes)
     if _partial(target, lines):
         _partial_name(target).replace(target)
-        fsync_dir(target.parent)
+        flush_dir(target.parent)
     else:
         replace_bytes(target, b"")
     return target

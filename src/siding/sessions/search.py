@@ -14,6 +14,9 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
+from siding.errors import UnreadableFile
+from siding.files.durable import make_dirs
+from siding.files.regular import open_with_stat
 from siding.sessions.heads import TOO_ODD, parsed
 from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout
@@ -21,8 +24,6 @@ from siding.sessions.listing import shortened
 from siding.sessions.locate import lines_from, read_at
 from siding.sessions.messages import content_of
 from siding.storage.codec import NotJson
-from siding.storage.errors import UnreadableFile
-from siding.storage.files import make_dirs, open_with_stat
 
 VERSION = 1
 MOST_TEXT = 64 * 1024  # characters of one message that are searched

@@ -6,7 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.errors import NotFound, UsageError
+from siding.errors import NotFound, UnreadableFile, UsageError
+from siding.files.durable import create_bytes
+from siding.files.regular import open_with_stat
 from siding.sessions.branching import branch_title, branched, rewind_line
 from siding.sessions.chains import chain_to
 from siding.sessions.heads import parsed
@@ -19,8 +21,6 @@ from siding.sessions.metadata import Metadata
 from siding.sessions.transcript import Transcript
 from siding.sessions.writer import Resumed, Stamp, Writer
 from siding.storage.codec import NotJson, encode_line
-from siding.storage.errors import UnreadableFile
-from siding.storage.files import create_bytes, open_with_stat
 from siding.storage.lines import lines_backwards, lines_forwards
 from siding.storage.locks import Holder
 

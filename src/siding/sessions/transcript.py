@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from siding.files.regular import open_with_stat
 from siding.sessions.bridging import How
 from siding.sessions.chains import Rule, chain_to, choose_end, history
 from siding.sessions.heads import Head, Seen, look, parsed, version_of
@@ -30,7 +31,6 @@ from siding.sessions.views import with_zero_usage
 from siding.sessions.wrecks import wreck_of
 from siding.storage.codec import NotJson
 from siding.storage.errors import NewerVersion
-from siding.storage.files import open_with_stat
 from siding.storage.journals import TOO_LONG, TORN
 from siding.storage.lines import lines_forwards
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from siding.files.regular import open_with_stat
 from siding.sessions.heads import TOO_ODD
 from siding.sessions.locate import lines_from
-from siding.storage.files import open_with_stat
 
 UNKNOWN_MODEL = "(unknown)"
 _SYNTHETIC = "<synthetic>"

@@ -10,9 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from siding.errors import FileTooLarge
+from siding.files.durable import replace_bytes
+from siding.files.regular import read_bytes
 from siding.storage.codec import NotJson, encode_document, parse_object
-from siding.storage.errors import DamagedFile, FileTooLarge, NewerVersion, NotStorable
-from siding.storage.files import read_bytes, replace_bytes
+from siding.storage.errors import DamagedFile, NewerVersion, NotStorable
 from siding.storage.versions import Migration, keep_old, migrate, version_of
 
 __all__ = [

@@ -6,53 +6,13 @@ reason and the file's name, and the front ends turn it into a sentence.
 
 from pathlib import Path
 
-from siding.errors import SidingError
+from siding.errors import SidingError, UnreadableFile
 
 
 class StorageError(SidingError):
     """A file on disk cannot be used, or a value cannot be stored."""
 
     code = "storage"
-
-
-class UnreadableFile(StorageError):
-    """A file exists and cannot be used, for one of the reasons below. It was not changed.
-
-    Code that lists many files should catch this, report the file and continue.
-    """
-
-    code = "unreadable_file"
-
-    def __init__(self, path: Path, message: str, *, hint: str) -> None:
-        super().__init__(message, hint=hint)
-        self.path = path
-
-
-class NotARegularFile(UnreadableFile):
-    """A directory, link, pipe, socket or device stands where one of our files belongs."""
-
-    code = "not_a_regular_file"
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            path,
-            f"{str(path)!r} is not a regular file",
-            hint="a directory, link, pipe or device stands in its place; move it away",
-        )
-
-
-class FileTooLarge(UnreadableFile):
-    """The file has more than `limit` bytes, too many to read into memory as a whole."""
-
-    code = "file_too_large"
-
-    def __init__(self, path: Path, limit: int) -> None:
-        super().__init__(
-            path,
-            f"{str(path)!r} is larger than {limit} bytes and was not read",
-            hint="nothing of ours grows that large; look at what wrote to it",
-        )
-        self.limit = limit
 
 
 class DamagedFile(UnreadableFile):

@@ -17,9 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from siding.files.durable import flush, flush_dir, write_all
+from siding.files.regular import open_with_stat
 from siding.storage.codec import NotJson, encode_line, parse_object
 from siding.storage.errors import NotStorable
-from siding.storage.files import flush, fsync_dir, open_with_stat, write_all
 from siding.storage.lines import MAX_LINE_BYTES, Line, lines_backwards, lines_forwards
 from siding.storage.locks import FileLock
 
@@ -161,7 +162,7 @@ class Journal:
                 if status.st_size == 0:
                     # Flush the name before the first line. So a journal with content has a durable
                     # name, even if the process that created the file was killed.
-                    fsync_dir(self.path.parent)
+                    flush_dir(self.path.parent)
                 yield fd, status.st_size
             finally:
                 os.close(fd)

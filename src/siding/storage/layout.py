@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.process.sha256 import sha256_hex
+from siding.hashing import sha256_hex
 from siding.storage.errors import UnsafeName
 
 _LONGEST_NAME_BYTES = 200  # leaves room for suffixes within the usual limit of 255

@@ -21,8 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from siding.files.durable import write_all
+from siding.files.regular import open_with_stat
 from siding.storage.errors import StorageError
-from siding.storage.files import open_with_stat, write_all
 
 _FIRST_PAUSE_S = 0.0005
 _LONGEST_PAUSE_S = 0.025

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.storage.files import create_bytes, read_bytes
+from siding.files.durable import create_bytes
+from siding.files.regular import read_bytes
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 FIRST_VERSION = 1

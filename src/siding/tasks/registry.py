@@ -13,9 +13,10 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from siding.files.durable import copy_aside
+from siding.files.regular import read_bytes
 from siding.ids import Sha, TaskId
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
-from siding.storage.files import copy_aside, read_bytes
 from siding.tasks.states import WorkspaceState
 
 REGISTRY_VERSION = 1

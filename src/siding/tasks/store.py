@@ -6,11 +6,10 @@ Changes are read-change-write under the project's lock, which the caller holds; 
 from collections.abc import Iterator
 from os import scandir
 
-from siding.errors import NotFound
+from siding.errors import NotFound, UnreadableFile
+from siding.files.durable import make_dirs
 from siding.ids import TaskId
 from siding.storage.documents import DamagedFile, read_document, write_document
-from siding.storage.errors import UnreadableFile
-from siding.storage.files import make_dirs
 from siding.storage.layout import ProjectLayout
 from siding.tasks.task import TASK_VERSION, Task, document_of, task_from
 

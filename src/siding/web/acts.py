@@ -23,6 +23,7 @@ from siding.app.undo import Request as UndoRequest
 from siding.app.undo import Undone, redo, undo
 from siding.app.undo_preview import coming
 from siding.errors import SidingError, UsageError
+from siding.hashing import sha256_hex
 from siding.ids import TaskId
 from siding.web.words import counted
 
@@ -349,9 +350,7 @@ def _plan(
 
 
 def _digest(told: object) -> str:
-    from hashlib import sha256
-
-    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+    return sha256_hex(json.dumps(told, sort_keys=True).encode())[:32]
 
 
 def _group(what: str, tone: str, paths: list[str]) -> Group:

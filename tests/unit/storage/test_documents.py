@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from siding.errors import NotARegularFile, UnreadableFile
 from siding.storage import documents
 from siding.storage.codec import encode_document
 from siding.storage.documents import (
@@ -17,13 +18,7 @@ from siding.storage.documents import (
     read_document_or_none,
     write_document,
 )
-from siding.storage.errors import (
-    DamagedFile,
-    NewerVersion,
-    NotARegularFile,
-    NotStorable,
-    UnreadableFile,
-)
+from siding.storage.errors import DamagedFile, NewerVersion, NotStorable
 
 OBJECTS = st.dictionaries(
     st.text().filter(lambda key: key != "version"),

@@ -11,11 +11,26 @@ from typing import Any
 import pytest
 
 from planted import planted
+from siding.files.durable import (
+    create_bytes,
+    make_dirs,
+    move_aside,
+    remove_file,
+    replace_by_lock,
+    replace_bytes,
+)
+from siding.git.objects import write_object
+from siding.git.refs import write_ref
 from siding.storage.documents import migrate_document, write_document
-from siding.storage.files import create_bytes, make_dirs, move_aside, remove_file, replace_bytes
 from siding.storage.journals import Journal
 
 Call = tuple[str, tuple[int, int]]  # what, and the (device, inode) it was done to
+
+
+def _above(path: Any, options: dict[str, int], which: str) -> os.stat_result:
+    """Return the directory in which a name is given or taken away."""
+    fd = options.get(f"{which}_dir_fd")
+    return os.stat(Path(path).parent) if fd is None else os.fstat(fd)
 
 
 class Watcher:
@@ -26,11 +41,7 @@ class Watcher:
         for name in ("write", "fsync", "ftruncate"):
             self._watch(patch, name, lambda a, _k: [os.fstat(a[0])])
         for name in ("rename", "link"):
-            self._watch(
-                patch,
-                name,
-                lambda _a, k: [os.fstat(k["src_dir_fd"]), os.fstat(k["dst_dir_fd"])],
-            )
+            self._watch(patch, name, lambda a, k: [_above(a[0], k, "src"), _above(a[1], k, "dst")])
         self._watch(patch, "unlink", lambda _a, k: [os.fstat(k["dir_fd"])])
         self._watch(patch, "mkdir", lambda a, _k: [os.stat(Path(a[0]).parent)])
 
@@ -91,6 +102,9 @@ ACTS: dict[str, Callable[[Path], object]] = {
     "move": _move_to_other_directory,
     "remove": lambda root: remove_file(root / "old"),
     "replace": lambda root: replace_bytes(root / "old", b"new"),
+    "git: HEAD": lambda root: replace_by_lock(root / "HEAD", b"new"),
+    "git: ref": lambda root: write_ref(root, "refs/tasks/one/two", "0" * 40),
+    "git: object": lambda root: write_object(root / "objects", "blob", b"new", "sha1"),
 }
 
 
@@ -120,6 +134,9 @@ def test_what_returns_has_flushed_what_it_changed(
     [
         ("append", "skip-fsync"),
         ("document", "skip-fsync"),
+        ("git: HEAD", "skip-fsync"),
+        ("git: ref", "skip-fsync"),
+        ("git: object", "skip-fsync"),
         *((name, "skip-directory-fsync") for name in ACTS if name != "append"),
     ],
 )

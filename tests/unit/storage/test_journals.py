@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from siding.errors import NotARegularFile
 from siding.storage import journals, lines
 from siding.storage.codec import encode_line
-from siding.storage.errors import NotARegularFile, NotStorable
+from siding.storage.errors import NotStorable
 from siding.storage.journals import TOO_LONG, TORN, Damage, Entry, Journal
 from siding.storage.locks import FileLock, LockBusy
 

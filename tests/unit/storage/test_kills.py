@@ -14,15 +14,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import planted
+from siding.files.durable import TEMPORARY_PREFIX, create_bytes, make_dirs, move_aside, remove_file
+from siding.files.stale import remove_stale_temporaries
 from siding.storage.documents import migrate_document, read_document, write_document
-from siding.storage.files import (
-    TEMPORARY_PREFIX,
-    create_bytes,
-    make_dirs,
-    move_aside,
-    remove_file,
-    remove_stale_temporaries,
-)
 from siding.storage.journals import TORN, Journal
 
 from . import victim

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from planted import planted
-from siding.storage.errors import NotARegularFile
+from siding.errors import NotARegularFile
 from siding.storage.locks import FileLock, Holder, LockBusy
 
 HOLDER = Holder(pid=os.getpid(), since="2024-01-15T10:00:00.000Z", what="a test")

@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from siding.errors import SidingError
+from siding.files.durable import create_bytes, make_dirs, move_aside, remove_file
 from siding.storage.documents import migrate_document, write_document
-from siding.storage.errors import StorageError
-from siding.storage.files import create_bytes, make_dirs, move_aside, remove_file
 from siding.storage.journals import Journal
 
 MIGRATIONS = {1: lambda data: {**data, "state": "new"}}
@@ -71,7 +71,7 @@ def main(words: Sequence[str], told: TextIO) -> None:
         _wrap(name, mode, int(at))
     try:
         OPERATIONS[operation](Path(path))
-    except (OSError, StorageError) as error:
+    except (OSError, SidingError) as error:
         print("FAILED", error, file=told)
     else:
         print("ACK", file=told)

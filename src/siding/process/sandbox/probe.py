@@ -48,6 +48,22 @@ class Found(NamedTuple):
     known: Known | None
     scoped: bool = False  # bwrap also works in a domain that blocks abstract sockets
 
+    def launch(self, view: View, network: Network, env: tuple[tuple[str, str], ...] = ()) -> Launch:
+        """Return how a command is started with this engine; there is one."""
+        assert self.engine is not None
+        return Launch(
+            engine=self.engine,
+            view=view,
+            network=network,
+            seccomp=compiled(os.uname().machine, network_off=network is Network.OFF),
+            setsid=self.setsid,
+            bwrap=self.bwrap,
+            userns=self.userns,
+            nobody=os.geteuid() == 0,
+            scoped=self.scoped,
+            env=env,
+        )
+
 
 def find_engine(env: Mapping[str, str], known: Known | None = None) -> Found:
     """Return the best engine that works; with a ``known`` that still holds, nothing is tried."""

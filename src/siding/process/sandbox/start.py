@@ -9,6 +9,7 @@ import os
 import sys
 from contextlib import ExitStack
 
+from siding.files.durable import write_all
 from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox import bwrap, landlock
@@ -145,9 +146,7 @@ def _age(status: Status) -> int:
 
 def _in_memory(data: bytes) -> int:
     fd = os.memfd_create("siding", os.MFD_CLOEXEC)
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
+    write_all(fd, data)
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
 

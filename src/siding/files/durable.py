@@ -1,13 +1,4 @@
-"""The few file operations everything else is built from.
-
-Rules (FORMAT.md has the reasons):
-
-- Only regular files are read or written, and no final symbolic link is followed: a pipe or a link
-  to a device that stands in a file's place is an error, never a hang.
-- A function that changes something returns after it would survive a power cut: the bytes are
-  flushed, and so is every directory in which a name changed.
-- On an error the old state stays and nothing of ours is left lying about.
-"""
+"""Writing, replacing, moving and removing files so that a power cut undoes nothing of it."""
 
 import errno
 import fcntl
@@ -18,63 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from siding.process.sha256 import sha256_hex
-from siding.storage.errors import FileTooLarge, NotARegularFile
+from siding.files.regular import open_regular, read_bytes
+from siding.hashing import sha256_hex
 
-DEFAULT_LIMIT = 64 * 1024 * 1024
 TEMPORARY_PREFIX = ".siding-tmp."
 
-_ALWAYS = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# What open() says of a link (ELOOP, FreeBSD: EMLINK), a directory, a pipe or socket, a dead device.
-_NOT_REGULAR = {errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENODEV}
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
-
-
-def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Return a descriptor of a regular file; never blocks, never follows a final link."""
-    return open_with_stat(path, flags, mode)[0]
-
-
-def open_with_stat(
-    path: Path, flags: int = os.O_RDONLY, mode: int = 0o600
-) -> tuple[int, os.stat_result]:
-    """Return what `open_regular` does, and the file's status as it was then."""
-    try:
-        fd = os.open(path, flags | _ALWAYS, mode)
-    except OSError as error:
-        if error.errno in _NOT_REGULAR:
-            raise NotARegularFile(path) from error
-        raise
-    try:
-        status = os.fstat(fd)
-    except BaseException:
-        os.close(fd)
-        raise
-    if not stat.S_ISREG(status.st_mode):
-        os.close(fd)
-        raise NotARegularFile(path)
-    return fd, status
-
-
-def read_bytes(path: Path, *, limit: int = DEFAULT_LIMIT) -> bytes:
-    """Return the whole file, of at most `limit` bytes; a larger one raises `FileTooLarge`."""
-    fd, status = open_with_stat(path)
-    try:
-        if status.st_size > limit:
-            raise FileTooLarge(path, limit)
-        # One byte more than expected, so that the end shows without a second round.
-        chunks: list[bytes] = []
-        size = 0
-        while chunk := os.read(fd, max(status.st_size - size, 0) + 1):
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > limit:
-                raise FileTooLarge(path, limit)
-        return b"".join(chunks)
-    finally:
-        os.close(fd)
 
 
 def write_all(fd: int, data: bytes) -> None:
@@ -97,17 +39,37 @@ def flush(fd: int) -> None:
     os.fsync(fd)
 
 
-def fsync_dir(path: Path) -> None:
+def flush_names(directory: int) -> None:
+    """Flush the names in an open directory."""
+    flush(directory)
+
+
+def flush_dir(path: Path) -> None:
     """Flush the names in a directory."""
     fd = os.open(path, _DIRECTORY)
     try:
-        _flush_names(fd)
+        flush_names(fd)
     finally:
         os.close(fd)
 
 
-def _flush_names(directory: int) -> None:
-    flush(directory)
+def flush_file(path: Path) -> None:
+    """Flush what a regular file holds, which somebody else has written."""
+    fd = open_regular(path)
+    try:
+        flush(fd)
+    finally:
+        os.close(fd)
+
+
+def flush_tree(root: Path) -> None:
+    """Flush every regular file and directory below `root`, and `root`."""
+    for directory, _, names in os.walk(root):
+        for name in names:
+            path = Path(directory, name)
+            if path.is_file() and not path.is_symlink():
+                flush_file(path)
+        flush_dir(Path(directory))
 
 
 @contextmanager
@@ -119,11 +81,21 @@ def _temporary(directory: int, data: bytes, mode: int) -> Iterator[str]:
     """
     name = f"{TEMPORARY_PREFIX}{os.getpid()}.{os.urandom(8).hex()}"
     fd = os.open(name, _CREATE, mode, dir_fd=directory)
+    with _filled(fd, data, name, directory, locked=True):
+        yield name
+
+
+@contextmanager
+def _filled(
+    fd: int, data: bytes, name: str | Path, directory: int | None = None, *, locked: bool = False
+) -> Iterator[None]:
+    """Write and flush an open file; take its name away when that or the block fails."""
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        if locked:
+            fcntl.flock(fd, fcntl.LOCK_EX)
         write_all(fd, data)
         flush(fd)
-        yield name
+        yield
     except BaseException:
         with suppress(OSError):
             os.unlink(name, dir_fd=directory)
@@ -141,9 +113,31 @@ def replace_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:
     try:
         with _temporary(directory, data, mode) as name:
             os.rename(name, path.name, src_dir_fd=directory, dst_dir_fd=directory)
-        _flush_names(directory)
+        flush_names(directory)
     finally:
         os.close(directory)
+
+
+def replace_by_lock(path: Path, data: bytes, *, mode: int = 0o600) -> None:
+    """Replace a file in a git directory as git itself does: ``<name>.lock`` is renamed.
+
+    For the only writer of the file, the holder of a lock of what the file belongs to. The name is
+    always the same, so that what a killed writer left is written over: nobody sweeps a git
+    directory, and git reads any other name below ``refs`` as a ref.
+    """
+    write_and_rename(path.with_name(path.name + ".lock"), path, data, mode=mode)
+    flush_dir(path.parent)
+
+
+def write_and_rename(temporary: Path, path: Path, data: bytes, *, mode: int = 0o600) -> None:
+    """Replace a file by way of `temporary`, a name of the only writer's choice beside it.
+
+    What has that name is written over. The directory is not flushed yet: the caller does so, once
+    for all the files that it writes there.
+    """
+    fd = open_regular(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with _filled(fd, data, temporary):
+        os.rename(temporary, path)
 
 
 def create_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:
@@ -152,7 +146,7 @@ def create_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:
     try:
         with _temporary(directory, data, mode) as name:
             _rename_to_free_name(name, path.name, directory, directory)
-        _flush_names(directory)
+        flush_names(directory)
     finally:
         os.close(directory)
 
@@ -179,7 +173,7 @@ def _rename_to_free_name(source: str, target: str, source_dir: int, target_dir: 
         os.rename(source, target, src_dir_fd=source_dir, dst_dir_fd=target_dir)
         return
     if source_dir != target_dir:
-        _flush_names(target_dir)  # before the old name goes: a power cut must leave one of the two
+        flush_names(target_dir)  # before the old name goes: a power cut must leave one of the two
     os.unlink(source, dir_fd=source_dir)
 
 
@@ -198,11 +192,11 @@ def make_dirs(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(level))
     if level.parent != level:
         with suppress(PermissionError):  # a parent we cannot read is not one we made it in
-            fsync_dir(level.parent)
+            flush_dir(level.parent)
     for level in reversed(missing):
         with suppress(FileExistsError):  # another process was faster
             level.mkdir(0o700)
-        fsync_dir(level.parent)
+        flush_dir(level.parent)
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
 
@@ -221,9 +215,9 @@ def move_aside(source: Path, target: Path) -> None:
                 _rename_directory(source, target, source_dir, target_dir)
             else:
                 _rename_to_free_name(source.name, target.name, source_dir, target_dir)
-            _flush_names(target_dir)  # first: a power cut may leave two names, never none
+            flush_names(target_dir)  # first: a power cut may leave two names, never none
             if source.parent != target.parent:
-                _flush_names(source_dir)
+                flush_names(source_dir)
         finally:
             os.close(target_dir)
     finally:
@@ -258,48 +252,6 @@ def remove_file(path: Path) -> None:
     try:
         with suppress(FileNotFoundError):
             os.unlink(path.name, dir_fd=directory)
-        _flush_names(directory)  # also when it was gone: who removed it may not have come this far
+        flush_names(directory)  # also when it was gone: who removed it may not have come this far
     finally:
         os.close(directory)
-
-
-def remove_stale_temporaries(directory: Path) -> list[Path]:
-    """Remove temporary files whose writers are dead, and return them.
-
-    A writer lives when its process does or when the file is still locked (its number may mean
-    nothing here: another container).
-    """
-    try:
-        names = sorted(os.listdir(directory))
-    except FileNotFoundError:
-        return []
-    ours = [directory / name for name in names if name.startswith(TEMPORARY_PREFIX)]
-    return [path for path in ours if _remove_if_stale(path)]
-
-
-def _remove_if_stale(path: Path) -> bool:
-    pid = path.name.removeprefix(TEMPORARY_PREFIX).partition(".")[0]
-    if not (pid.isascii() and pid.isdigit()) or _is_alive(int(pid)):
-        return False
-    try:
-        fd = open_regular(path)
-    except (OSError, NotARegularFile):
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path.unlink()
-    except OSError:
-        return False
-    finally:
-        os.close(fd)
-    return True
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from siding.storage import files
-from siding.storage.errors import FileTooLarge, NotARegularFile
-from siding.storage.files import (
+from siding.errors import FileTooLarge, NotARegularFile
+from siding.files import durable
+from siding.files.durable import (
     TEMPORARY_PREFIX,
     create_bytes,
     make_dirs,
     move_aside,
-    open_regular,
-    read_bytes,
     remove_file,
-    remove_stale_temporaries,
+    replace_by_lock,
     replace_bytes,
     write_all,
 )
+from siding.files.regular import open_regular, read_bytes, read_small
+from siding.files.stale import remove_stale_temporaries
 
 
 def _socket(path: Path) -> None:
@@ -128,6 +128,48 @@ def test_a_file_whose_name_is_as_long_as_names_get_is_replaced(tmp_path: Path) -
     assert read_bytes(tmp_path / ("n" * 255)) == b"new"
 
 
+def test_a_file_of_gits_is_replaced_by_way_of_its_lock(tmp_path: Path) -> None:
+    path, left = tmp_path / "HEAD", tmp_path / "HEAD.lock"
+    path.write_bytes(b"old")
+    left.write_bytes(b"what a killed writer left, longer than the new")
+    replace_by_lock(path, b"new", mode=0o644)
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+    replace_by_lock(tmp_path / "new", b"new", mode=0o640)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("kind", IMPOSTORS)
+def test_what_is_no_file_in_a_locks_place_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "HEAD"
+    path.write_bytes(b"old")
+    IMPOSTORS[kind](tmp_path / "HEAD.lock")
+    with pytest.raises(NotARegularFile):
+        replace_by_lock(path, b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_a_file_of_gits_that_cannot_be_replaced_leaves_no_lock(tmp_path: Path) -> None:
+    (tmp_path / "HEAD").mkdir()
+    with pytest.raises(IsADirectoryError):
+        replace_by_lock(tmp_path / "HEAD", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["HEAD"]
+
+
+@pytest.mark.parametrize("kind", IMPOSTORS)
+def test_a_small_read_takes_what_is_no_file_for_none(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "file"
+    assert read_small(path) is None
+    IMPOSTORS[kind](path)
+    assert read_small(path) is None
+
+
+def test_a_small_read_ends_at_its_limit(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    assert read_small(tmp_path / "file", 4) == b"0123"
+    assert read_small(tmp_path / "file") == b"0123456789"
+
+
 def test_replacing_a_directory_fails_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "dir").mkdir()
     with pytest.raises(IsADirectoryError):
@@ -138,7 +180,7 @@ def test_replacing_a_directory_fails_and_leaves_nothing(tmp_path: Path) -> None:
 READER = """
 import sys
 from pathlib import Path
-from siding.storage.files import read_bytes
+from siding.files.regular import read_bytes
 seen = set()
 print("ready", flush=True)
 while b"end" not in seen:
@@ -283,7 +325,7 @@ def test_only_temporaries_of_dead_writers_are_removed(tmp_path: Path) -> None:
 def test_a_temporary_that_is_still_locked_is_kept(tmp_path: Path) -> None:
     """A writer in another container: its process number means nothing here."""
     directory = os.open(tmp_path, os.O_RDONLY)
-    with files._temporary(directory, b"data", 0o600) as name:
+    with durable._temporary(directory, b"data", 0o600) as name:
         foreign = tmp_path / name.replace(str(os.getpid()), str(_dead_pid()))
         (tmp_path / name).rename(foreign)
         assert remove_stale_temporaries(tmp_path) == []

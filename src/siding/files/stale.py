@@ -1,0 +1,51 @@
+"""Temporary files that a killed writer left."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from siding.errors import NotARegularFile
+from siding.files.durable import TEMPORARY_PREFIX
+from siding.files.regular import open_regular
+
+
+def remove_stale_temporaries(directory: Path) -> list[Path]:
+    """Remove temporary files whose writers are dead, and return them.
+
+    A writer lives when its process does or when the file is still locked (its number may mean
+    nothing here: another container).
+    """
+    try:
+        names = sorted(os.listdir(directory))
+    except FileNotFoundError:
+        return []
+    ours = [directory / name for name in names if name.startswith(TEMPORARY_PREFIX)]
+    return [path for path in ours if _remove_if_stale(path)]
+
+
+def _remove_if_stale(path: Path) -> bool:
+    pid = path.name.removeprefix(TEMPORARY_PREFIX).partition(".")[0]
+    if not (pid.isascii() and pid.isdigit()) or _is_alive(int(pid)):
+        return False
+    try:
+        fd = open_regular(path)
+    except (OSError, NotARegularFile):
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return True
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
