@@ -1,8 +1,8 @@
-"""What one line of a transcript can be.
+"""The types of lines in a transcript.
 
-Field names on disk are those of the learned format (camelCase); here they are snake_case. The typed
-entries are for making and understanding lines. What is copied (branch, import, export) is always
-the line itself, so fields and types nobody here knows pass through untouched.
+Field names on disk are Claude Code's (camelCase); here they are snake_case. These types are for
+making and reading single lines. Branch, import and export copy the lines themselves, so unknown
+fields and types pass through untouched.
 """
 
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ from siding.sessions.kinds import (
 
 
 class Entry(Struct, rename="camel", tag_field="type", frozen=True, kw_only=True):
-    """What every typed entry has in common. `v` is missing on lines of other programs (1)."""
+    """The base of all types. `v` is the format version; lines of other programs have none."""
 
     v: int | UnsetType = UNSET
 
 
 class MessageEntry(Entry, frozen=True, kw_only=True):
-    """An entry of the tree. `parent_uuid` None: a root. Times are ISO 8601."""
+    """An entry that is a message of the tree. `parent_uuid` is None for a root. ISO 8601 times."""
 
     uuid: str
     parent_uuid: str | None = None
@@ -61,7 +61,7 @@ class Attachment(MessageEntry, tag=ATTACHMENT, frozen=True, kw_only=True):
 
 
 class CompactMetadata(Struct, rename="camel", frozen=True, kw_only=True, omit_defaults=True):
-    """What a boundary knows of its compaction. `pre_tokens`: the context's size before it."""
+    """The compaction that a boundary marks. `pre_tokens` is the context's size before it."""
 
     trigger: str = "auto"
     pre_tokens: int = 0
@@ -83,7 +83,7 @@ class System(MessageEntry, tag=SYSTEM, frozen=True, kw_only=True):
 
 
 class Progress(Entry, tag=PROGRESS, frozen=True, kw_only=True):
-    """Only in old files, where it could stand between a message and its parent."""
+    """A progress line of an old file. It can be named as the parent of a message."""
 
     uuid: str
     parent_uuid: str | None = None
@@ -149,7 +149,10 @@ class PrLink(Entry, tag="pr-link", frozen=True, kw_only=True):
 
 
 class WorktreeState(Entry, tag="worktree-state", frozen=True, kw_only=True):
-    """`worktree_session` None: the worktree was left. No such entry: none was ever entered."""
+    """The worktree that the session works in. `worktree_session` is None after it left it.
+
+    A session that never entered a worktree has no such entry.
+    """
 
     worktree_session: Record | None
     session_id: str = ""
@@ -179,7 +182,10 @@ class AttributionSnapshot(Entry, tag="attribution-snapshot", frozen=True, kw_onl
 
 
 class ContentReplacement(Entry, tag="content-replacement", frozen=True, kw_only=True):
-    """Tool results that were sent in another form: `replacements` name the call and the text."""
+    """Tool results that were sent in another form.
+
+    Each of `replacements` has the call's id (`toolUseId`) and the text (`replacement`).
+    """
 
     replacements: list[Record]
     session_id: str = ""
@@ -196,7 +202,7 @@ class SpeculationAccept(Entry, tag="speculation-accept", frozen=True, kw_only=Tr
 
 
 class CollapseCommit(Entry, tag="marble-origami-commit", frozen=True, kw_only=True):
-    """A collapsed stretch of context; the order of these entries matters."""
+    """A part of the context that was collapsed; the order of these entries matters."""
 
     collapse_id: str
     session_id: str = ""
@@ -210,7 +216,7 @@ class CollapseSnapshot(Entry, tag="marble-origami-snapshot", frozen=True, kw_onl
 
 
 class CostState(Entry, tag="cost-state", frozen=True, kw_only=True):
-    """A client's own running total: the only place where compaction calls are counted."""
+    """A client's running total: the only entry that counts the calls made by compactions."""
 
     session_id: str = ""
     timestamp: str = ""
@@ -219,7 +225,7 @@ class CostState(Entry, tag="cost-state", frozen=True, kw_only=True):
 
 
 class Tombstone(Entry, tag="tombstone", frozen=True, kw_only=True):
-    """The message `uuid` was withdrawn. Ours: lines are never taken out of a file."""
+    """Says that the message `uuid` was withdrawn. Only Siding writes it: no line is removed."""
 
     uuid: str
     session_id: str = ""
@@ -227,7 +233,7 @@ class Tombstone(Entry, tag="tombstone", frozen=True, kw_only=True):
 
 
 class ForeignLine(Entry, tag="foreign-line", frozen=True, kw_only=True):
-    """A line of another program's transcript that is no message of ours, kept for the way back."""
+    """A line of another program's transcript that is not a message, kept for the export."""
 
     format: str
     line: str
@@ -235,7 +241,7 @@ class ForeignLine(Entry, tag="foreign-line", frozen=True, kw_only=True):
 
 
 class Unknown(Struct, frozen=True, kw_only=True):
-    """An entry of a type, or a shape, nobody here knows. It stays in the file as it is."""
+    """An entry with a type or fields that this release does not know; it is left as it is."""
 
     type: str
     record: Record
@@ -277,7 +283,7 @@ AnyEntry: TypeAlias = (
 
 
 def typed(record: Mapping[str, Any]) -> AnyEntry | Unknown:
-    """Return the entry a record is, `Unknown` for every type or shape not in the table."""
+    """Return the record as its entry type, or as `Unknown` when no type above fits it."""
     try:
         entry: AnyEntry = msgspec.convert(record, AnyEntry, strict=False)
     except msgspec.ValidationError as error:
