@@ -1,7 +1,7 @@
-"""What a person answered, checked against what was asked. The seed's `DecideOutput`.
+"""The answers to a decision: check them against the request, write and read their JSON form.
 
-`chosen` is always a text, as there: the option's value, the free text, or the values of a multiple
-choice joined by ``", "``; the values themselves are then beside it as `values`.
+In JSON `chosen` is always a text: the option's value, the free text, or the values of a multiple
+choice joined by ``", "``. A multiple choice also has the list of its values, as `values`.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,10 @@ LONGEST_ANSWER = 100_000  # characters of a free text or a note
 
 
 class Answer(NamedTuple):
-    """The answer to one item: the values chosen, or one free text. ``note`` may be empty."""
+    """The answer to the item with number `id`: the values chosen, or one free text.
+
+    `note` is the person's comment, "" if there is none.
+    """
 
     id: int
     values: tuple[str, ...]
@@ -22,9 +25,10 @@ class Answer(NamedTuple):
 
 
 def check_answers(request: Request, value: object) -> tuple[Answer, ...]:
-    """Return the answers in a parsed JSON value, in the order of the items.
+    """Return the answers in a parsed JSON value, in the order of the request's items.
 
-    Takes the list, or an object with the list as `decisions`. Raises InvalidAnswer.
+    `value` is the list of answers, or an object that has it as `decisions`. Raises InvalidAnswer
+    for the first mistake.
     """
     holder = value if isinstance(value, dict) else {"decisions": value}
     what = 'a list with an answer to each item, [{"id": 1, "chosen": "…"}]'
@@ -51,13 +55,13 @@ def check_answers(request: Request, value: object) -> tuple[Answer, ...]:
 
 
 def document_of(request: Request, answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return the answers as the seed's `DecideOutput`."""
+    """Return the answers as JSON: ``{"decisions": [{"id", "chosen", "values"?, "note"?}]}``."""
     kinds = {item.id: item.kind for item in request.items}
     return {"decisions": [_decision(each, kinds.get(each.id)) for each in answers]}
 
 
 def answers_from(document: object) -> tuple[Answer, ...]:
-    """Return the answers of a stored `DecideOutput`; raises ValueError when it is none."""
+    """Return the answers in a document that `document_of` made. Raises ValueError otherwise."""
     decisions = document.get("decisions") if isinstance(document, dict) else None
     if not isinstance(decisions, list):
         raise ValueError("`output.decisions` is not a list")  # noqa: TRY004 - about the file
@@ -76,6 +80,7 @@ def _answer(place: Place, item: Item) -> Answer:
 
 
 def _several(place: Place, item: Item) -> tuple[str, ...]:
+    """Return the chosen values of a multiple choice, in the order of its options."""
     key = "values" if place.has("values") else "chosen"
     if place.raw(key) is None and item.least > 0:
         raise place.wrong(key, "is missing", hint='write "chosen": ["a", "b"]')

@@ -1,4 +1,7 @@
-"""From what an agent wrote to a `Request`, or to a message that names the place and the fix."""
+"""Check the JSON that an agent wrote, and return it as a request.
+
+An error names the field that is wrong, what is wrong with it, and how to mend it.
+"""
 
 from typing import NamedTuple
 
@@ -18,24 +21,24 @@ _KINDS = ", ".join(kind.value for kind in ItemKind)
 
 
 class Checked(NamedTuple):
-    """A request that can be put to a person, and what of it was left out, as sentences."""
+    """A valid request, and a sentence for each field that was left out of it."""
 
     request: Request
     ignored: tuple[str, ...]
 
 
 def check_request(value: object, *, stored: bool = False) -> Checked:
-    """Return the request in a parsed JSON value; raises InvalidRequest for the first mistake.
+    """Return the request in a parsed JSON value. Raises InvalidRequest for the first mistake.
 
-    Of a `stored` one, which another program may have written, a location outside the project is
-    left out instead: the rest can still be answered.
+    With `stored` the value is from a file, which another program may have written. A location
+    outside the project is then left out, so that the question can still be answered.
     """
     place = Place("", value)
     ignored = place.unknown(_REQUEST)
     task = place.text("task", what="what the work is, in a few words", longest=LONGEST_TEXT)
     source = place.text("source", what="the document the question is from", longest=LONGEST_LINE)
     items = place.objects("items", what='a list of questions, [{"id": 1, "title": …}]')
-    _no_more(place, "items", len(items), MAX_ITEMS)
+    _require_at_most(place, "items", len(items), MAX_ITEMS)
     found = []
     seen: dict[int, str] = {}
     for each in items:
@@ -104,7 +107,7 @@ def _options(place: Place, kind: ItemKind, ignored: list[str]) -> tuple[Option, 
             f"has {len(places)} of at least {least}",
             hint='add one, or write "kind": "text" for a free answer',
         )
-    _no_more(place, "options", len(places), MAX_OPTIONS)
+    _require_at_most(place, "options", len(places), MAX_OPTIONS)
     found = []
     seen: dict[str, str] = {}
     for each in places:
@@ -144,6 +147,7 @@ def _option(place: Place, ignored: list[str]) -> Option:
 
 
 def _bounds(place: Place, kind: ItemKind, count: int) -> tuple[int, int | None]:
+    """Return `min` and `max` of an item with `count` options; 1 and None for a single choice."""
     if kind is not ItemKind.MULTIPLE:
         for key in ("min", "max"):
             if place.has(key):
@@ -195,6 +199,7 @@ def _recommend(
 
 
 def _stored_location(place: Place, ignored: list[str]) -> Location | None:
+    """Return the location, or None and a sentence in `ignored` if it is wrong."""
     try:
         return _location(place, ignored)
     except InvalidRequest as error:
@@ -209,6 +214,7 @@ def _location(place: Place, ignored: list[str]) -> Location | None:
     ignored += where.unknown(_LOCATION)
     file = where.text("file", what="a path inside the project", longest=LONGEST_LINE)
     parts = file.split("/")
+    # These lines are read and shown beside the question, so they must not be of any other file.
     if file.startswith("/") or ".." in parts or "\0" in file or ".git" in parts:
         raise where.wrong(
             "file",
@@ -226,9 +232,9 @@ def _location(place: Place, ignored: list[str]) -> Location | None:
     return Location(file=file, start=start, end=end)
 
 
-def _no_more(place: Place, key: str, count: int, most: int) -> None:
+def _require_at_most(place: Place, key: str, count: int, most: int) -> None:
     if count > most:
-        raise place.wrong(key, f"has {count} entries", hint=f"{most} is the most a person is asked")
+        raise place.wrong(key, f"has {count} entries", hint=f"ask at most {most}")
 
 
 __all__ = ["Checked", "InvalidRequest", "check_request"]

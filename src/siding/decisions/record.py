@@ -1,8 +1,8 @@
-"""A decision as it is kept: what was asked, by whom, and how it ended.
+"""A stored decision: the request, who asked, and how it ended.
 
-While it is open it is a document in the seed's form of ``pending.json``: the request with `_meta`.
-Once it is closed it is the seed's `DecisionRecord`: `input`, `output`, `completed_at`, and beside
-them how it was closed and the same `_meta`.
+An open decision is stored as its request with `_meta` beside it. A closed one is stored as a record
+with `input`, `output`, `completed_at`, how it was closed, and the same `_meta`. `FORMAT.md` has all
+fields.
 """
 
 from collections.abc import Mapping
@@ -22,20 +22,20 @@ LONGEST_SESSION = 100  # bytes
 
 
 class Via(StrEnum):
-    """How a decision was answered or cancelled. Records may have words of other versions."""
+    """How a decision was answered or cancelled. Records of other releases may have other words."""
 
     TERMINAL = "terminal"  # question by question, or by a command that says what it does
     FLAG = "flag"  # the answers were arguments, a file or standard input
-    PAGE = "page"  # with the key of the dashboard
-    PAGE_WITH_CODE = "page with code"  # and with the code that its terminal showed
+    PAGE = "page"  # in the dashboard
+    PAGE_WITH_CODE = "page with code"  # in the dashboard, confirmed with the code of its terminal
 
 
 class Asked(NamedTuple):
     """Who asked, when, and under which key. Times are ISO 8601 with an offset; "" is unknown.
 
-    `key` finds the decision again. One that the caller named (`key_named`) does so for ever; one
-    made of the content does until the answer was collected, so that the same question can be put
-    again later.
+    Asking again with the same `key` finds the decision. If the caller chose the key (`key_named`),
+    that holds for ever. If it was made of the content, it holds until the answer is collected, so
+    that the same question can be asked again later.
     """
 
     session_id: str
@@ -48,9 +48,9 @@ class Asked(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """One decision. `via` says how it was answered or cancelled: a `Via`, or another's word.
+    """One decision. `via` says how it was closed: a `Via`, or a word of another release.
 
-    `closed_in_step` is ``TASK/STEP`` when that was done from inside a step, else "".
+    `closed_in_step` is ``TASK/STEP`` if a command inside a step closed it, else "".
     """
 
     asked: Asked
@@ -68,13 +68,13 @@ class Decision(NamedTuple):
 
 
 def is_session(text: str) -> bool:
-    """Return whether a text may name a decision, and so a file."""
+    """Return whether a text can be the id of a decision, and so a file name."""
     fits = 0 < len(text.encode("utf-8", "replace")) <= LONGEST_SESSION
     return fits and text.isprintable() and "/" not in text and not text.startswith(".")
 
 
 def open_document(decision: Decision) -> dict[str, Any]:
-    """Return the document of an open decision."""
+    """Return the JSON document of an open decision."""
     return {
         "version": RECORD_VERSION,
         **input_of(decision.request),
@@ -83,7 +83,7 @@ def open_document(decision: Decision) -> dict[str, Any]:
 
 
 def record_document(decision: Decision) -> dict[str, Any]:
-    """Return the document of a closed decision."""
+    """Return the JSON document of a closed decision."""
     document: dict[str, Any] = {
         "version": RECORD_VERSION,
         "input": input_of(decision.request),
@@ -104,7 +104,7 @@ def decision_from_open(document: Mapping[str, Any]) -> Decision:
     """Return the open decision in a document; raises ValueError with a reason."""
     asked = _asked(document.get("_meta"))
     if not is_session(asked.session_id):
-        raise ValueError("`_meta.session_id` is missing, or no name of a file")
+        raise ValueError("`_meta.session_id` is missing, or cannot be a file name")
     return Decision(asked=asked, request=_request(dict(document)), state=DecisionState.OPEN)
 
 
@@ -112,7 +112,7 @@ def decision_from_record(document: Mapping[str, Any], session_id: str) -> Decisi
     """Return the closed decision in a document; raises ValueError with a reason."""
     asked = _asked(document.get("_meta"))
     if asked.session_id not in ("", session_id):
-        raise ValueError(f"it is the record of {asked.session_id!r}: put the right file in place")
+        raise ValueError(f"it is the record of {asked.session_id!r}, under another name")
     state = DecisionState(document.get("state", DecisionState.ANSWERED.value))
     return Decision(
         asked=asked._replace(session_id=session_id),

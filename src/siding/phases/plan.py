@@ -1,4 +1,4 @@
-"""Which phases there are and what must hold before one is left: the `phases` section of settings.
+"""The `phases` section of the settings: the phases, and the gates that must hold to leave one.
 
 phases:
   names: [design, build, verify, finish]
@@ -6,8 +6,8 @@ phases:
     verify:
       - command: pytest -q          # must exit 0 in the workspace
       - ask: May this be released?  # a person must say yes
-      - decision: release-{task}    # the decision with this key must be answered …
-        chosen: now                 # … like this, where that matters
+      - decision: release-{task}    # the decision with this key must be answered
+        chosen: now                 # optional: with this value
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ LONGEST_NAME = 60  # characters
 
 
 class GateKind(StrEnum):
-    """What a gate looks at."""
+    """What a gate checks: a command's exit code, a decision's answer, or a person's yes."""
 
     COMMAND = "command"
     DECISION = "decision"
@@ -36,7 +36,10 @@ class GateKind(StrEnum):
 
 
 class Gate(NamedTuple):
-    """One condition for going on from a phase. ``text``: the command, the key or the question."""
+    """One condition for leaving a phase. `text` is the command, the decision's key or the question.
+
+    `chosen` is the value that the decision must have, "" for any.
+    """
 
     kind: GateKind
     text: str
@@ -44,7 +47,7 @@ class Gate(NamedTuple):
 
 
 class PhasePlan(NamedTuple):
-    """The phases in their order, and the gates of each."""
+    """The names of the phases in order, and the gates by phase."""
 
     names: tuple[str, ...] = DEFAULT_PHASES
     gates: Mapping[str, tuple[Gate, ...]] = {}
@@ -59,7 +62,7 @@ class PhasePlan(NamedTuple):
 
 
 class BadPlan(ValueError):
-    """The section is not as it should be. `place` is inside ``phases``."""
+    """The section is wrong. `place` is the path of the wrong field inside ``phases``."""
 
     def __init__(self, place: str, problem: str) -> None:
         super().__init__(problem)
@@ -77,7 +80,7 @@ def plan_from(section: object) -> PhasePlan:
     found = {}
     for phase, listed in gates.items():
         if phase not in names:
-            raise BadPlan(f"gates.{phase}", f"is no phase: the phases are {', '.join(names)}")
+            raise BadPlan(f"gates.{phase}", f"is not a phase: the phases are {', '.join(names)}")
         found[str(phase)] = tuple(_gates(f"gates.{phase}", listed))
     return PhasePlan(names=names, gates=found)
 
@@ -93,7 +96,7 @@ def _names(value: object) -> tuple[str, ...]:
         if not name or len(name) > LONGEST_NAME or not name.isprintable() or name[0] == "-":
             raise BadPlan("names", f"{each!r} cannot be the name of a phase")
         if name in names:
-            raise BadPlan("names", f"{name!r} is there twice")
+            raise BadPlan("names", f"{name!r} is named twice")
         names.append(name)
     return tuple(names)
 
