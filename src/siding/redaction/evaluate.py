@@ -1,4 +1,4 @@
-"""What a telling word belongs to: a name with a value, or the first line of a key."""
+"""Find the secret after a word that announces one: a name's value, or a private key block."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,10 @@ from siding.redaction.span import Span
 
 
 def announced(data: bytes, places: Iterable[int], limit: int, *, final: bool) -> Iterator[Span]:
-    """Yield the secrets that words at these places announce."""
+    """Yield the secrets announced by the words at `places` (offsets from `prefilter.words`).
+
+    `limit` is the end of the bytes to look at. With `final` no more bytes follow.
+    """
     for at in places:
         span = pair_at(data, at, limit, final=final)
         if span is None and data[at - 1 : at] in (b" ", b"-"):
@@ -21,6 +24,7 @@ def announced(data: bytes, places: Iterable[int], limit: int, *, final: bool) ->
 
 
 def _block(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
+    """Return the private key block whose marker has the word ``KEY`` at `at`, None if none has."""
     start = data.rfind(b"-----BEGIN ", max(0, at - 90), at)
     begin = None if start < 0 else BEGIN.match(data, start, limit)
     if begin is None:

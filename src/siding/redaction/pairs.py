@@ -1,5 +1,5 @@
-"""A name and its value: ``DB_PASSWORD=…``, ``"token": "…"``, ``--password …``, ``<secret>…``,
-``Authorization: Bearer …``, in any quoting, also inside a JSON string."""
+"""Find a secret by its name: ``DB_PASSWORD=…``, ``"token": "…"``, ``--password …``, ``<secret>…``,
+``Authorization: Bearer …``. The value can be quoted in any way, also inside a JSON string."""
 
 import re
 
@@ -46,18 +46,18 @@ _NETRC = re.compile(rb"(?:\n|\\[nr]|login[ \t]\S{1,80}[ \t])[ \t]*\Z")
 _SETTING = re.compile(
     rb"(?:\n|\\[nr]|[ \t\"'])(?:ENV|setx|set -[gxU]{1,3}|config(?:ure)? set)[ \t]+\Z"
 )
-_KEPT = (b"django-insecure-", b"base64:")  # says which kind of secret follows, and is none
+_PREFIXES = (b"django-insecure-", b"base64:")  # not secret: they say what kind of secret follows
 
 
 def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
-    """Return the secret whose name has a telling word at `at`; None when there is none."""
+    """Return the secret whose name has the word at `at` in it; None if there is none."""
     after = _AFTER.match(data, at, limit)
     if after is None:
         return None
     before = data[max(0, at - _NAME_LEFT) : at]
     left = at - len(before) + len(before.rstrip(_NAME))
     joint = data[left - 1 : left]
-    if joint == b"\\" and data[left] in b"nrt":  # the escape of a line's end belongs to no name
+    if joint == b"\\" and data[left] in b"nrt":  # the letter of an escape is not part of the name
         left += 1
         joint = b"\n"
     if after["gap"] is not None and joint not in _BLANKS and data[left] != 0x2D:
@@ -65,7 +65,7 @@ def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
     known = meaning(data[left : after.end("rest")])
     if known is None or (joint == b":" and data[left - 10 : left] == b"[redacted:"):
         return None
-    if joint == b"/" and data[left - 3 : left] == b"://":  # it is who logs in there
+    if joint == b"/" and data[left - 3 : left] == b"://":  # a user's name in a URL
         return None
     start = after.end()
     if known.tier is Tier.HEADER:
@@ -94,7 +94,7 @@ def _value(
         start = opened.end()
         end, closed = _end_of_quoted(data, start, limit, opened[1])
         if closed:
-            return _judged(data, start, end, known, quoted=True)
+            return _if_secret(data, start, end, known, quoted=True)
         if not final and end == limit and end - start < RIGHT:
             return Span(start, limit, known.kind, pending=True)
     style, assigned = _style(data, left, after)
@@ -107,7 +107,7 @@ def _value(
         end = following.start()
     elif style is _TO_BLANK and found[0][-1:] in (b'"', b"'") and opened is None:
         end -= 1
-    span = _judged(data, start, end, known, assigned=assigned, quoted=opened is not None)
+    span = _if_secret(data, start, end, known, assigned=assigned, quoted=opened is not None)
     if span is None:
         return None
     if after["q"] is not None and opened is None and data[start:end].isdigit():
@@ -116,7 +116,10 @@ def _value(
 
 
 def _to_its_end(data: bytes, span: Span, judged: int, limit: int) -> Span:
-    """Return the span with what of the value lies behind the part it was judged by."""
+    """Return the span extended to the end of the value.
+
+    Only the first `JUDGED` bytes of a value are judged; the rest of it is secret as well.
+    """
     if span.end >= judged:
         behind = _AFTER_VALUE.search(data, span.end)
         span = span._replace(end=limit if behind is None else behind.start())
@@ -124,7 +127,7 @@ def _to_its_end(data: bytes, span: Span, judged: int, limit: int) -> Span:
 
 
 def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[bytes], bool]:
-    """Say how an unquoted value ends, and whether only a literal can stand there."""
+    """Return the pattern of an unquoted value, and whether only a literal can be there."""
     if data[left - 2 : left - 1] == b"\\":
         return _IN_LINE, (after["sep"] or b"") == b"=" and data[left : left + 1].isupper()
     tight = (after["sep"] or b"") == b"="
@@ -138,12 +141,12 @@ def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[b
     return _IN_LINE, False
 
 
-def _judged(
+def _if_secret(
     data: bytes, start: int, end: int, known: Meaning, *, quoted: bool, assigned: bool = False
 ) -> Span | None:
-    for kept in _KEPT:
-        if data.startswith(kept, start, end):
-            start += len(kept)
+    for prefix in _PREFIXES:
+        if data.startswith(prefix, start, end):
+            start += len(prefix)
     value = data[start : min(end, start + JUDGED)]
     if known.tier is Tier.PASSWORD:
         secret = is_password(value, quoted=quoted, assigned=assigned)
@@ -153,12 +156,12 @@ def _judged(
         secret = is_random(value)
     if not secret:
         return None
-    token = token_at(data, start, end)
+    token = token_at(data, start, end)  # a known token has a more exact kind than its name
     return Span(start, end, known.kind if token is None or token[1] != end else token[0])
 
 
 def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[int, bool]:
-    """Return where a quoted text ends, and whether its closing quote is there."""
+    """Return the end of a quoted text that starts at `start`, and whether its quote is closed."""
     most = min(limit, start + RIGHT)
     body = _BODY.get(quote)
     if body is not None:
@@ -166,7 +169,7 @@ def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[i
         assert found is not None
         end = found.end()
         if end < most and data[end] == 0x5C and end + 1 == limit:
-            return limit, False  # an escape that is cut off
+            return limit, False  # the data ends inside an escape
         return end, data.startswith(quote, end, most)
     line = min(each for each in (data.find(b"\n", start, most), most) if each >= 0)
     end = data.find(quote, start, line)
@@ -197,7 +200,11 @@ def _header(data: bytes, start: int, limit: int) -> Span | None:
 def _behind_a_gap(
     data: bytes, left: int, start: int, limit: int, known: Meaning, *, quoted: bool
 ) -> Span | None:
-    """``--password X``, ``ENV DB_PASSWORD X``, a line of a netrc file, ``PASSWORD 'X'`` in SQL."""
+    """Return a secret that only white space separates from its name.
+
+    That is ``--password X``, ``ENV DB_PASSWORD X``, a line of a netrc file, or ``PASSWORD 'X'`` in
+    SQL.
+    """
     if quoted or known.tier is Tier.KEY:
         return None
     flag = data[left : left + 1] == b"-"
@@ -212,17 +219,17 @@ def _behind_a_gap(
     opened = _OPEN.match(data, start, limit)
     if opened is not None:
         end, closed = _end_of_quoted(data, opened.end(), limit, opened[1])
-        return _judged(data, opened.end(), end, known, quoted=True) if closed else None
+        return _if_secret(data, opened.end(), end, known, quoted=True) if closed else None
     found = _IN_LINE.match(data, start, limit)
     if found is None or found[0].startswith(b"-"):
         return None
-    return _judged(data, start, found.end(), known, quoted=False, assigned=setting)
+    return _if_secret(data, start, found.end(), known, quoted=False, assigned=setting)
 
 
 def _after_password(data: bytes, left: int, start: int, limit: int, known: Meaning) -> Span | None:
     if data[start : start + 1] == b"'" and data[left : left + 8].lower() == b"password":
         end, closed = _end_of_quoted(data, start + 1, limit, b"'")
-        return _judged(data, start + 1, end, known, quoted=True) if closed else None
+        return _if_secret(data, start + 1, end, known, quoted=True) if closed else None
     if data[left : left + 9] not in (b"password ", b"password\t"):
         return None
     before = max(0, left - min(LEFT, 128))
@@ -231,4 +238,4 @@ def _after_password(data: bytes, left: int, start: int, limit: int, known: Meani
     found = _IN_LINE.match(data, start, limit)
     if found is None or found[0].islower() or found[0].isupper() or found[0].istitle():
         return None
-    return _judged(data, start, found.end(), known, quoted=False)
+    return _if_secret(data, start, found.end(), known, quoted=False)

@@ -1,5 +1,7 @@
-"""Secrets known by where they stand: in a URL, behind ``Bearer``, in a cookie, in a hash of a
-password; and tokens, wherever they stand."""
+"""Find secrets by their surroundings: in a URL, after ``Bearer``, in a cookie, in a password hash.
+
+`tokens` also finds tokens with a known format anywhere.
+"""
 
 import base64
 import binascii
@@ -11,7 +13,7 @@ from siding.redaction.span import LEFT, RIGHT, Span
 from siding.redaction.values import stands_for_one
 
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-_SHORTEST = 16  # of what is left of a run, to hold a token
+_SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
 _TOKEN68 = re.compile(rb"[A-Za-z0-9._~+/=%-]+")
@@ -52,7 +54,10 @@ _CURL = re.compile(
 
 
 def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator[Span]:
-    """Yield the secrets that long runs of letters and digits are, belong to or hold."""
+    """Yield the secrets that the long runs of letters and digits are, belong to, or contain.
+
+    `runs` are start and end of each, from `prefilter.runs`.
+    """
     for start, end in runs:
         look = _BEFORE.get(data[start - 1 : start])
         span = None
@@ -71,7 +76,7 @@ def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator
 
 
 def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
-    """Look at the words of a run that has several."""
+    """Yield the tokens inside a run, which begin after a ``-`` or ``_``."""
     run = data[start:end]
     if b"-" in run or b"_" in run:
         for gap in _INNER.finditer(data, start, end):
@@ -90,8 +95,10 @@ def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
 
 
 def _behind_escape(data: bytes, start: int, limit: int) -> Span | None:
-    r"""Look behind ``\n``, ``%3D``, ``\u003d`` and colour codes,
-    whose last letter joins the run."""
+    r"""Return the secret after ``\n``, ``%3D``, ``\u003d`` or a colour code.
+
+    The last letters of these are part of the run, so the secret begins after them.
+    """
     before = data[start - 1]
     if before == 0x25:  # %
         skipped = 2
@@ -109,7 +116,7 @@ def _behind_escape(data: bytes, start: int, limit: int) -> Span | None:
 
 
 def _behind_blank(data: bytes, start: int, limit: int) -> Span | None:
-    if data[start - 2] not in b"rRcC":  # of bearer and basic
+    if data[start - 2] not in b"rRcC":  # the last letters of "bearer" and "basic"
         return None
     word = data[max(0, start - 8) : start - 1].lower()
     if word.endswith(b"bearer"):
@@ -124,7 +131,7 @@ def _behind_blank(data: bytes, start: int, limit: int) -> Span | None:
 
 
 def _behind_joint(data: bytes, start: int, limit: int) -> Span | None:
-    """Look at a token of several words: the run is not its first."""
+    """Return a token of several joined words, of which the run is not the first."""
     if not data[start - 2 : start - 1].isalnum():
         return None
     window = data[max(0, start - 80) : start]
@@ -228,7 +235,7 @@ _BEFORE = {
 
 
 def url_password(data: bytes, at: int, limit: int) -> Span | None:
-    """Return the password of a URL whose host is behind the ``@`` at `at`."""
+    """Return the password of a URL whose host comes after the ``@`` at `at`."""
     scheme = data.rfind(b"://", max(0, at - _URL_LEFT), at)
     if scheme < 0:
         return None
@@ -252,13 +259,13 @@ def url_password(data: bytes, at: int, limit: int) -> Span | None:
 
 
 def password_hash(data: bytes, at: int, limit: int) -> Span | None:
-    """Return the hash of a password, as files of passwords hold it, that begins at a ``$``."""
+    """Return the password hash, as in ``/etc/shadow``, that begins with the ``$`` at `at`."""
     found = _HASH.match(data, at, limit)
     return None if found is None else _span(at, found.end(), b"password-hash", limit)
 
 
 def curl_password(data: bytes, at: int, limit: int) -> Span | None:
-    """Return the password that a curl command at `at` is given with ``-u NAME:PASSWORD``."""
+    """Return the password in ``-u NAME:PASSWORD`` of the curl command at `at`."""
     line = data.find(b"\n", at, min(limit, at + LEFT - 128))
     found = _CURL.search(data, at, line if line >= 0 else min(limit, at + LEFT - 128))
     if found is None or stands_for_one(found[1]) or len(found[1]) < 3:

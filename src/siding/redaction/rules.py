@@ -1,4 +1,4 @@
-"""All rules over one block of bytes."""
+"""Apply all rules to one block of bytes."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,21 +9,24 @@ from siding.redaction.span import RIGHT, Span
 
 
 class Known(NamedTuple):
-    """A value that is known to be secret, and the kind that stands in its place."""
+    """A value that is secret wherever it occurs, and the kind for its mark."""
 
     value: bytes
     kind: bytes
 
 
 class Pattern(NamedTuple):
-    """A project's own rule; see `redactor.pattern`."""
+    """A project's own rule; `patterns.pattern` makes it."""
 
     kind: bytes
     regex: re.Pattern[bytes]
 
 
 class Rules:
-    """What is looked for. `allowed` values are left alone, and kinds as ``kind:NAME``."""
+    """A set of rules. `allowed`: values, or kinds as ``kind:NAME``, that are not redacted.
+
+    `spaced` are the known values with blanks in them: a stream must not cut them in two.
+    """
 
     def __init__(
         self, known: Sequence[Known], patterns: Sequence[Pattern], allowed: frozenset[bytes]
@@ -43,9 +46,10 @@ class Rules:
                 self.spaced.append(each.value)
 
     def find(self, data: bytes, *, final: bool) -> list[Span]:
-        """Return the secrets in `data`, in order and apart from each other.
+        """Return the secrets in `data`, in order and without overlaps.
 
-        `data` begins with a newline where a line begins. With `final` nothing follows it.
+        If `data` starts at the beginning of a line, put a newline before it: some rules look for
+        one. With `final` no more bytes follow.
         """
         spans = list(self._found(data, final=final))
         return _apart(spans, data, self._allowed) if spans else spans
@@ -57,6 +61,7 @@ class Rules:
             from siding.redaction.places import tokens  # much output never gets here
 
             yield from tokens(data, runs, limit)
+        # A known value with a long run in it can only be inside a run: search for it only there.
         for start, end in runs if self._anchored else ():
             for anchor, offset, known in self._anchored:
                 at = data.find(anchor, start, end)
@@ -105,7 +110,7 @@ _HASH_STARTS = frozenset(bytes([each]) for each in b"a123456789ygspPH")
 
 
 def _apart(spans: list[Span], data: bytes, allowed: frozenset[bytes]) -> list[Span]:
-    """Return the spans in order, those that overlap as one, without those that are allowed."""
+    """Return the spans in order, without the allowed ones; spans that overlap become one."""
     spans.sort(key=lambda span: (span.start, -span.end))
     apart: list[Span] = []
     for span in spans:
