@@ -6,7 +6,7 @@ from typing import Any
 from siding.app.project import Project
 from siding.app.selection import standing_in
 from siding.decisions.record import Asked
-from siding.decisions.request import Request, document_of
+from siding.decisions.request import DecisionRequest, document_of
 from siding.errors import SidingError, UsageError
 from siding.ids import TaskId
 from siding.ledger.running import read_running
@@ -20,7 +20,7 @@ def calling_task(project: Project) -> str:
     return standing_in(project) or ""
 
 
-def asked_by(project: Project, task_id: str, key: str | None, request: Request) -> Asked:
+def asked_by(project: Project, task_id: str, key: str | None, request: DecisionRequest) -> Asked:
     """Return who asks now; without a `key` the content is one."""
     if key is not None and not key.strip():
         raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
@@ -37,7 +37,7 @@ def asked_by(project: Project, task_id: str, key: str | None, request: Request) 
     )
 
 
-def choices(request: Request) -> list[tuple[int, str, frozenset[str]]]:
+def choices(request: DecisionRequest) -> list[tuple[int, str, frozenset[str]]]:
     """Return what of a request its answers depend on."""
     return [
         (item.id, item.kind.value, frozenset(option.value for option in item.options))
@@ -45,7 +45,7 @@ def choices(request: Request) -> list[tuple[int, str, frozenset[str]]]:
     ]
 
 
-def _content_key(task_id: str, request: Request) -> str:
+def _content_key(task_id: str, request: DecisionRequest) -> str:
     import json
     from hashlib import sha256
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from siding.decisions.places import InvalidAnswer, Place, shown
-from siding.decisions.request import Item, ItemKind, Request
+from siding.decisions.request import DecisionRequest, Item, ItemKind
 
 LONGEST_ANSWER = 100_000  # characters of a free text or a note
 
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
     note: str = ""
 
 
-def check_answers(request: Request, value: object) -> tuple[Answer, ...]:
+def check_answers(request: DecisionRequest, value: object) -> tuple[Answer, ...]:
     """Return the answers in a parsed JSON value, in the order of the request's items.
 
     `value` is the list of answers, or an object that has it as `decisions`. Raises InvalidAnswer
@@ -54,7 +54,7 @@ def check_answers(request: Request, value: object) -> tuple[Answer, ...]:
     return tuple(found[number] for number in items)
 
 
-def document_of(request: Request, answers: Sequence[Answer]) -> dict[str, Any]:
+def document_of(request: DecisionRequest, answers: Sequence[Answer]) -> dict[str, Any]:
     """Return the answers as JSON: ``{"decisions": [{"id", "chosen", "values"?, "note"?}]}``."""
     kinds = {item.id: item.kind for item in request.items}
     return {"decisions": [_decision(each, kinds.get(each.id)) for each in answers]}

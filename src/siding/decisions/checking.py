@@ -6,7 +6,7 @@ An error names the field that is wrong, what is wrong with it, and how to mend i
 from typing import NamedTuple
 
 from siding.decisions.places import InvalidRequest, Place, shown
-from siding.decisions.request import Item, ItemKind, Location, Option, Request
+from siding.decisions.request import DecisionRequest, Item, ItemKind, Location, Option
 
 MAX_ITEMS = 200
 MAX_OPTIONS = 200
@@ -23,7 +23,7 @@ _KINDS = ", ".join(kind.value for kind in ItemKind)
 class Checked(NamedTuple):
     """A valid request, and a sentence for each field that was left out of it."""
 
-    request: Request
+    request: DecisionRequest
     ignored: tuple[str, ...]
 
 
@@ -51,7 +51,7 @@ def check_request(value: object, *, stored: bool = False) -> Checked:
             )
         seen[item.id] = each.path
         found.append(item)
-    request = Request(task=task, source=source, items=tuple(found))
+    request = DecisionRequest(task=task, source=source, items=tuple(found))
     return Checked(request=request, ignored=tuple(ignored[:20]))
 
 

@@ -13,7 +13,7 @@ from siding.decisions.answers import Answer, answers_from
 from siding.decisions.answers import document_of as output_of
 from siding.decisions.checking import check_request
 from siding.decisions.places import InvalidRequest
-from siding.decisions.request import Request
+from siding.decisions.request import DecisionRequest
 from siding.decisions.request import document_of as input_of
 from siding.decisions.states import DecisionState
 
@@ -54,7 +54,7 @@ class Decision(NamedTuple):
     """
 
     asked: Asked
-    request: Request
+    request: DecisionRequest
     state: DecisionState
     answers: tuple[Answer, ...] = ()
     completed_at: str = ""
@@ -141,7 +141,7 @@ def _asked(value: object) -> Asked:
     return Asked(key_named=meta.get("key_named") is True, **texts)
 
 
-def _request(value: object) -> Request:
+def _request(value: object) -> DecisionRequest:
     try:
         return check_request(value, stored=True).request
     except InvalidRequest as error:

@@ -48,7 +48,7 @@ class Item(NamedTuple):
     most: int | None = None  # how many may be chosen; None: all of them
 
 
-class Request(NamedTuple):
+class DecisionRequest(NamedTuple):
     """The items that are asked at once. `source` names the document the question comes from."""
 
     task: str
@@ -56,7 +56,7 @@ class Request(NamedTuple):
     items: tuple[Item, ...]
 
 
-def document_of(request: Request) -> dict[str, Any]:
+def document_of(request: DecisionRequest) -> dict[str, Any]:
     """Return the request as a JSON document; fields that were not given are left out."""
     return {
         "task": request.task,

@@ -29,7 +29,7 @@ from siding.decisions.record import (
     open_document,
     record_document,
 )
-from siding.decisions.request import Request
+from siding.decisions.request import DecisionRequest
 from siding.decisions.states import AlreadyClosed, DecisionMove, DecisionState, move_decision
 from siding.errors import NotFound
 from siding.storage.codec import encode_document
@@ -55,7 +55,7 @@ class DecisionStore:
         self._open = directory / "open"
         self._keys = directory / "keys"
 
-    def ask(self, request: Request, asked: Asked) -> tuple[Decision, bool]:
+    def ask(self, request: DecisionRequest, asked: Asked) -> tuple[Decision, bool]:
         """Store a decision; return it, and whether it is an earlier one with the same key.
 
         ``asked.session_id`` is the id it should get; if that is taken, ``-2``, ``-3`` … is added.
@@ -164,7 +164,7 @@ class DecisionStore:
         remove_file(self._open_path(session_id))
         move_aside(self._record_path(session_id), trash / f"{session_id}{_SUFFIX}")
 
-    def _create(self, request: Request, asked: Asked) -> Decision:
+    def _create(self, request: DecisionRequest, asked: Asked) -> Decision:
         for session_id in _names(asked.session_id):
             if self.is_closed(session_id):
                 continue
