@@ -7,7 +7,7 @@ choice joined by ``", "``. A multiple choice also has the list of its values, as
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from siding.decisions.places import InvalidAnswer, Place, shown
+from siding.decisions.input_object import InputObject, InvalidAnswer, shown
 from siding.decisions.request import DecisionRequest, Item, ItemKind
 
 LONGEST_ANSWER = 100_000  # characters of a free text or a note
@@ -32,7 +32,7 @@ def check_answers(request: DecisionRequest, value: object) -> tuple[Answer, ...]
     """
     holder = value if isinstance(value, dict) else {"decisions": value}
     what = 'a list with an answer to each item, [{"id": 1, "chosen": "…"}]'
-    places = Place("", holder, error=InvalidAnswer).objects("decisions", what=what)
+    places = InputObject("", holder, error=InvalidAnswer).objects("decisions", what=what)
     items = {item.id: item for item in request.items}
     found: dict[int, Answer] = {}
     for place in places:
@@ -68,7 +68,7 @@ def answers_from(document: object) -> tuple[Answer, ...]:
     return tuple(_stored(each) for each in decisions)
 
 
-def _answer(place: Place, item: Item) -> Answer:
+def _answer(place: InputObject, item: Item) -> Answer:
     note = place.text_or_empty("note", longest=LONGEST_ANSWER).strip()
     if item.kind is ItemKind.MULTIPLE:
         return Answer(id=item.id, values=_several(place, item), note=note)
@@ -79,7 +79,7 @@ def _answer(place: Place, item: Item) -> Answer:
     return Answer(id=item.id, values=(value,), note=note)
 
 
-def _several(place: Place, item: Item) -> tuple[str, ...]:
+def _several(place: InputObject, item: Item) -> tuple[str, ...]:
     """Return the chosen values of a multiple choice, in the order of its options."""
     key = "values" if place.has("values") else "chosen"
     if place.raw(key) is None and item.least > 0:
@@ -101,7 +101,7 @@ def _several(place: Place, item: Item) -> tuple[str, ...]:
     return tuple(sorted(values, key=order.index))
 
 
-def _require_option(place: Place, key: str, value: str, item: Item) -> None:
+def _require_option(place: InputObject, key: str, value: str, item: Item) -> None:
     values = [option.value for option in item.options]
     if value not in values:
         raise place.wrong(

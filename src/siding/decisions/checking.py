@@ -5,7 +5,7 @@ An error names the field that is wrong, what is wrong with it, and how to mend i
 
 from typing import NamedTuple
 
-from siding.decisions.places import InvalidRequest, Place, shown
+from siding.decisions.input_object import InputObject, InvalidRequest, shown
 from siding.decisions.request import DecisionRequest, Item, ItemKind, Location, Option
 
 MAX_ITEMS = 200
@@ -33,7 +33,7 @@ def check_request(value: object, *, stored: bool = False) -> Checked:
     With `stored` the value is from a file, which another program may have written. A location
     outside the project is then left out, so that the question can still be answered.
     """
-    place = Place("", value)
+    place = InputObject("", value)
     ignored = place.unknown(_REQUEST)
     task = place.text("task", what="what the work is, in a few words", longest=LONGEST_TEXT)
     source = place.text("source", what="the document the question is from", longest=LONGEST_LINE)
@@ -55,7 +55,7 @@ def check_request(value: object, *, stored: bool = False) -> Checked:
     return Checked(request=request, ignored=tuple(ignored[:20]))
 
 
-def _item(place: Place, ignored: list[str], *, stored: bool) -> Item:
+def _item(place: InputObject, ignored: list[str], *, stored: bool) -> Item:
     ignored += place.unknown(_ITEM)
     number = place.whole("id", least=1, what="number the items 1, 2, 3 …")
     title = place.text("title", what="the question in one line", longest=LONGEST_LINE)
@@ -75,7 +75,7 @@ def _item(place: Place, ignored: list[str], *, stored: bool) -> Item:
     )
 
 
-def _kind(place: Place) -> ItemKind:
+def _kind(place: InputObject) -> ItemKind:
     value = place.raw("kind")
     if value is None:
         return ItemKind.SINGLE
@@ -89,7 +89,7 @@ def _kind(place: Place) -> ItemKind:
         ) from None
 
 
-def _options(place: Place, kind: ItemKind, ignored: list[str]) -> tuple[Option, ...]:
+def _options(place: InputObject, kind: ItemKind, ignored: list[str]) -> tuple[Option, ...]:
     if kind is ItemKind.TEXT:
         if place.raw("options"):
             raise place.wrong(
@@ -123,7 +123,7 @@ def _options(place: Place, kind: ItemKind, ignored: list[str]) -> tuple[Option, 
     return tuple(found)
 
 
-def _option(place: Place, ignored: list[str]) -> Option:
+def _option(place: InputObject, ignored: list[str]) -> Option:
     ignored += place.unknown(_OPTION)
     value = place.text("value", what='what you get back, such as "jwt"', longest=LONGEST_LINE)
     label = place.text("label", what="what the person reads", longest=LONGEST_LINE)
@@ -146,7 +146,7 @@ def _option(place: Place, ignored: list[str]) -> Option:
     )
 
 
-def _bounds(place: Place, kind: ItemKind, count: int) -> tuple[int, int | None]:
+def _bounds(place: InputObject, kind: ItemKind, count: int) -> tuple[int, int | None]:
     """Return `min` and `max` of an item with `count` options; 1 and None for a single choice."""
     if kind is not ItemKind.MULTIPLE:
         for key in ("min", "max"):
@@ -169,7 +169,7 @@ def _bounds(place: Place, kind: ItemKind, count: int) -> tuple[int, int | None]:
 
 
 def _recommend(
-    place: Place, kind: ItemKind, options: tuple[Option, ...], most: int | None
+    place: InputObject, kind: ItemKind, options: tuple[Option, ...], most: int | None
 ) -> tuple[str, ...]:
     if not place.has("recommend"):
         return ()
@@ -198,7 +198,7 @@ def _recommend(
     return wanted
 
 
-def _stored_location(place: Place, ignored: list[str]) -> Location | None:
+def _stored_location(place: InputObject, ignored: list[str]) -> Location | None:
     """Return the location, or None and a sentence in `ignored` if it is wrong."""
     try:
         return _location(place, ignored)
@@ -207,10 +207,10 @@ def _stored_location(place: Place, ignored: list[str]) -> Location | None:
         return None
 
 
-def _location(place: Place, ignored: list[str]) -> Location | None:
+def _location(place: InputObject, ignored: list[str]) -> Location | None:
     if not place.has("location"):
         return None
-    where = Place(place.at("location"), place.raw("location"))
+    where = InputObject(place.at("location"), place.raw("location"))
     ignored += where.unknown(_LOCATION)
     file = where.text("file", what="a path inside the project", longest=LONGEST_LINE)
     parts = file.split("/")
@@ -232,7 +232,7 @@ def _location(place: Place, ignored: list[str]) -> Location | None:
     return Location(file=file, start=start, end=end)
 
 
-def _require_at_most(place: Place, key: str, count: int, most: int) -> None:
+def _require_at_most(place: InputObject, key: str, count: int, most: int) -> None:
     if count > most:
         raise place.wrong(key, f"has {count} entries", hint=f"ask at most {most}")
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from siding.decisions.answers import Answer, answers_from
 from siding.decisions.answers import document_of as output_of
 from siding.decisions.checking import check_request
-from siding.decisions.places import InvalidRequest
+from siding.decisions.input_object import InvalidRequest
 from siding.decisions.request import DecisionRequest
 from siding.decisions.request import document_of as input_of
 from siding.decisions.states import DecisionState

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from siding.decisions.answers import check_answers
 from siding.decisions.checking import check_request
-from siding.decisions.places import InvalidRequest
+from siding.decisions.input_object import InvalidRequest
 from siding.decisions.record import Asked, Decision, open_document, record_document
 from siding.decisions.states import DecisionState
 from siding.decisions.store import DecisionStore

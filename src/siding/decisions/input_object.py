@@ -1,6 +1,6 @@
 """Read fields of JSON objects from outside, with errors that name the wrong field by its path.
 
-An error of ``Place("items[0].options[1]", {...})`` about its field `value` says
+An error of ``InputObject("items[0].options[1]", {...})`` about its field `value` says
 ``items[0].options[1].value``, what the field should be, and what it is.
 """
 
@@ -27,7 +27,7 @@ class InvalidAnswer(InvalidRequest):
     code = "invalid_answer"
 
 
-class Place:
+class InputObject:
     """One JSON object of a document, and the path to it."""
 
     def __init__(
@@ -127,7 +127,7 @@ class Place:
             self._within(f"{key}[{index}]", each, longest)
         return tuple(value)
 
-    def objects(self, key: str, *, what: str) -> list["Place"]:
+    def objects(self, key: str, *, what: str) -> list["InputObject"]:
         """Return the objects in the field, which must be a list of at least one."""
         value = self._values.get(key)
         if value is None:
@@ -137,7 +137,7 @@ class Place:
         if not value:
             raise self.wrong(key, "is empty", hint=what)
         return [
-            Place(f"{self.at(key)}[{index}]", each, error=self._error)
+            InputObject(f"{self.at(key)}[{index}]", each, error=self._error)
             for index, each in enumerate(value)
         ]
 
