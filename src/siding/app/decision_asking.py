@@ -5,7 +5,7 @@ from typing import Any
 
 from siding.app.project import Project
 from siding.app.selection import standing_in
-from siding.decisions.record import Asked
+from siding.decisions.record import Origin
 from siding.decisions.request import DecisionRequest, document_of
 from siding.errors import SidingError, UsageError
 from siding.ids import TaskId
@@ -20,13 +20,13 @@ def calling_task(project: Project) -> str:
     return standing_in(project) or ""
 
 
-def asked_by(project: Project, task_id: str, key: str | None, request: DecisionRequest) -> Asked:
+def origin_of(project: Project, task_id: str, key: str | None, request: DecisionRequest) -> Origin:
     """Return who asks now; without a `key` the content is one."""
     if key is not None and not key.strip():
         raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
     moment = project.app.clock.now().astimezone()
     step_id, agent = _step(project, task_id)
-    return Asked(
+    return Origin(
         session_id=moment.strftime("%Y-%m-%dT%H-%M-%S"),
         created_at=moment.isoformat(timespec="seconds"),
         key=key or _content_key(task_id, request),

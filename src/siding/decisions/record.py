@@ -30,7 +30,7 @@ class Via(StrEnum):
     PAGE_WITH_CODE = "page with code"  # in the dashboard, confirmed with the code of its terminal
 
 
-class Asked(NamedTuple):
+class Origin(NamedTuple):
     """Who asked, when, and under which key. Times are ISO 8601 with an offset; "" is unknown.
 
     Asking again with the same `key` finds the decision. If the caller chose the key (`key_named`),
@@ -53,7 +53,7 @@ class Decision(NamedTuple):
     `closed_in_step` is ``TASK/STEP`` if a command inside a step closed it, else "".
     """
 
-    asked: Asked
+    origin: Origin
     request: DecisionRequest
     state: DecisionState
     answers: tuple[Answer, ...] = ()
@@ -64,7 +64,7 @@ class Decision(NamedTuple):
 
     @property
     def session_id(self) -> str:
-        return self.asked.session_id
+        return self.origin.session_id
 
 
 def is_session(text: str) -> bool:
@@ -78,7 +78,7 @@ def open_document(decision: Decision) -> dict[str, Any]:
     return {
         "version": RECORD_VERSION,
         **input_of(decision.request),
-        "_meta": _meta(decision.asked),
+        "_meta": _meta(decision.origin),
     }
 
 
@@ -91,7 +91,7 @@ def record_document(decision: Decision) -> dict[str, Any]:
         "completed_at": decision.completed_at,
         "state": decision.state.value,
         "via": decision.via,
-        "_meta": _meta(decision.asked),
+        "_meta": _meta(decision.origin),
     }
     if decision.reason:
         document["reason"] = decision.reason
@@ -102,20 +102,20 @@ def record_document(decision: Decision) -> dict[str, Any]:
 
 def decision_from_open(document: Mapping[str, Any]) -> Decision:
     """Return the open decision in a document; raises ValueError with a reason."""
-    asked = _asked(document.get("_meta"))
-    if not is_session(asked.session_id):
+    origin = _origin(document.get("_meta"))
+    if not is_session(origin.session_id):
         raise ValueError("`_meta.session_id` is missing, or cannot be a file name")
-    return Decision(asked=asked, request=_request(dict(document)), state=DecisionState.OPEN)
+    return Decision(origin=origin, request=_request(dict(document)), state=DecisionState.OPEN)
 
 
 def decision_from_record(document: Mapping[str, Any], session_id: str) -> Decision:
     """Return the closed decision in a document; raises ValueError with a reason."""
-    asked = _asked(document.get("_meta"))
-    if asked.session_id not in ("", session_id):
-        raise ValueError(f"it is the record of {asked.session_id!r}, under another name")
+    origin = _origin(document.get("_meta"))
+    if origin.session_id not in ("", session_id):
+        raise ValueError(f"it is the record of {origin.session_id!r}, under another name")
     state = DecisionState(document.get("state", DecisionState.ANSWERED.value))
     return Decision(
-        asked=asked._replace(session_id=session_id),
+        origin=origin._replace(session_id=session_id),
         request=_request(document.get("input")),
         state=state,
         answers=answers_from(document.get("output")),
@@ -126,19 +126,19 @@ def decision_from_record(document: Mapping[str, Any], session_id: str) -> Decisi
     )
 
 
-def _meta(asked: Asked) -> dict[str, Any]:
-    first = {"created_at": asked.created_at, "session_id": asked.session_id}
-    rest = {key: value for key, value in asked._asdict().items() if key not in first and value}
+def _meta(origin: Origin) -> dict[str, Any]:
+    first = {"created_at": origin.created_at, "session_id": origin.session_id}
+    rest = {key: value for key, value in origin._asdict().items() if key not in first and value}
     return {**first, **rest}
 
 
-def _asked(value: object) -> Asked:
+def _origin(value: object) -> Origin:
     meta = value if isinstance(value, dict) else {}
     texts = {
         name: value if isinstance(value := meta.get(name), str) else ""
         for name in ("session_id", "created_at", "key", "task_id", "step_id", "agent")
     }
-    return Asked(key_named=meta.get("key_named") is True, **texts)
+    return Origin(key_named=meta.get("key_named") is True, **texts)
 
 
 def _request(value: object) -> DecisionRequest:

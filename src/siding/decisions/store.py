@@ -21,8 +21,8 @@ from pathlib import Path
 
 from siding.decisions.record import (
     RECORD_VERSION,
-    Asked,
     Decision,
+    Origin,
     decision_from_open,
     decision_from_record,
     is_session,
@@ -55,20 +55,20 @@ class DecisionStore:
         self._open = directory / "open"
         self._keys = directory / "keys"
 
-    def ask(self, request: DecisionRequest, asked: Asked) -> tuple[Decision, bool]:
+    def ask(self, request: DecisionRequest, origin: Origin) -> tuple[Decision, bool]:
         """Store a decision; return it, and whether it is an earlier one with the same key.
 
-        ``asked.session_id`` is the id it should get; if that is taken, ``-2``, ``-3`` … is added.
+        ``origin.session_id`` is the id it should get; if that is taken, ``-2``, ``-3`` … is added.
         """
         make_dirs(self._open)
         make_dirs(self._keys)
         self._sweep()
-        there = self.with_key(asked.key)
+        there = self.with_key(origin.key)
         if there is not None and there.state is not DecisionState.CANCELLED:
             if there.state is DecisionState.OPEN and self._newest_id() is None:
                 write_document(self.directory / PENDING, open_document(there))
             return there, True
-        decision = self._create(request, asked)
+        decision = self._create(request, origin)
         write_document(self.directory / PENDING, open_document(decision))
         return decision, False
 
@@ -147,11 +147,11 @@ class DecisionStore:
         except NotFound:
             return None  # its writer died before it stored the question, or it was removed since
         # If the writer died there, another decision may have got the id since: compare the keys.
-        return found if found is not None and found.asked.key == key else None
+        return found if found is not None and found.origin.key == key else None
 
     def forget_key(self, decision: Decision) -> None:
         """Remove the decision's key, unless the key stands for another decision by now."""
-        key = decision.asked.key
+        key = decision.origin.key
         there = self.with_key(key)
         if there is not None and there.session_id == decision.session_id:
             remove_file(self._key_path(key))
@@ -164,20 +164,20 @@ class DecisionStore:
         remove_file(self._open_path(session_id))
         move_aside(self._record_path(session_id), trash / f"{session_id}{_SUFFIX}")
 
-    def _create(self, request: DecisionRequest, asked: Asked) -> Decision:
-        for session_id in _names(asked.session_id):
+    def _create(self, request: DecisionRequest, origin: Origin) -> Decision:
+        for session_id in _names(origin.session_id):
             if self.is_closed(session_id):
                 continue
             decision = Decision(
-                asked=asked._replace(session_id=session_id),
+                origin=origin._replace(session_id=session_id),
                 request=request,
                 state=DecisionState.OPEN,
             )
             if os.path.lexists(self._open_path(session_id)):
                 continue
-            if asked.key:
-                key = {"version": RECORD_VERSION, "key": asked.key, "session_id": session_id}
-                write_document(self._key_path(asked.key), key)
+            if origin.key:
+                key = {"version": RECORD_VERSION, "key": origin.key, "session_id": session_id}
+                write_document(self._key_path(origin.key), key)
             try:
                 create_bytes(self._open_path(session_id), encode_document(open_document(decision)))
             except FileExistsError:
