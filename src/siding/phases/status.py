@@ -39,7 +39,7 @@ class PassedGate(NamedTuple):
     via: str = ""  # how a person answered the decision: "terminal", "flag", "page with code" …
 
 
-class Entry(NamedTuple):
+class HistoryEntry(NamedTuple):
     """One move in the history. `timestamp` is ISO 8601 with an offset.
 
     `git_commit` is the move's commit, "" if there is none.
@@ -68,7 +68,7 @@ class FlowStatus(NamedTuple):
     current_step: int
     started_at: str
     phases: tuple[str, ...]
-    history: tuple[Entry, ...]
+    history: tuple[HistoryEntry, ...]
     rest: Mapping[str, Any] = {}
 
     @property
@@ -76,7 +76,7 @@ class FlowStatus(NamedTuple):
         return Position(self.current_phase, self.current_step)
 
 
-def started(entry: Entry, *, pass_id: str, task: str, phases: tuple[str, ...]) -> FlowStatus:
+def started(entry: HistoryEntry, *, pass_id: str, task: str, phases: tuple[str, ...]) -> FlowStatus:
     """Return the status of a new pass, with its first entry."""
     return FlowStatus(
         task_id=pass_id,
@@ -89,7 +89,7 @@ def started(entry: Entry, *, pass_id: str, task: str, phases: tuple[str, ...]) -
     )
 
 
-def moved(status: FlowStatus, entry: Entry, *, phases: tuple[str, ...]) -> FlowStatus:
+def moved(status: FlowStatus, entry: HistoryEntry, *, phases: tuple[str, ...]) -> FlowStatus:
     """Return the status after one more move."""
     return status._replace(
         current_phase=entry.phase,
@@ -99,7 +99,7 @@ def moved(status: FlowStatus, entry: Entry, *, phases: tuple[str, ...]) -> FlowS
     )
 
 
-def commit_message(entry: Entry) -> str:
+def commit_message(entry: HistoryEntry) -> str:
     """Return the message of the move's commit, such as ``[siding] impl: SUMMARY``.
 
     Moves other than start, next-step and next-part are named: ``[siding] impl issue: SUMMARY``.
@@ -146,7 +146,7 @@ def status_from(document: Mapping[str, Any]) -> FlowStatus:
         raise ValueError(f"a field is missing or wrong: {error!r}") from error
 
 
-def _entry_document(entry: Entry) -> dict[str, Any]:
+def _entry_document(entry: HistoryEntry) -> dict[str, Any]:
     document: dict[str, Any] = {
         "timestamp": entry.timestamp,
         "action": entry.action,
@@ -176,9 +176,9 @@ def _gate_document(gate: PassedGate) -> dict[str, Any]:
     return document | {key: value for key, value in texts.items() if value}
 
 
-def _entry_from(value: Mapping[str, Any]) -> Entry:
+def _entry_from(value: Mapping[str, Any]) -> HistoryEntry:
     gates = value.get("gates")
-    return Entry(
+    return HistoryEntry(
         timestamp=str(value["timestamp"]),
         action=str(value["action"]),
         phase=str(value["phase"]),

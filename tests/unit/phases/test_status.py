@@ -8,7 +8,7 @@ import pytest
 
 from siding.phases.plan import DEFAULT_PHASES, BadPlan, Gate, GateKind, plan_from
 from siding.phases.status import (
-    Entry,
+    HistoryEntry,
     PassedGate,
     commit_message,
     document_of,
@@ -52,8 +52,8 @@ SEED: dict[str, Any] = {
 }
 
 
-def entry(action: str, summary: str = "text", **more: Any) -> Entry:
-    return Entry(
+def entry(action: str, summary: str = "text", **more: Any) -> HistoryEntry:
+    return HistoryEntry(
         timestamp="2025-01-15T12:00:00+08:00",
         action=action,
         phase="impl",
