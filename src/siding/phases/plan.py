@@ -35,7 +35,7 @@ class GateKind(StrEnum):
     ASK = "ask"
 
 
-class Gate(NamedTuple):
+class PhaseGate(NamedTuple):
     """One condition for leaving a phase. `text` is the command, the decision's key or the question.
 
     `chosen` is the value that the decision must have, "" for any.
@@ -50,7 +50,7 @@ class PhasePlan(NamedTuple):
     """The names of the phases in order, and the gates by phase."""
 
     names: tuple[str, ...] = DEFAULT_PHASES
-    gates: Mapping[str, tuple[Gate, ...]] = {}
+    gates: Mapping[str, tuple[PhaseGate, ...]] = {}
 
     def commands(self) -> dict[str, tuple[str, ...]]:
         """Return the commands of the gates, by phase."""
@@ -101,12 +101,12 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _gates(place: str, value: Any) -> list[Gate]:
+def _gates(place: str, value: Any) -> list[PhaseGate]:
     listed = value if isinstance(value, list) else [value]
     found = []
     for number, each in enumerate(listed):
         if isinstance(each, str) and each.strip():
-            found.append(Gate(GateKind.COMMAND, each))
+            found.append(PhaseGate(GateKind.COMMAND, each))
             continue
         kinds = [kind for kind in GateKind if isinstance(each, dict) and kind.value in each]
         if len(kinds) != 1:
@@ -116,5 +116,5 @@ def _gates(place: str, value: Any) -> list[Gate]:
             raise BadPlan(f"{place}[{number}].{kinds[0].value}", "should be a text")
         if chosen and kinds[0] is GateKind.COMMAND:
             raise BadPlan(f"{place}[{number}].chosen", "is for a decision, not for a command")
-        found.append(Gate(kinds[0], text, chosen))
+        found.append(PhaseGate(kinds[0], text, chosen))
     return found

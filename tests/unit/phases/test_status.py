@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from siding.phases.plan import DEFAULT_PHASES, BadPlan, Gate, GateKind, plan_from
+from siding.phases.plan import DEFAULT_PHASES, BadPlan, GateKind, PhaseGate, plan_from
 from siding.phases.status import (
     HistoryEntry,
     PassedGate,
@@ -138,12 +138,12 @@ def test_gates_have_three_kinds() -> None:
     ]
     assert plan_from({"names": ["a", "b"], "gates": {"a": gates, "b": "make"}}).gates == {
         "a": (
-            Gate(GateKind.COMMAND, "true"),
-            Gate(GateKind.COMMAND, "make"),
-            Gate(GateKind.ASK, "Good?"),
-            Gate(GateKind.DECISION, "k", "yes"),
+            PhaseGate(GateKind.COMMAND, "true"),
+            PhaseGate(GateKind.COMMAND, "make"),
+            PhaseGate(GateKind.ASK, "Good?"),
+            PhaseGate(GateKind.DECISION, "k", "yes"),
         ),
-        "b": (Gate(GateKind.COMMAND, "make"),),
+        "b": (PhaseGate(GateKind.COMMAND, "make"),),
     }
 
 
