@@ -33,7 +33,7 @@ from siding.git.worktree_commits import advance, agree_index
 from siding.ids import Sha
 from siding.ledger.left_behind import newest_clean
 from siding.ledger.running import read_running
-from siding.phases.states import PhaseMove, Position, move_phase
+from siding.phases.states import PhaseMove, PhasePosition, move_phase
 from siding.phases.status import (
     FlowStatus,
     HistoryEntry,
@@ -164,7 +164,7 @@ def _gates_before(project: Project, task: Task, request: PhaseRequest) -> _Check
 
 def _planned(
     project: Project, store: PhaseStore, request: PhaseRequest
-) -> tuple[FlowStatus | None, Configured, Position]:
+) -> tuple[FlowStatus | None, Configured, PhasePosition]:
     """Return where the task is, the plan, and where the move leads; raises IllegalTransition."""
     there = _there(store, request)
     plan = configured(project)

@@ -45,7 +45,7 @@ class Leads(StrEnum):
     EARLIER = "an earlier phase"
 
 
-class Position(NamedTuple):
+class PhasePosition(NamedTuple):
     """A phase, and the number of the step, counted from 1."""
 
     phase: str
@@ -66,7 +66,7 @@ PHASE_MOVES: Mapping[Standing, Mapping[PhaseMove, Leads]] = {
 }
 
 
-def standing(phases: Sequence[str], at: Position | None) -> Standing:
+def standing(phases: Sequence[str], at: PhasePosition | None) -> Standing:
     """Return the state of the table for a position; None stands for a task without a pass."""
     if at is None:
         return Standing.NOWHERE
@@ -74,8 +74,8 @@ def standing(phases: Sequence[str], at: Position | None) -> Standing:
 
 
 def move_phase(
-    phases: Sequence[str], at: Position | None, move: PhaseMove, target: str | None
-) -> Position:
+    phases: Sequence[str], at: PhasePosition | None, move: PhaseMove, target: str | None
+) -> PhasePosition:
     """Return the position after `move`; raise IllegalTransition if the move is not possible.
 
     `target` is the phase to go to, None for a move within a phase.
@@ -96,15 +96,15 @@ def move_phase(
         )
     if leads is Leads.SAME:
         assert at is not None
-        return Position(at.phase, at.step + 1)
+        return PhasePosition(at.phase, at.step + 1)
     _refuse_unreachable(phases, at, move, leads, target)
     assert target is not None
-    return Position(target, 1 if at is None or leads is Leads.ANY else at.step + 1)
+    return PhasePosition(target, 1 if at is None or leads is Leads.ANY else at.step + 1)
 
 
 def _refuse_unreachable(
     phases: Sequence[str],
-    at: Position | None,
+    at: PhasePosition | None,
     move: PhaseMove,
     leads: Leads,
     target: str | None,
@@ -125,7 +125,7 @@ def _refuse_unreachable(
         )
 
 
-def _reachable(phases: Sequence[str], at: Position | None, leads: Leads) -> Sequence[str]:
+def _reachable(phases: Sequence[str], at: PhasePosition | None, leads: Leads) -> Sequence[str]:
     if leads is Leads.ANY or at is None:
         return phases
     if at.phase not in phases:

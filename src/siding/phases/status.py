@@ -7,7 +7,7 @@ the task is in `task`. Other programs that read the file expect these names.
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from siding.phases.states import PhaseMove, Position
+from siding.phases.states import PhaseMove, PhasePosition
 
 STATUS_VERSION = 1
 _STATUS = (
@@ -72,8 +72,8 @@ class FlowStatus(NamedTuple):
     rest: Mapping[str, Any] = {}
 
     @property
-    def position(self) -> Position:
-        return Position(self.current_phase, self.current_step)
+    def position(self) -> PhasePosition:
+        return PhasePosition(self.current_phase, self.current_step)
 
 
 def started(entry: HistoryEntry, *, pass_id: str, task: str, phases: tuple[str, ...]) -> FlowStatus:
