@@ -27,7 +27,7 @@ _EVERY = ("summary", "content-replacement")
 _LAST = (*REPEATED, "ai-title", "task-summary", "cost-state", "goal-cleared")
 
 
-class Place(NamedTuple):
+class MetadataPlace(NamedTuple):
     """Where a metadata entry is (bytes, without the newline), its type and its session's id."""
 
     type: str
@@ -44,7 +44,7 @@ class Index(NamedTuple):
 
     covered: int = 0
     mark: str = ""
-    metadata: tuple[Place, ...] = ()
+    metadata: tuple[MetadataPlace, ...] = ()
 
 
 def read_index(path: Path) -> Index:
@@ -138,7 +138,7 @@ def _lines(fd: int, start: int, size: int) -> Iterator[tuple[int, bytes]]:
         start = rest.end
 
 
-def _place(raw: bytes, offset: int) -> Place | None:
+def _place(raw: bytes, offset: int) -> MetadataPlace | None:
     """Return the place of a metadata entry; None for any other line and for a damaged one."""
     if not raw or raw.isspace():
         return None
@@ -149,7 +149,7 @@ def _place(raw: bytes, offset: int) -> Place | None:
     if isinstance(seen, Head) or (seen.type not in _EVERY and seen.type not in _LAST):
         return None
     session = str(parsed(raw).get("sessionId") or "")
-    return Place(type=seen.type, session=session, offset=offset, size=len(raw))
+    return MetadataPlace(type=seen.type, session=session, offset=offset, size=len(raw))
 
 
 def _index_in(document: dict[str, Any]) -> Index:
@@ -157,7 +157,7 @@ def _index_in(document: dict[str, Any]) -> Index:
         covered=int(document["covered"]),
         mark=str(document["mark"]),
         metadata=tuple(
-            Place(type=str(kind), session=str(session), offset=int(offset), size=int(size))
+            MetadataPlace(type=str(kind), session=str(session), offset=int(offset), size=int(size))
             for kind, session, offset, size in document["metadata"]
         ),
     )
