@@ -17,7 +17,7 @@ from siding.sessions.heads import Head
 from siding.sessions.kinds import Record
 from siding.sessions.listing import first_prompt
 from siding.sessions.messages import visible_count
-from siding.sessions.recovery import Ending, recover
+from siding.sessions.recovery import ConversationEnding, recover
 from siding.sessions.store import SessionRow, SessionStore, branch_session, rewind_session
 from siding.sessions.transcript import Damage, Gap, Transcript
 from siding.sessions.views import active, wire
@@ -50,7 +50,7 @@ class Resumption(NamedTuple):
 
     id: str
     title: str
-    ending: Ending
+    ending: ConversationEnding
     prompt: Record | None
     records: list[Record]
     messages: int

@@ -49,7 +49,7 @@ class Last(StrEnum):
     ATTACHMENT = "attachment"
 
 
-class Ending(StrEnum):
+class ConversationEnding(StrEnum):
     """How a conversation ended. The values are Claude Code's names."""
 
     COMPLETE = "none"
@@ -57,19 +57,19 @@ class Ending(StrEnum):
     CUT_OFF_TURN = "interrupted_turn"
 
 
-ENDINGS: dict[Last, Ending] = {
-    Last.NOTHING: Ending.COMPLETE,
-    Last.ANSWER: Ending.COMPLETE,  # a streamed answer never says that it is finished
-    Last.PROMPT: Ending.CUT_OFF_PROMPT,
-    Last.HIDDEN: Ending.COMPLETE,
-    Last.RESULT: Ending.CUT_OFF_TURN,
-    Last.FINAL_RESULT: Ending.COMPLETE,
-    Last.CALL: Ending.CUT_OFF_TURN,  # the tool may have done its work
-    Last.ATTACHMENT: Ending.CUT_OFF_TURN,
+ENDINGS: dict[Last, ConversationEnding] = {
+    Last.NOTHING: ConversationEnding.COMPLETE,
+    Last.ANSWER: ConversationEnding.COMPLETE,  # a streamed answer never says that it is finished
+    Last.PROMPT: ConversationEnding.CUT_OFF_PROMPT,
+    Last.HIDDEN: ConversationEnding.COMPLETE,
+    Last.RESULT: ConversationEnding.CUT_OFF_TURN,
+    Last.FINAL_RESULT: ConversationEnding.COMPLETE,
+    Last.CALL: ConversationEnding.CUT_OFF_TURN,  # the tool may have done its work
+    Last.ATTACHMENT: ConversationEnding.CUT_OFF_TURN,
 }
 
 
-class Recovered(NamedTuple):
+class RepairedChain(NamedTuple):
     """A repaired chain, ready to be resumed.
 
     `found` is how the conversation had ended. `prompt` is the message that waits for an answer,
@@ -77,7 +77,7 @@ class Recovered(NamedTuple):
     """
 
     records: list[Record]
-    found: Ending
+    found: ConversationEnding
     prompt: Record | None
 
 
@@ -87,7 +87,7 @@ def recover(
     new_id: Callable[[], str],
     now: str,
     cwd: str = "",
-) -> Recovered:
+) -> RepairedChain:
     """Return the chain without anything a model would refuse, and how it ended.
 
     A cut-off turn gets a hidden prompt to continue. If the last message is then a user message, an
@@ -95,14 +95,14 @@ def recover(
     """
     kept = mended(records, cwd=cwd, keep=_calls_of_last_turn(records))
     found, last = ending_of(kept)
-    prompt: Record | None = kept[last] if found is Ending.CUT_OFF_PROMPT else None
-    if found is Ending.CUT_OFF_TURN:
+    prompt: Record | None = kept[last] if found is ConversationEnding.CUT_OFF_PROMPT else None
+    if found is ConversationEnding.CUT_OFF_TURN:
         prompt = _hidden_user(_continuation(kept), new_id(), now, _uuid(kept[-1]))
         kept.append(prompt)
     at = _last_that_counts(kept, errors_count=True)
     if at is not None and kept[at].get("type") == USER:
         kept.insert(at + 1, _silent_answer(new_id(), now, _uuid(kept[at])))
-    return Recovered(records=kept, found=found, prompt=prompt)
+    return RepairedChain(records=kept, found=found, prompt=prompt)
 
 
 def _continuation(records: Sequence[Record]) -> str | list[Record]:
@@ -240,7 +240,7 @@ def as_blocks(record: Record) -> list[Record]:
     return blocks_of(record)
 
 
-def ending_of(records: Sequence[Record]) -> tuple[Ending, int]:
+def ending_of(records: Sequence[Record]) -> tuple[ConversationEnding, int]:
     """Return how the conversation ended, and the index of its last message that counts or -1."""
     at = _last_that_counts(records, errors_count=False)
     if at is None:

@@ -34,7 +34,7 @@ from siding.sessions.chains import Rule, agent_chain, branches, leaves
 from siding.sessions.kinds import Record
 from siding.sessions.listing import Listed, first_prompt
 from siding.sessions.messages import message_of, visible_count
-from siding.sessions.recovery import Ending, recover
+from siding.sessions.recovery import ConversationEnding, recover
 from siding.sessions.store import SessionStore, branch_session, listed_file
 from siding.sessions.transcript import Transcript
 from siding.sessions.writer import Stamp
@@ -227,9 +227,9 @@ def _interrupt(_path: Path, case: Record, _wanted: Record) -> Record:
         uuid = str(record["uuid"])
         return f"+{record['type']}" if uuid.startswith("new-") else uuid
 
-    kind = Ending.COMPLETE.value
+    kind = ConversationEnding.COMPLETE.value
     if found.prompt is not None:
-        kind = f"{Ending.CUT_OFF_PROMPT.value}:{shown(found.prompt)}"
+        kind = f"{ConversationEnding.CUT_OFF_PROMPT.value}:{shown(found.prompt)}"
     return {"kind": kind, "ids": [shown(record) for record in found.records]}
 
 
