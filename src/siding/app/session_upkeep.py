@@ -9,7 +9,7 @@ from siding.app.masking import mask_text
 from siding.app.project import Project
 from siding.app.sessions import message_named, new_session_id, select, store_of, writer_of
 from siding.errors import NotFound, UsageError
-from siding.sessions.chains import Rule, choose_end, has_circle
+from siding.sessions.chains import EndRule, choose_end, has_circle
 from siding.sessions.compaction import (
     Keep,
     Making,
@@ -243,7 +243,7 @@ def _examined(session: str, path: Path) -> list[Finding]:
             ]
             end = choose_end(transcript.tree)
             is_agent = path.name.startswith("agent-")
-            chain = transcript.chain(Rule.FILE if is_agent else Rule.SESSION)
+            chain = transcript.chain(EndRule.FILE if is_agent else EndRule.SESSION)
             found += [_missing(session, path, each) for each in transcript.gaps(chain)]
             if end is not None and has_circle(transcript.tree, end):
                 found.append(Finding(session, path, None, "its parents go round in a circle"))

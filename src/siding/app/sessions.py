@@ -12,7 +12,7 @@ from siding.app.project import Project
 from siding.app.wiring import App
 from siding.errors import NotFound, UsageError
 from siding.sessions.branching import REWIND
-from siding.sessions.chains import Rule
+from siding.sessions.chains import EndRule
 from siding.sessions.heads import Head
 from siding.sessions.kinds import Record
 from siding.sessions.listing import first_prompt
@@ -120,8 +120,8 @@ def conversation(
     store = store_of(project)
     session = select(project, named)
     path = store.layout(session).transcript if agent is None else _agent_path(store, session, agent)
-    with Transcript.live(path, Rule.SESSION if agent is None else Rule.FILE) as transcript:
-        heads = transcript.chain(Rule.SESSION if agent is None else Rule.FILE)
+    with Transcript.live(path, EndRule.SESSION if agent is None else EndRule.FILE) as transcript:
+        heads = transcript.chain(EndRule.SESSION if agent is None else EndRule.FILE)
         ids = tuple(head.uuid for head in heads)
         title = store.title(session, transcript) if agent is None else None
         if title is None:

@@ -1,9 +1,10 @@
 """Find the message a conversation ends with, and the chain of messages that leads to it.
 
-Claude Code chooses the end differently for each of its readers. All its rules are in `Rule`, named
-by their use, with two differences. Of several messages of one millisecond, a parent of another one
-is not the end; otherwise the last message would be lost. The summary of a compaction that kept
-messages is not the end either: the kept messages follow it, and would be lost until the next one.
+Claude Code chooses the end differently for each of its readers. All its rules are in `EndRule`,
+named by their use, with two differences. Of several messages of one millisecond, a parent of
+another one is not the end; otherwise the last message would be lost. The summary of a compaction
+that kept messages is not the end either: the kept messages follow it, and would be lost until the
+next message.
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from siding.sessions.kinds import ASSISTANT
 from siding.sessions.tree import Tree
 
 
-class Rule(StrEnum):
+class EndRule(StrEnum):
     """How to choose the message that a conversation ends with."""
 
     SESSION = "session"  # resume: newest message of the main line, of any type
@@ -23,16 +24,16 @@ class Rule(StrEnum):
     PATH = "path"  # a path given by hand: newest end of the main line
 
 
-def choose_end(tree: Tree, rule: Rule = Rule.SESSION) -> Head | None:
+def choose_end(tree: Tree, rule: EndRule = EndRule.SESSION) -> Head | None:
     """Return the message the conversation ends with, None when there is none to choose from."""
-    if rule is Rule.SESSION:
+    if rule is EndRule.SESSION:
         end = newest(tree, (head for head in tree.heads.values() if not head.is_side))
         # Right after a compaction its summary is the newest; the kept messages follow it.
         return tree.heads.get(tree.behind.get(end.uuid, end.uuid), end) if end else None
     ends = leaves(tree)
-    if rule is Rule.LISTED:
+    if rule is EndRule.LISTED:
         return newest(tree, (head for head in ends if head.is_spoken))
-    if rule is Rule.PATH:
+    if rule is EndRule.PATH:
         return newest(tree, (head for head in ends if not head.is_side))
     return newest(tree, ends)
 
@@ -131,7 +132,7 @@ def history(tree: Tree, end: Head) -> list[Head]:
     return found
 
 
-def chain(tree: Tree, rule: Rule = Rule.SESSION) -> list[Head]:
+def chain(tree: Tree, rule: EndRule = EndRule.SESSION) -> list[Head]:
     """Return the chain to the end that the rule chooses, [] when there is no end."""
     end = choose_end(tree, rule)
     return [] if end is None else chain_to(tree, end)

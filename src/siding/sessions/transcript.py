@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from siding.sessions.bridging import How
-from siding.sessions.chains import Rule, chain_to, choose_end, history
+from siding.sessions.chains import EndRule, chain_to, choose_end, history
 from siding.sessions.heads import Head, Seen, look, parsed, version_of
 from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
 from siding.sessions.locate import (
@@ -107,7 +107,7 @@ class Transcript:
         return found
 
     @classmethod
-    def live(cls, path: Path, rule: Rule = Rule.SESSION) -> Self:
+    def live(cls, path: Path, rule: EndRule = EndRule.SESSION) -> Self:
         """Open a transcript and read what the live chain needs. Raises as `whole` does."""
         found = cls._opened(path)
         boundaries = boundaries_backwards(found._fd, found.size)
@@ -156,11 +156,11 @@ class Transcript:
         if self.version > FORMAT_VERSION:
             raise NewerVersion(self.path, "session", self.version, FORMAT_VERSION)
 
-    def end(self, rule: Rule = Rule.SESSION) -> Head | None:
+    def end(self, rule: EndRule = EndRule.SESSION) -> Head | None:
         """Return the message that the conversation ends with, None when there is none."""
         return choose_end(self.tree, rule)
 
-    def chain(self, rule: Rule = Rule.SESSION) -> list[Head]:
+    def chain(self, rule: EndRule = EndRule.SESSION) -> list[Head]:
         """Return the live chain, oldest message first."""
         end = choose_end(self.tree, rule)
         return [] if end is None else chain_to(self.tree, end)
@@ -318,7 +318,7 @@ class Transcript:
             numbers[offset] = number
         return numbers
 
-    def _leads_further_back(self, rule: Rule) -> bool:
+    def _leads_further_back(self, rule: EndRule) -> bool:
         """Return whether the chain continues before `start`.
 
         The parent of a message can be further back in the file, so the file is searched for it
@@ -331,7 +331,7 @@ class Transcript:
         first = chain[0]
         if self.tree.parent_id(first) is not None and self.tree.parent(first) is None:
             return True
-        heads = chain if rule is Rule.SESSION else self.tree.heads.values()
+        heads = chain if rule is EndRule.SESSION else self.tree.heads.values()
         parents = {head.parent for head in self.tree.missing_parents(heads)} - {None}
         if len(parents) > _MOST_SEARCHED_FOR:
             return True
