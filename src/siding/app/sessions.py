@@ -19,7 +19,7 @@ from siding.sessions.listing import first_prompt
 from siding.sessions.messages import visible_count
 from siding.sessions.recovery import ConversationEnding, recover
 from siding.sessions.store import SessionRow, SessionStore, branch_session, rewind_session
-from siding.sessions.transcript import Damage, Gap, Transcript
+from siding.sessions.transcript import Gap, Transcript, TranscriptDamage
 from siding.sessions.views import active, wire
 from siding.sessions.writer import Stamp, Writer
 from siding.storage.locks import Holder
@@ -40,7 +40,7 @@ class Conversation(NamedTuple):
     transcript: Transcript
 
     @property
-    def damage(self) -> list[Damage]:
+    def damage(self) -> list[TranscriptDamage]:
         """The damaged lines found so far; reading the records may find more."""
         return self.transcript.numbered_damage()
 
@@ -58,7 +58,7 @@ class Resumption(NamedTuple):
     mode: str | None
     goal: Record | None
     replacements: list[Record]
-    damage: tuple[Damage, ...]
+    damage: tuple[TranscriptDamage, ...]
     gaps: tuple[Gap, ...]
 
     def wire(self) -> list[Record]:

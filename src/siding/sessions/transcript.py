@@ -37,7 +37,7 @@ from siding.storage.lines import lines_forwards
 _MOST_SEARCHED_FOR = 8  # missing messages; each search may read the file once
 
 
-class Damage(NamedTuple):
+class TranscriptDamage(NamedTuple):
     """A line that could not be read, from byte `offset` to `end`.
 
     `number` counts from 1; None when reading started in the middle of the file.
@@ -85,7 +85,7 @@ class Transcript:
         self.version = 1
         self.tree = Tree()
         self.others: list[Other] = []
-        self.damage: list[Damage] = []
+        self.damage: list[TranscriptDamage] = []
         self._fd = fd
 
     @classmethod
@@ -185,7 +185,7 @@ class Transcript:
             for head, bridge in found
         ]
 
-    def numbered_damage(self) -> list[Damage]:
+    def numbered_damage(self) -> list[TranscriptDamage]:
         """Return the damaged lines found so far, in file order and with their line numbers."""
         numbers = self._line_numbers(each.offset for each in self.damage)
         found = sorted(self.damage, key=lambda each: each.offset)
@@ -205,7 +205,7 @@ class Transcript:
         try:
             record = parsed(raw)
         except NotJson as error:
-            found = Damage(
+            found = TranscriptDamage(
                 number=None, offset=head.offset, end=head.offset + head.size + 1, problem=str(error)
             )
             if found not in self.damage:
@@ -303,7 +303,7 @@ class Transcript:
 
     def _damaged(self, raw: bytes, number: int | None, offset: int, end: int, problem: str) -> None:
         self.damage.append(
-            Damage(number=number, offset=offset, end=min(end, self.size), problem=problem)
+            TranscriptDamage(number=number, offset=offset, end=min(end, self.size), problem=problem)
         )
         self.tree.add_wreck(wreck_of(raw, offset))
 
