@@ -65,7 +65,7 @@ class Head(Struct, gc=False):
         return self.kind in (USER, ASSISTANT)
 
 
-class Seen(NamedTuple):
+class SeenLine(NamedTuple):
     """A line that is more, or less, than an ordinary message.
 
     `type` is "" when the record has none. `head` is set for a message. `bridge` is set for a
@@ -128,8 +128,8 @@ def parsed(raw: bytes) -> Record:
     return record
 
 
-def look(raw: bytes, offset: int) -> Head | Seen:
-    """Return the line's `Seen`, or only its `Head` when it is an ordinary message.
+def look(raw: bytes, offset: int) -> Head | SeenLine:
+    """Return the line's `SeenLine`, or only its `Head` when it is an ordinary message.
 
     Raises `NotJson` with the reason when the line is damaged.
     """
@@ -190,17 +190,17 @@ def is_ours(raw: bytes) -> bool:
         return False
 
 
-def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | Seen:
-    """Return the `Head` or `Seen` of a record that is parsed already."""
+def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | SeenLine:
+    """Return the `Head` or `SeenLine` of a record that is parsed already."""
     kind = _text(record.get("type")) or ""
     uuid = _text(record.get("uuid"))
     parent = _text(record.get("parentUuid"))
     if kind == PROGRESS and uuid is not None:
-        return Seen(type=kind, bridge=(uuid, parent))
+        return SeenLine(type=kind, bridge=(uuid, parent))
     if kind == "tombstone" and uuid is not None:
-        return Seen(type=kind, withdrawn=uuid)
+        return SeenLine(type=kind, withdrawn=uuid)
     if kind not in CHAIN_TYPES or uuid is None:
-        return Seen(type=kind)
+        return SeenLine(type=kind)
     message = record.get("message")
     message = message if isinstance(message, dict) else {}
     content = message.get("content")
@@ -219,26 +219,26 @@ def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | Seen:
     return _marked(head, record)
 
 
-def _other(wire: _Wire) -> Seen:
+def _other(wire: _Wire) -> SeenLine:
     if wire.uuid and wire.type == PROGRESS:
-        return Seen(type=wire.type, bridge=(wire.uuid, wire.parent_uuid))
+        return SeenLine(type=wire.type, bridge=(wire.uuid, wire.parent_uuid))
     if wire.uuid and wire.type == "tombstone":
-        return Seen(type=wire.type, withdrawn=wire.uuid)
-    return Seen(type=wire.type)
+        return SeenLine(type=wire.type, withdrawn=wire.uuid)
+    return SeenLine(type=wire.type)
 
 
-def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Head | Seen:
+def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Head | SeenLine:
     if subtype != COMPACT_BOUNDARY and b'"snipMetadata"' not in raw:
         return head
     try:
         return _marked(head, parsed(raw))
     except NotJson:  # a part that the decoder skipped is damaged; its place in the tree is known
-        return Seen(type=head.kind, head=head, boundary=subtype == COMPACT_BOUNDARY)
+        return SeenLine(type=head.kind, head=head, boundary=subtype == COMPACT_BOUNDARY)
 
 
-def _marked(head: Head, record: Record) -> Seen:
+def _marked(head: Head, record: Record) -> SeenLine:
     boundary = head.kind == SYSTEM and record.get("subtype") == COMPACT_BOUNDARY
-    return Seen(
+    return SeenLine(
         type=head.kind,
         head=head,
         boundary=boundary,

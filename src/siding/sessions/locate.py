@@ -7,7 +7,7 @@ when its whole line, parsed, is the line that was searched for.
 import os
 from collections.abc import Iterator
 
-from siding.sessions.heads import Head, Seen, look
+from siding.sessions.heads import Head, SeenLine, look
 from siding.sessions.kinds import COMPACT_BOUNDARY
 from siding.sessions.wrecks import Wreck, wreck_of
 from siding.storage.codec import NotJson
@@ -20,7 +20,7 @@ _BOUNDARY = b'"%b"' % COMPACT_BOUNDARY.encode()
 def boundaries_backwards(fd: int, stop: int) -> Iterator[int]:
     """Yield the offsets of the lines that are compaction boundaries before `stop`, last first."""
     for offset, seen in _lines_with(fd, _BOUNDARY, stop):
-        if isinstance(seen, Seen) and seen.boundary:
+        if isinstance(seen, SeenLine) and seen.boundary:
             yield offset
 
 
@@ -39,7 +39,7 @@ def message_before(fd: int, uuid: str, stop: int) -> int | None:
         head = seen if isinstance(seen, Head) else seen.head
         if head is not None and head.uuid == uuid:
             return offset
-        if isinstance(seen, Seen) and seen.bridge is not None and seen.bridge[0] == uuid:
+        if isinstance(seen, SeenLine) and seen.bridge is not None and seen.bridge[0] == uuid:
             return offset
     return None
 
@@ -77,7 +77,7 @@ def blocks(fd: int, start: int, stop: int) -> Iterator[bytes]:
         start += len(block)
 
 
-def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | Seen | Wreck]]:
+def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | SeenLine | Wreck]]:
     """Yield offset and content of the lines before `stop` that contain `needle`, last first."""
     while (at := _rfind(fd, needle, stop)) >= 0:
         start = _line_start(fd, at)

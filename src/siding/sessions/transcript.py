@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 from siding.sessions.bridging import How
 from siding.sessions.chains import EndRule, chain_to, choose_end, history
-from siding.sessions.heads import Head, Seen, look, parsed, version_of
+from siding.sessions.heads import Head, SeenLine, look, parsed, version_of
 from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
 from siding.sessions.locate import (
     blocks,
@@ -298,7 +298,7 @@ class Transcript:
             return
         self.version = max(self.version, version_of(raw))
         self.tree.add(seen)
-        if isinstance(seen, Seen) and seen.head is None:
+        if isinstance(seen, SeenLine) and seen.head is None:
             self.others.append(Other(type=seen.type, offset=offset, size=len(raw)))
 
     def _damaged(self, raw: bytes, number: int | None, offset: int, end: int, problem: str) -> None:

@@ -16,7 +16,7 @@ from siding.sessions.bridging import (
     is_missing,
     still_there,
 )
-from siding.sessions.heads import Head, Seen, look_at
+from siding.sessions.heads import Head, SeenLine, look_at
 from siding.sessions.kinds import PreservedSegment, Record
 from siding.sessions.wrecks import Wreck
 
@@ -71,7 +71,7 @@ class Tree:
         self._put_away: set[str] = set()
         self._latest = 0
 
-    def add(self, seen: Head | Seen) -> None:
+    def add(self, seen: Head | SeenLine) -> None:
         """Add the next line of the file."""
         if isinstance(seen, Head):
             self._add_head(seen)
