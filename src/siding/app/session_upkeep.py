@@ -26,7 +26,7 @@ from siding.sessions.kinds import Record
 from siding.sessions.search import Hit, SearchIndex
 from siding.sessions.store import SessionStore
 from siding.sessions.transcript import Gap, Transcript
-from siding.sessions.usage import Counting, Source, Spent
+from siding.sessions.usage import Counting, Spent, UsageSource
 from siding.sessions.views import active
 from siding.storage.errors import UnreadableFile
 from siding.storage.files import read_bytes, remove_file
@@ -161,7 +161,7 @@ def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list
     for session in sorted(store.ids(), key=lambda each: _began(store, each)):
         layout = store.layout(session)
         try:
-            counting.add(Source(session, (layout.transcript, *layout.agents())))
+            counting.add(UsageSource(session, (layout.transcript, *layout.agents())))
         except (OSError, UnreadableFile):
             unreadable.append(session)
     found = counting.spent()

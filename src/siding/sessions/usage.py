@@ -43,7 +43,7 @@ class Tokens(NamedTuple):
         return self.input + self.output + self.cache_read + self.cache_write
 
 
-class Source(NamedTuple):
+class UsageSource(NamedTuple):
     """A session's files: its transcript and those of its subagents."""
 
     session_id: str
@@ -120,7 +120,7 @@ class Counting:
         self._last_day: dict[str, str] = {}
         self._copied_from: dict[str, str] = {}
 
-    def add(self, source: Source) -> None:
+    def add(self, source: UsageSource) -> None:
         """Count one session. Raises OSError or `UnreadableFile` if a file cannot be read."""
         seen: dict[tuple[str, str], Tokens] = {}
         for path in source.paths:
