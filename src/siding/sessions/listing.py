@@ -32,7 +32,7 @@ BUILT_IN_COMMANDS = frozenset(
 _NOBODYS_WORDS = re.compile(r"\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\]")
 
 
-class Listed(NamedTuple):
+class ListedSession(NamedTuple):
     """The line about a session in a list. `hidden`: it is a side conversation or a team member's.
 
     `spoken_at` is the time of the newest message in milliseconds since 1970, None if none has one.
@@ -46,14 +46,14 @@ class Listed(NamedTuple):
     spoken_at: int | None = None
 
 
-def listed(head: Sequence[Record], tail: Sequence[Record]) -> Listed:
+def listed(head: Sequence[Record], tail: Sequence[Record]) -> ListedSession:
     """Return the line for a list, from the records of the file's beginning and end, in file order.
 
     For a small file both sequences are all its records.
     """
     last_prompt = _last_value(tail, "last-prompt", "lastPrompt")
     prompt = shortened(last_prompt) if last_prompt else first_prompt(head)
-    return Listed(
+    return ListedSession(
         title=_from_ends(head, tail, "custom-title", "customTitle")
         or _from_ends(head, tail, "ai-title", "aiTitle"),
         prompt=SESSION if prompt == NO_PROMPT else prompt,

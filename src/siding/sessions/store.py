@@ -13,7 +13,7 @@ from siding.sessions.heads import parsed
 from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
 from siding.sessions.kinds import ASSISTANT, Record
 from siding.sessions.layout import SessionLayout
-from siding.sessions.listing import WINDOW_BYTES, Listed, listed
+from siding.sessions.listing import WINDOW_BYTES, ListedSession, listed
 from siding.sessions.messages import tool_uses
 from siding.sessions.metadata import Metadata
 from siding.sessions.transcript import Transcript
@@ -41,7 +41,7 @@ class SessionRow(NamedTuple):
     size: int
     changed_at: float
     written_at: float
-    listed: Listed
+    listed: ListedSession
 
 
 class SessionStore:
@@ -291,7 +291,7 @@ def _coming_back(transcript: Transcript, target: str) -> set[str]:
     return later & {each.uuid for each in chain_to(transcript.tree, head)}
 
 
-def listed_file(path: Path, index: Index | None = None) -> Listed:
+def listed_file(path: Path, index: Index | None = None) -> ListedSession:
     """Return the line about a transcript for a list, read from the two ends of its file.
 
     A title that is in neither end comes from the index. The index is extended for that only if

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 from siding.errors import UsageError
 from siding.sessions.chains import EndRule, agent_chain, branches, leaves
 from siding.sessions.kinds import Record
-from siding.sessions.listing import Listed, first_prompt
+from siding.sessions.listing import ListedSession, first_prompt
 from siding.sessions.messages import message_of, visible_count
 from siding.sessions.recovery import ConversationEnding, recover
 from siding.sessions.store import SessionStore, branch_session, listed_file
@@ -239,7 +239,7 @@ def _interrupt(_path: Path, case: Record, _wanted: Record) -> Record:
 
 
 def _lite(path: Path, _case: Record, _wanted: Record) -> Record:
-    found: Listed = listed_file(path)
+    found: ListedSession = listed_file(path)
     return {
         "customTitle": found.title,
         "firstPrompt": found.prompt,
