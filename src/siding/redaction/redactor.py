@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from siding.redaction.rules import Known, Pattern, Rules
+from siding.redaction.rules import KnownSecret, Pattern, Rules
 from siding.redaction.stream import Stream
 
 SHORTEST = 8  # bytes of a known value; shorter ones occur in too many other words
@@ -21,7 +21,7 @@ class Redactor:
     def __init__(
         self,
         *,
-        known: Sequence[Known] = (),
+        known: Sequence[KnownSecret] = (),
         patterns: Sequence[Pattern] = (),
         allowed: Iterable[str] = (),
     ) -> None:
@@ -44,14 +44,14 @@ class Redactor:
         return self.mask(data[1:]).decode("utf-8", "surrogateescape")
 
 
-def known_values(env: Mapping[str, str]) -> list[Known]:
+def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
     """Return the values of variables whose names sound secret, also encoded and quoted.
 
     A value that is short, a placeholder, a path or an ordinary word is left out, because it would
     be masked everywhere. Of a value of several lines (a key) each line is a value. At most
     `MOST_KNOWN` values are returned, the longest first.
     """
-    found: dict[bytes, Known] = {}
+    found: dict[bytes, KnownSecret] = {}
     likely = [
         (name, value)
         for name, value in env.items()
@@ -69,7 +69,8 @@ def known_values(env: Mapping[str, str]) -> list[Known]:
             if _is_worth_hiding(line):
                 for form in _forms(line):
                     found.setdefault(
-                        form, Known(value=form, kind=b"env:" + name.encode("ascii", "replace"))
+                        form,
+                        KnownSecret(value=form, kind=b"env:" + name.encode("ascii", "replace")),
                     )
     return sorted(found.values(), key=lambda each: -len(each.value))[:MOST_KNOWN]
 

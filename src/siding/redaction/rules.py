@@ -8,7 +8,7 @@ from siding.redaction import prefilter
 from siding.redaction.span import RIGHT, Span
 
 
-class Known(NamedTuple):
+class KnownSecret(NamedTuple):
     """A value that is secret wherever it occurs, and the kind for its mark."""
 
     value: bytes
@@ -29,12 +29,12 @@ class Rules:
     """
 
     def __init__(
-        self, known: Sequence[Known], patterns: Sequence[Pattern], allowed: frozenset[bytes]
+        self, known: Sequence[KnownSecret], patterns: Sequence[Pattern], allowed: frozenset[bytes]
     ) -> None:
         self._patterns = tuple(patterns)
         self._allowed = allowed
-        self._anchored: list[tuple[bytes, int, Known]] = []
-        self._plain: list[Known] = []
+        self._anchored: list[tuple[bytes, int, KnownSecret]] = []
+        self._plain: list[KnownSecret] = []
         self.spaced: list[bytes] = []
         for each in known:
             run = next(iter(prefilter.runs(each.value)), None)
