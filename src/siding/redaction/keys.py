@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from siding.redaction.span import RIGHT, Span
+from siding.redaction.span import RIGHT, SecretSpan
 
 BEGIN = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _BEGINNING = re.compile(rb"-----BEGIN(?: [A-Z0-9]{0,16}){0,6}-{0,4}\Z")  # a marker that is cut off
@@ -86,19 +86,19 @@ def block_from(data: bytes, at: int, limit: int, *, final: bool, found: bool = F
     return Block(end=at, found=found, open=False)
 
 
-def putty_lines(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
+def putty_lines(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
     """Return the private lines of a PuTTY key file whose first line begins at `at`."""
     count = _PRIVATE_LINES.search(data, at, min(limit, at + RIGHT))
     if count is None:
         waiting = not final and limit - at < RIGHT
-        return Span(at, limit, b"private-key", pending=True) if waiting else None
+        return SecretSpan(at, limit, b"private-key", pending=True) if waiting else None
     end = count.end()
     for _ in range(int(count[1])):
         line = _PUTTY_LINE.match(data, end, limit)
         assert line is not None
         if line.end() == limit:
             if not final:
-                return Span(count.end(), limit, b"private-key", pending=True)
+                return SecretSpan(count.end(), limit, b"private-key", pending=True)
             end = limit
             break
         if not line[0].strip() or data[line.end()] != 0x0A:
@@ -107,6 +107,6 @@ def putty_lines(data: bytes, at: int, limit: int, *, final: bool) -> Span | None
     return _without_end_of_line(data, count.end(), end)
 
 
-def _without_end_of_line(data: bytes, start: int, end: int) -> Span | None:
+def _without_end_of_line(data: bytes, start: int, end: int) -> SecretSpan | None:
     end -= len(data[start:end]) - len(data[start:end].rstrip())
-    return Span(start, end, b"private-key") if end > start else None
+    return SecretSpan(start, end, b"private-key") if end > start else None

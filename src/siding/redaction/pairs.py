@@ -5,7 +5,7 @@ import re
 
 from siding.redaction.formats import token_at
 from siding.redaction.names import Meaning, Tier, meaning
-from siding.redaction.span import JUDGED, LEFT, RIGHT, Span
+from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan
 from siding.redaction.values import is_password, is_random, is_token, stands_for_one
 
 _NAME_LEFT = 64
@@ -49,7 +49,7 @@ _SETTING = re.compile(
 _PREFIXES = (b"django-insecure-", b"base64:")  # not secret: they say what kind of secret follows
 
 
-def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
+def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
     """Return the secret whose name has the word at `at` in it; None if there is none."""
     after = _AFTER.match(data, at, limit)
     if after is None:
@@ -88,7 +88,7 @@ def _value(
     after: re.Match[bytes],
     *,
     final: bool,
-) -> Span | None:
+) -> SecretSpan | None:
     opened = _OPEN.match(data, start, limit)
     if opened is not None:
         start = opened.end()
@@ -96,7 +96,7 @@ def _value(
         if closed:
             return _if_secret(data, start, end, known, quoted=True)
         if not final and end == limit and end - start < RIGHT:
-            return Span(start, limit, known.kind, pending=True)
+            return SecretSpan(start, limit, known.kind, pending=True)
     style, assigned = _style(data, left, after)
     found = style.match(data, start, min(limit, start + JUDGED))
     if found is None:
@@ -115,7 +115,7 @@ def _value(
     return _to_its_end(data, span, start + JUDGED, limit)
 
 
-def _to_its_end(data: bytes, span: Span, judged: int, limit: int) -> Span:
+def _to_its_end(data: bytes, span: SecretSpan, judged: int, limit: int) -> SecretSpan:
     """Return the span extended to the end of the value.
 
     Only the first `JUDGED` bytes of a value are judged; the rest of it is secret as well.
@@ -143,7 +143,7 @@ def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[b
 
 def _if_secret(
     data: bytes, start: int, end: int, known: Meaning, *, quoted: bool, assigned: bool = False
-) -> Span | None:
+) -> SecretSpan | None:
     for prefix in _PREFIXES:
         if data.startswith(prefix, start, end):
             start += len(prefix)
@@ -157,7 +157,7 @@ def _if_secret(
     if not secret:
         return None
     token = token_at(data, start, end)  # a known token has a more exact kind than its name
-    return Span(start, end, known.kind if token is None or token[1] != end else token[0])
+    return SecretSpan(start, end, known.kind if token is None or token[1] != end else token[0])
 
 
 def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[int, bool]:
@@ -178,7 +178,7 @@ def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[i
     return (end, True) if end >= 0 else (line, False)
 
 
-def _header(data: bytes, start: int, limit: int) -> Span | None:
+def _header(data: bytes, start: int, limit: int) -> SecretSpan | None:
     opened = _OPEN.match(data, start, limit)
     start = start if opened is None else opened.end()
     scheme = _SCHEME.match(data, start, limit)
@@ -193,13 +193,15 @@ def _header(data: bytes, start: int, limit: int) -> Span | None:
         return None
     token = token_at(data, start, limit)
     if token is not None and token[1] >= end:
-        return Span(start, token[1], token[0], until=_AFTER_VALUE if token[1] == limit else None)
-    return _to_its_end(data, Span(start, end, b"auth"), start + JUDGED, limit)
+        return SecretSpan(
+            start, token[1], token[0], until=_AFTER_VALUE if token[1] == limit else None
+        )
+    return _to_its_end(data, SecretSpan(start, end, b"auth"), start + JUDGED, limit)
 
 
 def _behind_a_gap(
     data: bytes, left: int, start: int, limit: int, known: Meaning, *, quoted: bool
-) -> Span | None:
+) -> SecretSpan | None:
     """Return a secret that only white space separates from its name.
 
     That is ``--password X``, ``ENV DB_PASSWORD X``, a line of a netrc file, or ``PASSWORD 'X'`` in
@@ -226,7 +228,9 @@ def _behind_a_gap(
     return _if_secret(data, start, found.end(), known, quoted=False, assigned=setting)
 
 
-def _after_password(data: bytes, left: int, start: int, limit: int, known: Meaning) -> Span | None:
+def _after_password(
+    data: bytes, left: int, start: int, limit: int, known: Meaning
+) -> SecretSpan | None:
     if data[start : start + 1] == b"'" and data[left : left + 8].lower() == b"password":
         end, closed = _end_of_quoted(data, start + 1, limit, b"'")
         return _if_secret(data, start + 1, end, known, quoted=True) if closed else None

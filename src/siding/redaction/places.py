@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from siding.redaction.formats import BEHIND_TOKEN, STARTS, joined, suffixed, token_at
-from siding.redaction.span import LEFT, RIGHT, Span
+from siding.redaction.span import LEFT, RIGHT, SecretSpan
 from siding.redaction.values import stands_for_one
 
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
@@ -53,7 +53,7 @@ _CURL = re.compile(
 )
 
 
-def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator[Span]:
+def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator[SecretSpan]:
     """Yield the secrets that the long runs of letters and digits are, belong to, or contain.
 
     `runs` are start and end of each, from `prefilter.runs`.
@@ -75,7 +75,7 @@ def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator
             yield from _inside(data, start, end, limit)
 
 
-def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
+def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[SecretSpan]:
     """Yield the tokens inside a run, which begin after a ``-`` or ``_``."""
     run = data[start:end]
     if b"-" in run or b"_" in run:
@@ -94,7 +94,7 @@ def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
                 yield _span(whole.start(), whole.end(), kind, limit)
 
 
-def _behind_escape(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_escape(data: bytes, start: int, limit: int) -> SecretSpan | None:
     r"""Return the secret after ``\n``, ``%3D``, ``\u003d`` or a colour code.
 
     The last letters of these are part of the run, so the secret begins after them.
@@ -115,7 +115,7 @@ def _behind_escape(data: bytes, start: int, limit: int) -> Span | None:
     return _behind_equals(data, start, limit) if before == 0x25 else None
 
 
-def _behind_blank(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_blank(data: bytes, start: int, limit: int) -> SecretSpan | None:
     if data[start - 2] not in b"rRcC":  # the last letters of "bearer" and "basic"
         return None
     word = data[max(0, start - 8) : start - 1].lower()
@@ -130,7 +130,7 @@ def _behind_blank(data: bytes, start: int, limit: int) -> Span | None:
     return None
 
 
-def _behind_joint(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_joint(data: bytes, start: int, limit: int) -> SecretSpan | None:
     """Return a token of several joined words, of which the run is not the first."""
     if not data[start - 2 : start - 1].isalnum():
         return None
@@ -155,7 +155,7 @@ def _behind_joint(data: bytes, start: int, limit: int) -> Span | None:
     return None
 
 
-def _first_token(data: bytes, first: int, start: int, limit: int) -> Span | None:
+def _first_token(data: bytes, first: int, start: int, limit: int) -> SecretSpan | None:
     for at in (first, *(gap.end() for gap in _GAPS.finditer(data, first, start - 1))):
         if data[at : at + 3] in STARTS:
             found = token_at(data, at, limit)
@@ -164,7 +164,7 @@ def _first_token(data: bytes, first: int, start: int, limit: int) -> Span | None
     return None
 
 
-def _behind_slash(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_slash(data: bytes, start: int, limit: int) -> SecretSpan | None:
     left = max(0, start - 200)
     if data.rfind(b".co", left, start) >= 0:
         for hook in _HOOK.finditer(data, left, min(limit, start + RIGHT)):
@@ -178,7 +178,7 @@ def _behind_slash(data: bytes, start: int, limit: int) -> Span | None:
     return None
 
 
-def _behind_equals(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_equals(data: bytes, start: int, limit: int) -> SecretSpan | None:
     left = max(0, start - 120)
     if _SIGNATURE.search(data, left, start):
         first = data.rindex(b"=", left, start) + 1
@@ -188,7 +188,7 @@ def _behind_equals(data: bytes, start: int, limit: int) -> Span | None:
     return _in_cookie(data, start, limit)
 
 
-def _in_cookie(data: bytes, start: int, limit: int) -> Span | None:
+def _in_cookie(data: bytes, start: int, limit: int) -> SecretSpan | None:
     left = max(0, start - LEFT)
     header = data.rfind(b"ookie", left, start)
     if header < 0 or data.find(b"\n", header, start) >= 0:
@@ -208,7 +208,7 @@ def _in_cookie(data: bytes, start: int, limit: int) -> Span | None:
     return _span(first, found.end(), b"cookie", limit)
 
 
-def _behind_brace(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_brace(data: bytes, start: int, limit: int) -> SecretSpan | None:
     if (
         data[max(0, start - 9) : start]
         .upper()
@@ -234,7 +234,7 @@ _BEFORE = {
 }
 
 
-def url_password(data: bytes, at: int, limit: int) -> Span | None:
+def url_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
     """Return the password of a URL whose host comes after the ``@`` at `at`."""
     scheme = data.rfind(b"://", max(0, at - _URL_LEFT), at)
     if scheme < 0:
@@ -253,18 +253,18 @@ def url_password(data: bytes, at: int, limit: int) -> Span | None:
     if at + 1 < limit and not (data[at + 1 : at + 2].isalnum() or data[at + 1] in b"[_$*<{-/%"):
         return None
     token = token_at(data, colon + 1, at)
-    return Span(
+    return SecretSpan(
         colon + 1, at, token[0] if token is not None and token[1] == at else b"url-password"
     )
 
 
-def password_hash(data: bytes, at: int, limit: int) -> Span | None:
+def password_hash(data: bytes, at: int, limit: int) -> SecretSpan | None:
     """Return the password hash, as in ``/etc/shadow``, that begins with the ``$`` at `at`."""
     found = _HASH.match(data, at, limit)
     return None if found is None else _span(at, found.end(), b"password-hash", limit)
 
 
-def curl_password(data: bytes, at: int, limit: int) -> Span | None:
+def curl_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
     """Return the password in ``-u NAME:PASSWORD`` of the curl command at `at`."""
     line = data.find(b"\n", at, min(limit, at + LEFT - 128))
     found = _CURL.search(data, at, line if line >= 0 else min(limit, at + LEFT - 128))
@@ -273,8 +273,8 @@ def curl_password(data: bytes, at: int, limit: int) -> Span | None:
     return _span(found.start(1), found.end(1), b"password", limit)
 
 
-def _span(start: int, end: int, kind: bytes, limit: int) -> Span:
-    return Span(start, end, kind, until=BEHIND_TOKEN if end == limit else None)
+def _span(start: int, end: int, kind: bytes, limit: int) -> SecretSpan:
+    return SecretSpan(start, end, kind, until=BEHIND_TOKEN if end == limit else None)
 
 
 def _has_digit(value: bytes) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from siding.redaction import prefilter
-from siding.redaction.span import RIGHT, Span
+from siding.redaction.span import RIGHT, SecretSpan
 
 
 class KnownSecret(NamedTuple):
@@ -45,7 +45,7 @@ class Rules:
             if any(blank in each.value for blank in (b" ", b"\t")):
                 self.spaced.append(each.value)
 
-    def find(self, data: bytes, *, final: bool) -> list[Span]:
+    def find(self, data: bytes, *, final: bool) -> list[SecretSpan]:
         """Return the secrets in `data`, in order and without overlaps.
 
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
@@ -54,7 +54,7 @@ class Rules:
         spans = list(self._found(data, final=final))
         return _apart(spans, data, self._allowed) if spans else spans
 
-    def _found(self, data: bytes, *, final: bool) -> Iterator[Span]:
+    def _found(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
         limit = len(data)
         runs = list(prefilter.runs(data))
         if runs:
@@ -66,7 +66,7 @@ class Rules:
             for anchor, offset, known in self._anchored:
                 at = data.find(anchor, start, end)
                 if at >= offset and data.startswith(known.value, at - offset):
-                    yield Span(at - offset, at - offset + len(known.value), known.kind)
+                    yield SecretSpan(at - offset, at - offset + len(known.value), known.kind)
         words = list(prefilter.words(data))
         if words:
             from siding.redaction.evaluate import announced
@@ -75,13 +75,13 @@ class Rules:
         yield from self._placed(data, limit)
         for value, kind in self._plain:
             for at in prefilter.positions(data, value):
-                yield Span(at, at + len(value), kind)
+                yield SecretSpan(at, at + len(value), kind)
         for kind, regex in self._patterns:
             for found in regex.finditer(data):
                 if found.end() > found.start():
-                    yield Span(found.start(), found.end(), kind)
+                    yield SecretSpan(found.start(), found.end(), kind)
 
-    def _placed(self, data: bytes, limit: int) -> Iterator[Span]:
+    def _placed(self, data: bytes, limit: int) -> Iterator[SecretSpan]:
         if b"@" in data and b"://" in data:
             from siding.redaction.places import url_password
 
@@ -109,10 +109,10 @@ class Rules:
 _HASH_STARTS = frozenset(bytes([each]) for each in b"a123456789ygspPH")
 
 
-def _apart(spans: list[Span], data: bytes, allowed: frozenset[bytes]) -> list[Span]:
+def _apart(spans: list[SecretSpan], data: bytes, allowed: frozenset[bytes]) -> list[SecretSpan]:
     """Return the spans in order, without the allowed ones; spans that overlap become one."""
     spans.sort(key=lambda span: (span.start, -span.end))
-    apart: list[Span] = []
+    apart: list[SecretSpan] = []
     for span in spans:
         if allowed and not span.pending and _is_allowed(span, data, allowed):
             continue
@@ -126,7 +126,7 @@ def _apart(spans: list[Span], data: bytes, allowed: frozenset[bytes]) -> list[Sp
     return apart
 
 
-def _is_allowed(span: Span, data: bytes, allowed: frozenset[bytes]) -> bool:
+def _is_allowed(span: SecretSpan, data: bytes, allowed: frozenset[bytes]) -> bool:
     if b"kind:" + span.kind in allowed:
         return True
     return span.end - span.start <= RIGHT and data[span.start : span.end] in allowed

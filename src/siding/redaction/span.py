@@ -8,7 +8,7 @@ RIGHT = 4096  # bytes it may look ahead before it must decide
 JUDGED = 256  # bytes of a value that are looked at to decide whether it is a secret
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """A secret: ``data[start:end]``.
 
     `pending`: more bytes could change the result. `until`: the secret may go on behind the data,

@@ -9,7 +9,7 @@ that were returned already are remembered, because rules look back that far.
 import re
 
 from siding.redaction.rules import Rules
-from siding.redaction.span import LEFT, RIGHT, Span, mark
+from siding.redaction.span import LEFT, RIGHT, SecretSpan, mark
 
 _BLANKS = (b" ", b"\n", b"\t", b"\r")
 _SMALL = 4096  # a smaller piece without a blank is only stored: nothing can be returned yet
@@ -99,7 +99,7 @@ class Stream:
         self._data = data[start:] if start else data
         self._done = done - start
 
-    def _hold(self, data: bytes, done: int, spans: list[Span]) -> int:
+    def _hold(self, data: bytes, done: int, spans: list[SecretSpan]) -> int:
         """Return the offset before which later bytes can change nothing."""
         size = len(data)
         first = max(done, size - RIGHT)
