@@ -36,7 +36,8 @@ def test_it_holds_every_file_of_the_package_and_no_other() -> None:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
         about = {name.partition("/")[2] for name in wheel.namelist() if ".dist-info/" in name}
     assert names == source
-    assert {"siding/py.typed", "siding/storage/FORMAT.md"} <= names
+    rooms = ("decisions", "git", "ledger", "phases", "sessions", "storage", "tasks")
+    assert {"siding/py.typed", *(f"siding/{room}/FORMAT.md" for room in rooms)} <= names
     assert {Path(name).suffix for name in names} >= {".html", ".js", ".css", ".svg"}
     assert about == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 

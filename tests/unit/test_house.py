@@ -95,6 +95,13 @@ def test_no_room_is_a_drawer() -> None:
     assert not drawers & {path.stem for path in FILES}
 
 
+def test_each_room_that_owns_files_describes_them() -> None:
+    """Such a room has a module `store`; `storage` says what holds for the files of all."""
+    rooms = {path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("store.py")} | {"storage"}
+    assert len(rooms) > 1
+    assert [room for room in sorted(rooms) if not (SOURCE / room / "FORMAT.md").is_file()] == []
+
+
 # How the product would know of its tests. `PYTEST_ADDOPTS` is a variable that a policy judges.
 OF_TESTS = re.compile(
     r"SIDING_TEST|SIDING_FAULTS|PLANTED_MISTAKE|PYTEST_(?!ADDOPTS)|\bfaults\.|sitecustomize"

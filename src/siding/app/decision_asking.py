@@ -5,8 +5,8 @@ from typing import Any
 
 from siding.app.project import Project
 from siding.app.selection import standing_in
-from siding.decisions.record import Asked
-from siding.decisions.request import Request, document_of
+from siding.decisions.record import Origin
+from siding.decisions.request import DecisionRequest, document_of
 from siding.errors import SidingError, UsageError
 from siding.hashing import sha256_hex
 from siding.ids import TaskId, step_id
@@ -21,13 +21,13 @@ def calling_task(project: Project) -> str:
     return standing_in(project) or ""
 
 
-def asked_by(project: Project, task_id: str, key: str | None, request: Request) -> Asked:
+def origin_of(project: Project, task_id: str, key: str | None, request: DecisionRequest) -> Origin:
     """Return who asks now; without a `key` the content is one."""
     if key is not None and not key.strip():
         raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
     moment = project.app.clock.now().astimezone()
     step, agent = _step(project, task_id)
-    return Asked(
+    return Origin(
         session_id=moment.strftime("%Y-%m-%dT%H-%M-%S"),
         created_at=moment.isoformat(timespec="seconds"),
         key=key or _content_key(task_id, request),
@@ -38,7 +38,7 @@ def asked_by(project: Project, task_id: str, key: str | None, request: Request) 
     )
 
 
-def choices(request: Request) -> list[tuple[int, str, frozenset[str]]]:
+def choices(request: DecisionRequest) -> list[tuple[int, str, frozenset[str]]]:
     """Return what of a request its answers depend on."""
     return [
         (item.id, item.kind.value, frozenset(option.value for option in item.options))
@@ -46,7 +46,7 @@ def choices(request: Request) -> list[tuple[int, str, frozenset[str]]]:
     ]
 
 
-def _content_key(task_id: str, request: Request) -> str:
+def _content_key(task_id: str, request: DecisionRequest) -> str:
     import json
 
     text = json.dumps([task_id, document_of(request)], sort_keys=True)

@@ -7,7 +7,7 @@ to release, so neither kind is answered or cancelled with the dashboard's key al
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from siding.decisions.record import Asked
+from siding.decisions.record import Origin
 from siding.errors import SidingError, UsageError
 
 if TYPE_CHECKING:  # every command about decisions pays for what is loaded here
@@ -27,15 +27,15 @@ class GateKeys:
         self._project = project
         self._wanted: tuple[_Wanted, ...] | None = None
 
-    def phase_of(self, asked: Asked) -> str:
+    def phase_of(self, origin: Origin) -> str:
         """Return the phase that the answer lets a task leave; "" for an ordinary question."""
-        if not asked.key_named:
+        if not origin.key_named:
             return ""
-        if asked.key.startswith(_PREFIX):
-            return _phase_in(asked.key)
+        if origin.key.startswith(_PREFIX):
+            return _phase_in(origin.key)
         if self._wanted is None:
             self._wanted = _wanted(self._project)
-        found = (each.phase for each in self._wanted if each.key.fullmatch(asked.key))
+        found = (each.phase for each in self._wanted if each.key.fullmatch(origin.key))
         return next(found, "")
 
 

@@ -85,24 +85,24 @@ def view_of(decision: Decision, *, gate: str) -> DecisionView:
     for item in decision.request.items:
         given = answers.get(item.id)
         items.append(_item(item, given.values if given else (), given.note if given else ""))
-    asked = decision.asked
+    origin = decision.origin
     return DecisionView(
-        session_id=asked.session_id,
+        session_id=origin.session_id,
         state=decision.state.value,
         task=decision.request.task,
         source=decision.request.source,
         items=tuple(items),
-        created_at=asked.created_at,
+        created_at=origin.created_at,
         completed_at=decision.completed_at,
         via=decision.via,
         closed_in_step=decision.closed_in_step,
         gate=gate,
         reason=decision.reason,
-        key=asked.key,
-        key_named=asked.key_named,
-        task_id=asked.task_id,
-        step_id=asked.step_id,
-        agent=asked.agent,
+        key=origin.key,
+        key_named=origin.key_named,
+        task_id=origin.task_id,
+        step_id=origin.step_id,
+        agent=origin.agent,
         output=output_of(decision.request, decision.answers),
         input=input_of(decision.request),
     )

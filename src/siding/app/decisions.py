@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from siding.app.calling_step import calling_steps, refuse_inside_step
 from siding.app.decision_asking import (
-    asked_by,
     calling_task,
     choices,
+    origin_of,
     root_of,
     with_relative_locations,
 )
@@ -124,9 +124,9 @@ def ask(
     """
     checked = check_request(with_relative_locations(project, value))
     task_id = calling_task(project) if task_id is None else task_id
-    asked = asked_by(project, task_id, key, checked.request)
+    origin = origin_of(project, task_id, key, checked.request)
     with _changing(project, "asking"):
-        decision, found = _store(project).ask(checked.request, asked)
+        decision, found = _store(project).ask(checked.request, origin)
     if found and choices(decision.request) != choices(checked.request):
         raise KeyTaken(
             f"the key {key!r} stands for another question, {decision.session_id}",
@@ -228,7 +228,7 @@ def find(project: Project, named: str | None) -> DecisionView:
                 decision = store.load(session_id)
             except (NotFound, UnreadableFile):
                 continue
-            if decision.asked.task_id == task_id:
+            if decision.origin.task_id == task_id:
                 return _view(project, decision)
     newest = store.newest()
     if newest is None:
@@ -269,7 +269,7 @@ def answer(project: Project, session_id: str, answers: object, *, via: Via) -> D
     decision = store.load(session_id)
     state = move_decision(decision.state, DecisionMove.ANSWER)
     checked = check_answers(decision.request, answers)
-    gate = GateKeys(project).phase_of(decision.asked)
+    gate = GateKeys(project).phase_of(decision.origin)
     if gate and via is Via.PAGE:
         raise CodeNeeded(
             f"this answer opens a gate (phase {gate}), and the dashboard's key alone opens none",
@@ -320,8 +320,8 @@ def answered(project: Project, session_id: str, answers: object) -> Answered:
 def _own_step(project: Project, decision: Decision) -> str:
     """Return the calling step, "" outside of any; raise when it may not cancel this decision."""
     steps = calling_steps(project)
-    own = [str(step) for step in steps if step.task_id and step.task_id == decision.asked.task_id]
-    if steps and (not own or GateKeys(project).phase_of(decision.asked)):
+    own = [str(step) for step in steps if step.task_id and step.task_id == decision.origin.task_id]
+    if steps and (not own or GateKeys(project).phase_of(decision.origin)):
         refuse_inside_step(
             project,
             "a step takes back only what its own task asked, and no gate",
@@ -419,7 +419,7 @@ def clean(project: Project, *, keep: int, before: str | None = None) -> list[str
 
 
 def _view(project: Project, decision: Decision, gates: GateKeys | None = None) -> DecisionView:
-    gate = (gates or GateKeys(project)).phase_of(decision.asked)
+    gate = (gates or GateKeys(project)).phase_of(decision.origin)
     return view_of(decision, gate=gate)
 
 

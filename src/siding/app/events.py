@@ -258,7 +258,7 @@ class DecisionChanged(NamedTuple):
 
     @property
     def task_id(self) -> str:
-        return self.decision.asked.task_id
+        return self.decision.origin.task_id
 
     def record(self) -> dict[str, Any]:
         return {

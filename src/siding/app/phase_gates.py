@@ -17,7 +17,7 @@ from siding.app.phase_plan import Configured
 from siding.app.project import Project
 from siding.app.redaction import printable
 from siding.errors import SidingError
-from siding.phases.plan import Gate, GateKind
+from siding.phases.plan import GateKind, PhaseGate
 from siding.phases.status import FlowStatus, PassedGate
 from siding.process.capture import run_captured
 from siding.tasks.registry import Workspace
@@ -46,7 +46,7 @@ class Leaving(NamedTuple):
     status: FlowStatus
 
 
-Runner = Callable[[Gate], PassedGate]
+Runner = Callable[[PhaseGate], PassedGate]
 
 
 def pass_gates(leaving: Leaving, configured: Configured, run: Runner) -> tuple[PassedGate, ...]:
@@ -74,7 +74,7 @@ def _require_trust(project: Project, phase: str) -> None:
         )
 
 
-def _command(leaving: Leaving, gate: Gate, run: Runner) -> PassedGate:
+def _command(leaving: Leaving, gate: PhaseGate, run: Runner) -> PassedGate:
     try:
         done = run(gate)
     except SidingError as error:
@@ -99,7 +99,7 @@ def _command(leaving: Leaving, gate: Gate, run: Runner) -> PassedGate:
 def as_step(leaving: Leaving) -> Runner:
     """Return what runs a gate's command as a step of the task: recorded, judged, in its sandbox."""
 
-    def run(gate: Gate) -> PassedGate:
+    def run(gate: PhaseGate) -> PassedGate:
         from siding.app.run import RunRequest, StdinPlan, Terminal
         from siding.app.run import run as run_command
 
@@ -122,7 +122,7 @@ def as_step(leaving: Leaving) -> Runner:
 def within_step(leaving: Leaving) -> Runner:
     """Return what runs a gate's command inside the step that makes the move, and is part of it."""
 
-    def run(gate: Gate) -> PassedGate:
+    def run(gate: PhaseGate) -> PassedGate:
         project, workspace = leaving.project, leaving.workspace
         root = Path(workspace.path)
         began = project.app.clock.monotonic()
@@ -144,7 +144,7 @@ def within_step(leaving: Leaving) -> Runner:
     return run
 
 
-def _decision(leaving: Leaving, gate: Gate, number: int) -> PassedGate:
+def _decision(leaving: Leaving, gate: PhaseGate, number: int) -> PassedGate:
     project, status = leaving.project, leaving.status
     phase = status.current_phase
     if gate.kind is GateKind.ASK:
@@ -181,7 +181,7 @@ def _decision(leaving: Leaving, gate: Gate, number: int) -> PassedGate:
     )
 
 
-def _question(leaving: Leaving, gate: Gate) -> dict[str, object]:
+def _question(leaving: Leaving, gate: PhaseGate) -> dict[str, object]:
     options = [{"value": "yes", "label": "Yes, go on"}, {"value": "no", "label": "No, not yet"}]
     last = leaving.status.history[-1].summary if leaving.status.history else ""
     item = {"id": 1, "title": gate.text, "options": options, "context": last[:2000]}
@@ -192,6 +192,6 @@ def _question(leaving: Leaving, gate: Gate) -> dict[str, object]:
     }
 
 
-def _tell(leaving: Leaving, gate: Gate, *, held: bool, **more: object) -> None:
+def _tell(leaving: Leaving, gate: PhaseGate, *, held: bool, **more: object) -> None:
     found = {"kind": gate.kind.value, "text": printable(gate.text), "held": held, **more}
     leaving.project.events.emit(GateTried(leaving.task, leaving.status.current_phase, found))

@@ -37,8 +37,15 @@ from siding.git.worktree_commits import advance, agree_index
 from siding.ids import Sha
 from siding.ledger.intents import Intents
 from siding.ledger.left_behind import newest_clean
-from siding.phases.states import PhaseMove, Position, move_phase
-from siding.phases.status import Entry, FlowStatus, PassedGate, commit_message, moved, started
+from siding.phases.states import PhaseMove, PhasePosition, move_phase
+from siding.phases.status import (
+    FlowStatus,
+    HistoryEntry,
+    PassedGate,
+    commit_message,
+    moved,
+    started,
+)
 from siding.phases.store import Intent, PhaseStore
 from siding.storage.errors import DamagedFile
 from siding.storage.locks import FileLock
@@ -74,7 +81,7 @@ class Moved(NamedTuple):
 
     task: Task
     status: FlowStatus
-    entry: Entry
+    entry: HistoryEntry
     left_out: tuple[str, ...]
     index_agrees: bool
     complete: bool = True  # else an error kept its step or the index: the next command mends it
@@ -104,7 +111,7 @@ def move(project: Project, request: PhaseRequest) -> Moved:
         if there is not None and request.move is PhaseMove.NEXT_PART and held.task is None:
             leaving = Leaving(project, task, workspace, there)
             gates = pass_gates(leaving, plan, within_step(leaving))
-        entry = Entry(
+        entry = HistoryEntry(
             timestamp=_now(project),
             action=request.move.value,
             phase=position.phase,
@@ -122,7 +129,7 @@ def move(project: Project, request: PhaseRequest) -> Moved:
     return done
 
 
-def _record(project: Project, task: Task, hold: Hold, entry: Entry) -> bool:
+def _record(project: Project, task: Task, hold: Hold, entry: HistoryEntry) -> bool:
     """Record what the commit has as a step; what cannot be recorded now, the next command does."""
     try:
         open_recorder(project, task, hold).settle(commit_message(entry).partition("\n")[0])
@@ -161,7 +168,7 @@ def _gates_before(project: Project, task: Task, request: PhaseRequest) -> _Check
 
 def _planned(
     project: Project, store: PhaseStore, request: PhaseRequest
-) -> tuple[FlowStatus | None, Configured, Position]:
+) -> tuple[FlowStatus | None, Configured, PhasePosition]:
     """Return where the task is, the plan, and where the move leads; raises IllegalTransition."""
     there = _there(store, request)
     plan = configured(project)
@@ -181,7 +188,7 @@ def _there(store: PhaseStore, request: PhaseRequest) -> FlowStatus | None:
 
 
 class _Wanted(NamedTuple):
-    entry: Entry
+    entry: HistoryEntry
     there: FlowStatus | None
     phases: tuple[str, ...]
     tree: Sha | None  # what the gates saw of the workspace

@@ -7,12 +7,12 @@ from siding.app.project import Project
 from siding.app.selection import select
 from siding.errors import NotFound, UnreadableFile
 from siding.phases.states import PhaseMove
-from siding.phases.status import Entry, FlowStatus, PassedGate, document_of
+from siding.phases.status import FlowStatus, HistoryEntry, PassedGate, document_of
 from siding.phases.store import PhaseStore
 from siding.tasks.task import Task
 
 GateView = PassedGate
-PhaseEntry = Entry
+PhaseEntry = HistoryEntry
 
 __all__ = [
     "GateView",

@@ -11,7 +11,7 @@ from siding.app.sessions import message_named, new_session_id, select, store_of,
 from siding.errors import NotFound, UnreadableFile, UsageError
 from siding.files.durable import remove_file
 from siding.files.regular import read_bytes
-from siding.sessions.chains import Rule, choose_end, has_circle
+from siding.sessions.chains import EndRule, choose_end, has_circle
 from siding.sessions.compaction import (
     Keep,
     Making,
@@ -28,7 +28,7 @@ from siding.sessions.kinds import Record
 from siding.sessions.search import Hit, SearchIndex
 from siding.sessions.store import SessionStore
 from siding.sessions.transcript import Gap, Transcript
-from siding.sessions.usage import Counting, Source, Spent
+from siding.sessions.usage import Counting, Spent, UsageSource
 from siding.sessions.views import active
 
 __all__ = [
@@ -161,7 +161,7 @@ def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list
     for session in sorted(store.ids(), key=lambda each: _began(store, each)):
         layout = store.layout(session)
         try:
-            counting.add(Source(session, (layout.transcript, *layout.agents())))
+            counting.add(UsageSource(session, (layout.transcript, *layout.agents())))
         except (OSError, UnreadableFile):
             unreadable.append(session)
     found = counting.spent()
@@ -243,7 +243,7 @@ def _examined(session: str, path: Path) -> list[Finding]:
             ]
             end = choose_end(transcript.tree)
             is_agent = path.name.startswith("agent-")
-            chain = transcript.chain(Rule.FILE if is_agent else Rule.SESSION)
+            chain = transcript.chain(EndRule.FILE if is_agent else EndRule.SESSION)
             found += [_missing(session, path, each) for each in transcript.gaps(chain)]
             if end is not None and has_circle(transcript.tree, end):
                 found.append(Finding(session, path, None, "its parents go round in a circle"))

@@ -12,14 +12,14 @@ from siding.app.project import Project
 from siding.app.wiring import App
 from siding.errors import NotFound, UsageError
 from siding.sessions.branching import REWIND
-from siding.sessions.chains import Rule
+from siding.sessions.chains import EndRule
 from siding.sessions.heads import Head
 from siding.sessions.kinds import Record
 from siding.sessions.listing import first_prompt
 from siding.sessions.messages import visible_count
-from siding.sessions.recovery import Ending, recover
+from siding.sessions.recovery import ConversationEnding, recover
 from siding.sessions.store import SessionRow, SessionStore, branch_session, rewind_session
-from siding.sessions.transcript import Damage, Gap, Transcript
+from siding.sessions.transcript import Gap, Transcript, TranscriptDamage
 from siding.sessions.views import active, wire
 from siding.sessions.writer import Stamp, Writer
 from siding.storage.locks import Holder
@@ -40,7 +40,7 @@ class Conversation(NamedTuple):
     transcript: Transcript
 
     @property
-    def damage(self) -> list[Damage]:
+    def damage(self) -> list[TranscriptDamage]:
         """The damaged lines found so far; reading the records may find more."""
         return self.transcript.numbered_damage()
 
@@ -50,7 +50,7 @@ class Resumption(NamedTuple):
 
     id: str
     title: str
-    ending: Ending
+    ending: ConversationEnding
     prompt: Record | None
     records: list[Record]
     messages: int
@@ -58,7 +58,7 @@ class Resumption(NamedTuple):
     mode: str | None
     goal: Record | None
     replacements: list[Record]
-    damage: tuple[Damage, ...]
+    damage: tuple[TranscriptDamage, ...]
     gaps: tuple[Gap, ...]
 
     def wire(self) -> list[Record]:
@@ -120,8 +120,8 @@ def conversation(
     store = store_of(project)
     session = select(project, named)
     path = store.layout(session).transcript if agent is None else _agent_path(store, session, agent)
-    with Transcript.live(path, Rule.SESSION if agent is None else Rule.FILE) as transcript:
-        heads = transcript.chain(Rule.SESSION if agent is None else Rule.FILE)
+    with Transcript.live(path, EndRule.SESSION if agent is None else EndRule.FILE) as transcript:
+        heads = transcript.chain(EndRule.SESSION if agent is None else EndRule.FILE)
         ids = tuple(head.uuid for head in heads)
         title = store.title(session, transcript) if agent is None else None
         if title is None:

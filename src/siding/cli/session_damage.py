@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from siding.sessions.transcript import Damage, Gap
+    from siding.sessions.transcript import Gap, TranscriptDamage
 
 
 _MOST_LINES = 20
 
 
-def damage_lines(damage: "Sequence[Damage]", gaps: "Sequence[Gap]") -> Iterator[str]:
+def damage_lines(damage: "Sequence[TranscriptDamage]", gaps: "Sequence[Gap]") -> Iterator[str]:
     """Yield a line for each damaged line of the transcript and for each missing message."""
     told = [f"line {each.number} cannot be read: {each.problem}" for each in damage]
     told += map(gap_text, gaps)

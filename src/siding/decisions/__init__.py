@@ -1,5 +1,6 @@
-"""Questions put to a person, their options, and the recorded answers.
+"""Questions that are put to a person, and the recorded answers.
 
-`docs/formats.md` says what the bytes are: a reader of the seed's format (``pending.json`` and one
-record for each answered decision) reads them. Beyond it, any number may be open at once.
+`FORMAT.md` describes the files. Any number of decisions can be open at once; a program that knows
+only the older one-slot form (``pending.json`` and one record for each answered decision) can still
+read them.
 """

@@ -1,34 +1,38 @@
-"""What a person answered, checked against what was asked. The seed's `DecideOutput`.
+"""The answers to a decision: check them against the request, write and read their JSON form.
 
-`chosen` is always a text, as there: the option's value, the free text, or the values of a multiple
-choice joined by ``", "``; the values themselves are then beside it as `values`.
+In JSON `chosen` is always a text: the option's value, the free text, or the values of a multiple
+choice joined by ``", "``. A multiple choice also has the list of its values, as `values`.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from siding.decisions.places import InvalidAnswer, Place, shown
-from siding.decisions.request import Item, ItemKind, Request
+from siding.decisions.input_object import InputObject, InvalidAnswer, shown
+from siding.decisions.request import DecisionRequest, Item, ItemKind
 
 LONGEST_ANSWER = 100_000  # characters of a free text or a note
 
 
 class Answer(NamedTuple):
-    """The answer to one item: the values chosen, or one free text. ``note`` may be empty."""
+    """The answer to the item with number `id`: the values chosen, or one free text.
+
+    `note` is the person's comment, "" if there is none.
+    """
 
     id: int
     values: tuple[str, ...]
     note: str = ""
 
 
-def check_answers(request: Request, value: object) -> tuple[Answer, ...]:
-    """Return the answers in a parsed JSON value, in the order of the items.
+def check_answers(request: DecisionRequest, value: object) -> tuple[Answer, ...]:
+    """Return the answers in a parsed JSON value, in the order of the request's items.
 
-    Takes the list, or an object with the list as `decisions`. Raises InvalidAnswer.
+    `value` is the list of answers, or an object that has it as `decisions`. Raises InvalidAnswer
+    for the first mistake.
     """
     holder = value if isinstance(value, dict) else {"decisions": value}
     what = 'a list with an answer to each item, [{"id": 1, "chosen": "…"}]'
-    places = Place("", holder, error=InvalidAnswer).objects("decisions", what=what)
+    places = InputObject("", holder, error=InvalidAnswer).objects("decisions", what=what)
     items = {item.id: item for item in request.items}
     found: dict[int, Answer] = {}
     for place in places:
@@ -50,21 +54,21 @@ def check_answers(request: Request, value: object) -> tuple[Answer, ...]:
     return tuple(found[number] for number in items)
 
 
-def document_of(request: Request, answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return the answers as the seed's `DecideOutput`."""
+def document_of(request: DecisionRequest, answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return the answers as JSON: ``{"decisions": [{"id", "chosen", "values"?, "note"?}]}``."""
     kinds = {item.id: item.kind for item in request.items}
     return {"decisions": [_decision(each, kinds.get(each.id)) for each in answers]}
 
 
 def answers_from(document: object) -> tuple[Answer, ...]:
-    """Return the answers of a stored `DecideOutput`; raises ValueError when it is none."""
+    """Return the answers in a document that `document_of` made. Raises ValueError otherwise."""
     decisions = document.get("decisions") if isinstance(document, dict) else None
     if not isinstance(decisions, list):
         raise ValueError("`output.decisions` is not a list")  # noqa: TRY004 - about the file
     return tuple(_stored(each) for each in decisions)
 
 
-def _answer(place: Place, item: Item) -> Answer:
+def _answer(place: InputObject, item: Item) -> Answer:
     note = place.text_or_empty("note", longest=LONGEST_ANSWER).strip()
     if item.kind is ItemKind.MULTIPLE:
         return Answer(id=item.id, values=_several(place, item), note=note)
@@ -75,7 +79,8 @@ def _answer(place: Place, item: Item) -> Answer:
     return Answer(id=item.id, values=(value,), note=note)
 
 
-def _several(place: Place, item: Item) -> tuple[str, ...]:
+def _several(place: InputObject, item: Item) -> tuple[str, ...]:
+    """Return the chosen values of a multiple choice, in the order of its options."""
     key = "values" if place.has("values") else "chosen"
     if place.raw(key) is None and item.least > 0:
         raise place.wrong(key, "is missing", hint='write "chosen": ["a", "b"]')
@@ -96,7 +101,7 @@ def _several(place: Place, item: Item) -> tuple[str, ...]:
     return tuple(sorted(values, key=order.index))
 
 
-def _require_option(place: Place, key: str, value: str, item: Item) -> None:
+def _require_option(place: InputObject, key: str, value: str, item: Item) -> None:
     values = [option.value for option in item.options]
     if value not in values:
         raise place.wrong(

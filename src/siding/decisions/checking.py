@@ -1,9 +1,12 @@
-"""From what an agent wrote to a `Request`, or to a message that names the place and the fix."""
+"""Check the JSON that an agent wrote, and return it as a request.
+
+An error names the field that is wrong, what is wrong with it, and how to mend it.
+"""
 
 from typing import NamedTuple
 
-from siding.decisions.places import InvalidRequest, Place, shown
-from siding.decisions.request import Item, ItemKind, Location, Option, Request
+from siding.decisions.input_object import InputObject, InvalidRequest, shown
+from siding.decisions.request import DecisionRequest, Item, ItemKind, Location, Option
 
 MAX_ITEMS = 200
 MAX_OPTIONS = 200
@@ -18,24 +21,24 @@ _KINDS = ", ".join(kind.value for kind in ItemKind)
 
 
 class Checked(NamedTuple):
-    """A request that can be put to a person, and what of it was left out, as sentences."""
+    """A valid request, and a sentence for each field that was left out of it."""
 
-    request: Request
+    request: DecisionRequest
     ignored: tuple[str, ...]
 
 
 def check_request(value: object, *, stored: bool = False) -> Checked:
-    """Return the request in a parsed JSON value; raises InvalidRequest for the first mistake.
+    """Return the request in a parsed JSON value. Raises InvalidRequest for the first mistake.
 
-    Of a `stored` one, which another program may have written, a location outside the project is
-    left out instead: the rest can still be answered.
+    With `stored` the value is from a file, which another program may have written. A location
+    outside the project is then left out, so that the question can still be answered.
     """
-    place = Place("", value)
+    place = InputObject("", value)
     ignored = place.unknown(_REQUEST)
     task = place.text("task", what="what the work is, in a few words", longest=LONGEST_TEXT)
     source = place.text("source", what="the document the question is from", longest=LONGEST_LINE)
     items = place.objects("items", what='a list of questions, [{"id": 1, "title": …}]')
-    _no_more(place, "items", len(items), MAX_ITEMS)
+    _require_at_most(place, "items", len(items), MAX_ITEMS)
     found = []
     seen: dict[int, str] = {}
     for each in items:
@@ -48,11 +51,11 @@ def check_request(value: object, *, stored: bool = False) -> Checked:
             )
         seen[item.id] = each.path
         found.append(item)
-    request = Request(task=task, source=source, items=tuple(found))
+    request = DecisionRequest(task=task, source=source, items=tuple(found))
     return Checked(request=request, ignored=tuple(ignored[:20]))
 
 
-def _item(place: Place, ignored: list[str], *, stored: bool) -> Item:
+def _item(place: InputObject, ignored: list[str], *, stored: bool) -> Item:
     ignored += place.unknown(_ITEM)
     number = place.whole("id", least=1, what="number the items 1, 2, 3 …")
     title = place.text("title", what="the question in one line", longest=LONGEST_LINE)
@@ -72,7 +75,7 @@ def _item(place: Place, ignored: list[str], *, stored: bool) -> Item:
     )
 
 
-def _kind(place: Place) -> ItemKind:
+def _kind(place: InputObject) -> ItemKind:
     value = place.raw("kind")
     if value is None:
         return ItemKind.SINGLE
@@ -86,7 +89,7 @@ def _kind(place: Place) -> ItemKind:
         ) from None
 
 
-def _options(place: Place, kind: ItemKind, ignored: list[str]) -> tuple[Option, ...]:
+def _options(place: InputObject, kind: ItemKind, ignored: list[str]) -> tuple[Option, ...]:
     if kind is ItemKind.TEXT:
         if place.raw("options"):
             raise place.wrong(
@@ -104,7 +107,7 @@ def _options(place: Place, kind: ItemKind, ignored: list[str]) -> tuple[Option, 
             f"has {len(places)} of at least {least}",
             hint='add one, or write "kind": "text" for a free answer',
         )
-    _no_more(place, "options", len(places), MAX_OPTIONS)
+    _require_at_most(place, "options", len(places), MAX_OPTIONS)
     found = []
     seen: dict[str, str] = {}
     for each in places:
@@ -120,7 +123,7 @@ def _options(place: Place, kind: ItemKind, ignored: list[str]) -> tuple[Option, 
     return tuple(found)
 
 
-def _option(place: Place, ignored: list[str]) -> Option:
+def _option(place: InputObject, ignored: list[str]) -> Option:
     ignored += place.unknown(_OPTION)
     value = place.text("value", what='what you get back, such as "jwt"', longest=LONGEST_LINE)
     label = place.text("label", what="what the person reads", longest=LONGEST_LINE)
@@ -143,7 +146,8 @@ def _option(place: Place, ignored: list[str]) -> Option:
     )
 
 
-def _bounds(place: Place, kind: ItemKind, count: int) -> tuple[int, int | None]:
+def _bounds(place: InputObject, kind: ItemKind, count: int) -> tuple[int, int | None]:
+    """Return `min` and `max` of an item with `count` options; 1 and None for a single choice."""
     if kind is not ItemKind.MULTIPLE:
         for key in ("min", "max"):
             if place.has(key):
@@ -165,7 +169,7 @@ def _bounds(place: Place, kind: ItemKind, count: int) -> tuple[int, int | None]:
 
 
 def _recommend(
-    place: Place, kind: ItemKind, options: tuple[Option, ...], most: int | None
+    place: InputObject, kind: ItemKind, options: tuple[Option, ...], most: int | None
 ) -> tuple[str, ...]:
     if not place.has("recommend"):
         return ()
@@ -194,7 +198,8 @@ def _recommend(
     return wanted
 
 
-def _stored_location(place: Place, ignored: list[str]) -> Location | None:
+def _stored_location(place: InputObject, ignored: list[str]) -> Location | None:
+    """Return the location, or None and a sentence in `ignored` if it is wrong."""
     try:
         return _location(place, ignored)
     except InvalidRequest as error:
@@ -202,13 +207,14 @@ def _stored_location(place: Place, ignored: list[str]) -> Location | None:
         return None
 
 
-def _location(place: Place, ignored: list[str]) -> Location | None:
+def _location(place: InputObject, ignored: list[str]) -> Location | None:
     if not place.has("location"):
         return None
-    where = Place(place.at("location"), place.raw("location"))
+    where = InputObject(place.at("location"), place.raw("location"))
     ignored += where.unknown(_LOCATION)
     file = where.text("file", what="a path inside the project", longest=LONGEST_LINE)
     parts = file.split("/")
+    # These lines are read and shown beside the question, so they must not be of any other file.
     if file.startswith("/") or ".." in parts or "\0" in file or ".git" in parts:
         raise where.wrong(
             "file",
@@ -226,9 +232,9 @@ def _location(place: Place, ignored: list[str]) -> Location | None:
     return Location(file=file, start=start, end=end)
 
 
-def _no_more(place: Place, key: str, count: int, most: int) -> None:
+def _require_at_most(place: InputObject, key: str, count: int, most: int) -> None:
     if count > most:
-        raise place.wrong(key, f"has {count} entries", hint=f"{most} is the most a person is asked")
+        raise place.wrong(key, f"has {count} entries", hint=f"ask at most {most}")
 
 
 __all__ = ["Checked", "InvalidRequest", "check_request"]

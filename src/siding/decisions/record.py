@@ -1,8 +1,8 @@
-"""A decision as it is kept: what was asked, by whom, and how it ended.
+"""A stored decision: the request, who asked, and how it ended.
 
-While it is open it is a document in the seed's form of ``pending.json``: the request with `_meta`.
-Once it is closed it is the seed's `DecisionRecord`: `input`, `output`, `completed_at`, and beside
-them how it was closed and the same `_meta`.
+An open decision is stored as its request with `_meta` beside it. A closed one is stored as a record
+with `input`, `output`, `completed_at`, how it was closed, and the same `_meta`. `FORMAT.md` has all
+fields.
 """
 
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from siding.decisions.answers import Answer, answers_from
 from siding.decisions.answers import document_of as output_of
 from siding.decisions.checking import check_request
-from siding.decisions.places import InvalidRequest
-from siding.decisions.request import Request
+from siding.decisions.input_object import InvalidRequest
+from siding.decisions.request import DecisionRequest
 from siding.decisions.request import document_of as input_of
 from siding.decisions.states import DecisionState
 
@@ -22,20 +22,20 @@ LONGEST_SESSION = 100  # bytes
 
 
 class Via(StrEnum):
-    """How a decision was answered or cancelled. Records may have words of other versions."""
+    """How a decision was answered or cancelled. Records of other releases may have other words."""
 
     TERMINAL = "terminal"  # question by question, or by a command that says what it does
     FLAG = "flag"  # the answers were arguments, a file or standard input
-    PAGE = "page"  # with the key of the dashboard
-    PAGE_WITH_CODE = "page with code"  # and with the code that its terminal showed
+    PAGE = "page"  # in the dashboard
+    PAGE_WITH_CODE = "page with code"  # in the dashboard, confirmed with the code of its terminal
 
 
-class Asked(NamedTuple):
+class Origin(NamedTuple):
     """Who asked, when, and under which key. Times are ISO 8601 with an offset; "" is unknown.
 
-    `key` finds the decision again. One that the caller named (`key_named`) does so for ever; one
-    made of the content does until the answer was collected, so that the same question can be put
-    again later.
+    Asking again with the same `key` finds the decision. If the caller chose the key (`key_named`),
+    that holds for ever. If it was made of the content, it holds until the answer is collected, so
+    that the same question can be asked again later.
     """
 
     session_id: str
@@ -48,13 +48,13 @@ class Asked(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """One decision. `via` says how it was answered or cancelled: a `Via`, or another's word.
+    """One decision. `via` says how it was closed: a `Via`, or a word of another release.
 
-    `closed_in_step` is ``TASK/STEP`` when that was done from inside a step, else "".
+    `closed_in_step` is ``TASK/STEP`` if a command inside a step closed it, else "".
     """
 
-    asked: Asked
-    request: Request
+    origin: Origin
+    request: DecisionRequest
     state: DecisionState
     answers: tuple[Answer, ...] = ()
     completed_at: str = ""
@@ -64,26 +64,26 @@ class Decision(NamedTuple):
 
     @property
     def session_id(self) -> str:
-        return self.asked.session_id
+        return self.origin.session_id
 
 
 def is_session(text: str) -> bool:
-    """Return whether a text may name a decision, and so a file."""
+    """Return whether a text can be the id of a decision, and so a file name."""
     fits = 0 < len(text.encode("utf-8", "replace")) <= LONGEST_SESSION
     return fits and text.isprintable() and "/" not in text and not text.startswith(".")
 
 
 def open_document(decision: Decision) -> dict[str, Any]:
-    """Return the document of an open decision."""
+    """Return the JSON document of an open decision."""
     return {
         "version": RECORD_VERSION,
         **input_of(decision.request),
-        "_meta": _meta(decision.asked),
+        "_meta": _meta(decision.origin),
     }
 
 
 def record_document(decision: Decision) -> dict[str, Any]:
-    """Return the document of a closed decision."""
+    """Return the JSON document of a closed decision."""
     document: dict[str, Any] = {
         "version": RECORD_VERSION,
         "input": input_of(decision.request),
@@ -91,7 +91,7 @@ def record_document(decision: Decision) -> dict[str, Any]:
         "completed_at": decision.completed_at,
         "state": decision.state.value,
         "via": decision.via,
-        "_meta": _meta(decision.asked),
+        "_meta": _meta(decision.origin),
     }
     if decision.reason:
         document["reason"] = decision.reason
@@ -102,20 +102,20 @@ def record_document(decision: Decision) -> dict[str, Any]:
 
 def decision_from_open(document: Mapping[str, Any]) -> Decision:
     """Return the open decision in a document; raises ValueError with a reason."""
-    asked = _asked(document.get("_meta"))
-    if not is_session(asked.session_id):
-        raise ValueError("`_meta.session_id` is missing, or no name of a file")
-    return Decision(asked=asked, request=_request(dict(document)), state=DecisionState.OPEN)
+    origin = _origin(document.get("_meta"))
+    if not is_session(origin.session_id):
+        raise ValueError("`_meta.session_id` is missing, or cannot be a file name")
+    return Decision(origin=origin, request=_request(dict(document)), state=DecisionState.OPEN)
 
 
 def decision_from_record(document: Mapping[str, Any], session_id: str) -> Decision:
     """Return the closed decision in a document; raises ValueError with a reason."""
-    asked = _asked(document.get("_meta"))
-    if asked.session_id not in ("", session_id):
-        raise ValueError(f"it is the record of {asked.session_id!r}: put the right file in place")
+    origin = _origin(document.get("_meta"))
+    if origin.session_id not in ("", session_id):
+        raise ValueError(f"it is the record of {origin.session_id!r}, under another name")
     state = DecisionState(document.get("state", DecisionState.ANSWERED.value))
     return Decision(
-        asked=asked._replace(session_id=session_id),
+        origin=origin._replace(session_id=session_id),
         request=_request(document.get("input")),
         state=state,
         answers=answers_from(document.get("output")),
@@ -126,22 +126,22 @@ def decision_from_record(document: Mapping[str, Any], session_id: str) -> Decisi
     )
 
 
-def _meta(asked: Asked) -> dict[str, Any]:
-    first = {"created_at": asked.created_at, "session_id": asked.session_id}
-    rest = {key: value for key, value in asked._asdict().items() if key not in first and value}
+def _meta(origin: Origin) -> dict[str, Any]:
+    first = {"created_at": origin.created_at, "session_id": origin.session_id}
+    rest = {key: value for key, value in origin._asdict().items() if key not in first and value}
     return {**first, **rest}
 
 
-def _asked(value: object) -> Asked:
+def _origin(value: object) -> Origin:
     meta = value if isinstance(value, dict) else {}
     texts = {
         name: value if isinstance(value := meta.get(name), str) else ""
         for name in ("session_id", "created_at", "key", "task_id", "step_id", "agent")
     }
-    return Asked(key_named=meta.get("key_named") is True, **texts)
+    return Origin(key_named=meta.get("key_named") is True, **texts)
 
 
-def _request(value: object) -> Request:
+def _request(value: object) -> DecisionRequest:
     try:
         return check_request(value, stored=True).request
     except InvalidRequest as error:

@@ -1,7 +1,7 @@
-"""What is asked: items, each with options to choose from or a free text to write. Values only.
+"""A request to a person: items, each with options to choose from or a free text to write.
 
-The shape is the seed's `DecideInput`. Added: `kind` (without it an item is a single choice), and
-`min` and `max` for a multiple choice.
+Only values, no I/O. In JSON an item without `kind` is a single choice, and `min` and `max` are only
+there for a multiple choice.
 """
 
 from enum import StrEnum
@@ -17,7 +17,7 @@ class ItemKind(StrEnum):
 
 
 class Location(NamedTuple):
-    """Lines of a file of the project: both ends count, the first line is 1."""
+    """Lines `start` to `end` of a file in the project, both included; the first line is 1."""
 
     file: str
     start: int
@@ -25,7 +25,7 @@ class Location(NamedTuple):
 
 
 class Option(NamedTuple):
-    """One thing that can be chosen. ``score`` is 0 to 100."""
+    """One thing that can be chosen. `score` is 0 to 100, None if the agent gave none."""
 
     value: str
     label: str
@@ -35,7 +35,7 @@ class Option(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One question. ``recommend`` holds option values, or the text that is suggested."""
+    """One question. `recommend` holds the values of options, or the text that is suggested."""
 
     id: int
     title: str
@@ -44,20 +44,20 @@ class Item(NamedTuple):
     location: Location | None = None
     context: str = ""
     recommend: tuple[str, ...] = ()
-    least: int = 1  # of a multiple choice: how few may be chosen
-    most: int | None = None  # and how many; None: all of them
+    least: int = 1  # how many options of a multiple choice must be chosen
+    most: int | None = None  # how many may be chosen; None: all of them
 
 
-class Request(NamedTuple):
-    """Everything that is asked at once. ``source`` names the document the question comes from."""
+class DecisionRequest(NamedTuple):
+    """The items that are asked at once. `source` names the document the question comes from."""
 
     task: str
     source: str
     items: tuple[Item, ...]
 
 
-def document_of(request: Request) -> dict[str, Any]:
-    """Return the request as the seed's `DecideInput`; what was not given is left out."""
+def document_of(request: DecisionRequest) -> dict[str, Any]:
+    """Return the request as a JSON document; fields that were not given are left out."""
     return {
         "task": request.task,
         "source": request.source,

@@ -1,4 +1,4 @@
-"""Every move a decision can make lives here. No I/O, no clock.
+"""The states of a decision and the moves between them. No I/O, no clock.
 
 open --answer--> answered        the first answer stands
 open --cancel--> cancelled
@@ -36,7 +36,7 @@ DECISION_MOVES: Mapping[DecisionState, Mapping[DecisionMove, DecisionState]] = {
 
 
 class AlreadyClosed(IllegalTransition):
-    """Somebody was first: the decision is answered or cancelled, and stays what it is."""
+    """The decision was answered or cancelled before, by somebody else. It was not changed."""
 
     code = "already_closed"
 
@@ -46,7 +46,7 @@ def move_decision(state: DecisionState, move: DecisionMove) -> DecisionState:
     after = DECISION_MOVES[state].get(move)
     if after is None:
         raise AlreadyClosed(
-            f"the decision is {state.value} already, and stays so",
+            f"the decision is {state.value} already and cannot be changed",
             hint="`siding decide show SESSION` shows what was recorded",
         )
     return after

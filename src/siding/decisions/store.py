@@ -1,16 +1,17 @@
 """Decisions on disk: ``decisions/`` of a project.
 
-    pending.json          the newest decision (the seed's one slot)
+    pending.json          the newest decision
     open/<session>.json   each decision that waits, in the same form
-    <session>.json        the record of a closed one; that it exists is the fact that it is closed
+    <session>.json        the record of a closed one; a decision is closed if its record exists
     keys/<hash>.json      which decision a key stands for
 
-Asking writes the key, then the question, then ``pending.json``. Answering creates the record, under
-a name that only one can take, and then removes the question. Cut off anywhere, what is there says
-how far it came, and the next change takes away what is left over.
+Asking writes the key, then the question, then ``pending.json``. Answering creates the record and
+then removes the question. The record is created with a call that fails if the name is taken, so
+only one answer can succeed. If a writer is killed in between, the files show how far it came, and
+the next `ask` removes what is left over.
 
-`ask`, `remove` and `forget_key` are read-change-write under a lock that the caller holds. `close`
-needs none: the file system decides who was first. Reading needs none.
+The caller must hold a lock for `ask`, `remove`, `forget_key` and `set_aside`. `close` and reading
+need none.
 """
 
 import os
@@ -20,15 +21,15 @@ from pathlib import Path
 
 from siding.decisions.record import (
     RECORD_VERSION,
-    Asked,
     Decision,
+    Origin,
     decision_from_open,
     decision_from_record,
     is_session,
     open_document,
     record_document,
 )
-from siding.decisions.request import Request
+from siding.decisions.request import DecisionRequest
 from siding.decisions.states import AlreadyClosed, DecisionMove, DecisionState, move_decision
 from siding.errors import NotFound, UnreadableFile
 from siding.files.durable import copy_aside, create_bytes, make_dirs, move_aside, remove_file
@@ -54,27 +55,28 @@ class DecisionStore:
         self._open = directory / "open"
         self._keys = directory / "keys"
 
-    def ask(self, request: Request, asked: Asked) -> tuple[Decision, bool]:
-        """Store a decision; return it, and whether its key found one that was there already.
+    def ask(self, request: DecisionRequest, origin: Origin) -> tuple[Decision, bool]:
+        """Store a decision; return it, and whether it is an earlier one with the same key.
 
-        ``asked.session_id`` is the name it would like; another is taken while that one is not free.
+        ``origin.session_id`` is the id it should get; if that is taken, ``-2``, ``-3`` … is added.
         """
         make_dirs(self._open)
         make_dirs(self._keys)
         self._sweep()
-        there = self.with_key(asked.key)
+        there = self.with_key(origin.key)
         if there is not None and there.state is not DecisionState.CANCELLED:
             if there.state is DecisionState.OPEN and self._newest_id() is None:
                 write_document(self.directory / PENDING, open_document(there))
             return there, True
-        decision = self._create(request, asked)
+        decision = self._create(request, origin)
         write_document(self.directory / PENDING, open_document(decision))
         return decision, False
 
     def close(self, decision: Decision) -> Decision:
-        """Record how an open decision ended; raises AlreadyClosed when somebody was first.
+        """Record how an open decision ended; raises AlreadyClosed if it was closed before.
 
-        ``decision.state`` says how. After it returns, the record would survive a power cut.
+        `decision` has the new state and the answers. When this returns, the record would survive a
+        power cut.
         """
         assert decision.state is not DecisionState.OPEN
         record = self._record_path(decision.session_id)
@@ -83,10 +85,12 @@ class DecisionStore:
         return decision
 
     def load(self, session_id: str) -> Decision:
-        """Return a decision; raises NotFound, DamagedFile, NewerVersion."""
+        """Return a decision, open or closed; raises NotFound, DamagedFile, NewerVersion."""
         if not is_session(session_id):
-            raise NotFound(f"{session_id[:100]!r} cannot be a decision")
-        for _ in range(2):  # it may be closed between the two looks: its record is there by then
+            raise NotFound(f"{session_id[:100]!r} cannot be the id of a decision")
+        # A race: it can be closed after the first look and before the second, and then neither
+        # finds it. The record is there by the second round.
+        for _ in range(2):
             decision = self._closed(session_id) or self._still_open(session_id)
             if decision is not None:
                 return decision
@@ -95,27 +99,30 @@ class DecisionStore:
         )
 
     def is_closed(self, session_id: str) -> bool:
-        """Return whether the decision was answered or cancelled; one look at a name."""
+        """Return whether the decision was answered or cancelled; it costs one system call."""
         return os.path.lexists(self._record_path(session_id))
 
     def exists(self, session_id: str) -> bool:
-        """Return whether there is such a decision, open or closed."""
+        """Return whether there is a decision with this id, open or closed."""
         return self.is_closed(session_id) or session_id in self.open_ids()
 
     def open_ids(self) -> list[str]:
-        """Return the sessions that wait for an answer, oldest first."""
+        """Return the ids of the decisions that wait for an answer, oldest first."""
         waiting = set(_stems(self._open))
-        newest = self._newest_id()  # another program may know of ``pending.json`` only
+        newest = self._newest_id()  # another program may have written ``pending.json`` only
         if newest is not None:
             waiting.add(newest)
         return sorted((each for each in waiting if not self.is_closed(each)), key=order)
 
     def closed_ids(self) -> list[str]:
-        """Return the sessions that were answered or cancelled, oldest first."""
+        """Return the ids of the decisions that were answered or cancelled, oldest first."""
         return sorted((each for each in _stems(self.directory) if each != "pending"), key=order)
 
     def newest(self) -> Decision | None:
-        """Return the decision of ``pending.json``; raises DamagedFile when it cannot be read."""
+        """Return the newest decision, named by ``pending.json``; None if there is none.
+
+        Raises DamagedFile when the file cannot be read.
+        """
         document = read_document_or_none(
             self.directory / PENDING, what="pending decision", version=RECORD_VERSION
         )
@@ -128,7 +135,7 @@ class DecisionStore:
         return self.load(session_id)
 
     def with_key(self, key: str) -> Decision | None:
-        """Return the decision that a key stands for."""
+        """Return the decision that a key stands for, None if there is none."""
         if not key:
             return None
         document = read_document_or_none(
@@ -138,37 +145,39 @@ class DecisionStore:
         try:
             found = self.load(session_id) if session_id else None
         except NotFound:
-            return None  # it was about to be asked when its writer died, or was cleaned away
-        # A writer that died before its question was there leaves a name that another may have now.
-        return found if found is not None and found.asked.key == key else None
+            return None  # its writer died before it stored the question, or it was removed since
+        # If the writer died there, another decision may have got the id since: compare the keys.
+        return found if found is not None and found.origin.key == key else None
 
     def forget_key(self, decision: Decision) -> None:
-        """Let the decision's key stand for nothing, unless it stands for another one by now."""
-        key = decision.asked.key
+        """Remove the decision's key, unless the key stands for another decision by now."""
+        key = decision.origin.key
         there = self.with_key(key)
         if there is not None and there.session_id == decision.session_id:
             remove_file(self._key_path(key))
 
     def remove(self, session_id: str, trash: Path) -> None:
-        """Move the record of a closed decision to a directory; raises OSError."""
+        """Move the record of a closed decision to the directory `trash`; raises OSError."""
         self.forget_key(self.load(session_id))
-        remove_file(self._open_path(session_id))  # left by a cut-off answer, it would open again
+        # The question is still there if the answer was cut off; without its record it would count
+        # as open again.
+        remove_file(self._open_path(session_id))
         move_aside(self._record_path(session_id), trash / f"{session_id}{_SUFFIX}")
 
-    def _create(self, request: Request, asked: Asked) -> Decision:
-        for session_id in _names(asked.session_id):
+    def _create(self, request: DecisionRequest, origin: Origin) -> Decision:
+        for session_id in _names(origin.session_id):
             if self.is_closed(session_id):
                 continue
             decision = Decision(
-                asked=asked._replace(session_id=session_id),
+                origin=origin._replace(session_id=session_id),
                 request=request,
                 state=DecisionState.OPEN,
             )
             if os.path.lexists(self._open_path(session_id)):
                 continue
-            if asked.key:
-                key = {"version": RECORD_VERSION, "key": asked.key, "session_id": session_id}
-                write_document(self._key_path(asked.key), key)
+            if origin.key:
+                key = {"version": RECORD_VERSION, "key": origin.key, "session_id": session_id}
+                write_document(self._key_path(origin.key), key)
             try:
                 create_bytes(self._open_path(session_id), encode_document(open_document(decision)))
             except FileExistsError:
@@ -202,7 +211,10 @@ class DecisionStore:
             raise DamagedFile(path, str(error), what="decision") from error
 
     def _still_open(self, session_id: str) -> Decision | None:
-        """Return an open decision; of the newest there are two copies, and one may be damaged."""
+        """Return an open decision, None if there is none.
+
+        The newest one has a second copy in ``pending.json``, which is used if the first is damaged.
+        """
         damage: DamagedFile | None = None
         for path in (self._open_path(session_id), self.directory / PENDING):
             try:
@@ -223,10 +235,10 @@ class DecisionStore:
         return None
 
     def damaged(self, *, closed: bool) -> list[tuple[str, DamagedFile]]:
-        """Return the sessions whose file cannot be read, with what is wrong, oldest first.
+        """Return the ids of decisions whose file cannot be read, with the error, oldest first.
 
-        A damaged record may hide a question that nobody has answered, so it counts as one as long
-        as its question is there; the other records only with `closed`.
+        A damaged record may hide a question that nobody answered, so it is included while the
+        question is there. Other damaged records are included only with `closed`.
         """
         sessions = {*_stems(self._open), *(self.closed_ids() if closed else ())}
         found: list[tuple[str, DamagedFile]] = []
@@ -247,16 +259,16 @@ class DecisionStore:
         return found
 
     def set_aside(self, damage: DamagedFile) -> Path:
-        """Give a damaged file another name, its bytes as they are; the caller holds the lock.
+        """Rename a damaged file, byte for byte; return the new path. The caller holds the lock.
 
-        Without the record that hid it, a question is open again.
+        If it was a record whose question is still there, the question is open again.
         """
         kept = copy_aside(damage.path, "damaged")
         remove_file(damage.path)
         return kept
 
     def is_gone(self, session_id: str) -> bool:
-        """Return whether nothing is left of a decision: its damaged file was set aside."""
+        """Return whether no file of a decision is left, as after `set_aside`."""
         if self.is_closed(session_id) or os.path.lexists(self._open_path(session_id)):
             return False
         return not self.exists(session_id)
@@ -267,13 +279,13 @@ class DecisionStore:
                 self.directory / PENDING, what="pending decision", version=RECORD_VERSION
             )
         except (FileNotFoundError, DamagedFile):
-            return None  # who wants it by name is told; the others are not lost with it
+            return None  # `newest` reports the damage; here the other decisions must still be found
         meta = document.get("_meta")
         session_id = meta.get("session_id") if isinstance(meta, dict) else None
         return session_id if isinstance(session_id, str) and is_session(session_id) else None
 
     def _sweep(self) -> None:
-        """Take away the questions whose record exists: whoever answered them was cut off."""
+        """Remove the questions whose record exists: the process that answered them was killed."""
         for session_id in list(_stems(self._open)):
             if self.is_closed(session_id):
                 remove_file(self._open_path(session_id))
@@ -292,12 +304,13 @@ class DecisionStore:
 
 
 def order(session_id: str) -> tuple[str, int]:
-    """Return what sessions are sorted by: the second they began in, then their number in it."""
+    """Return the sort key of an id: the second in it, then its number within that second."""
     stamp, _, number = session_id[:19], session_id[19:20], session_id[20:]
     return stamp, int(number) if number.isascii() and number.isdigit() else 1
 
 
 def _names(wanted: str) -> Iterator[str]:
+    """Yield `wanted`, then ``wanted-2``, ``wanted-3``, … without end."""
     yield wanted
     number = 2
     while True:

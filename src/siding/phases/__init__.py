@@ -1,4 +1,4 @@
-"""Where a task stands in its process: phases, steps within them, and the history of both.
+"""The phases of a task's process: where the task is, and the history of its moves.
 
-`docs/formats.md` says what the bytes are: the seed's ``flow-status.json``, one for each task.
+`FORMAT.md` describes the files.
 """

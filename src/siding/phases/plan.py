@@ -1,4 +1,4 @@
-"""Which phases there are and what must hold before one is left: the `phases` section of settings.
+"""The `phases` section of the settings: the phases, and the gates that must hold to leave one.
 
 phases:
   names: [design, build, verify, finish]
@@ -6,8 +6,8 @@ phases:
     verify:
       - command: pytest -q          # must exit 0 in the workspace
       - ask: May this be released?  # a person must say yes
-      - decision: release-{task}    # the decision with this key must be answered …
-        chosen: now                 # … like this, where that matters
+      - decision: release-{task}    # the decision with this key must be answered
+        chosen: now                 # optional: with this value
 """
 
 from collections.abc import Mapping
@@ -28,15 +28,18 @@ LONGEST_NAME = 60  # characters
 
 
 class GateKind(StrEnum):
-    """What a gate looks at."""
+    """What a gate checks: a command's exit code, a decision's answer, or a person's yes."""
 
     COMMAND = "command"
     DECISION = "decision"
     ASK = "ask"
 
 
-class Gate(NamedTuple):
-    """One condition for going on from a phase. ``text``: the command, the key or the question."""
+class PhaseGate(NamedTuple):
+    """One condition for leaving a phase. `text` is the command, the decision's key or the question.
+
+    `chosen` is the value that the decision must have, "" for any.
+    """
 
     kind: GateKind
     text: str
@@ -44,10 +47,10 @@ class Gate(NamedTuple):
 
 
 class PhasePlan(NamedTuple):
-    """The phases in their order, and the gates of each."""
+    """The names of the phases in order, and the gates by phase."""
 
     names: tuple[str, ...] = DEFAULT_PHASES
-    gates: Mapping[str, tuple[Gate, ...]] = {}
+    gates: Mapping[str, tuple[PhaseGate, ...]] = {}
 
     def commands(self) -> dict[str, tuple[str, ...]]:
         """Return the commands of the gates, by phase."""
@@ -59,7 +62,7 @@ class PhasePlan(NamedTuple):
 
 
 class BadPlan(ValueError):
-    """The section is not as it should be. `place` is inside ``phases``."""
+    """The section is wrong. `place` is the path of the wrong field inside ``phases``."""
 
     def __init__(self, place: str, problem: str) -> None:
         super().__init__(problem)
@@ -77,7 +80,7 @@ def plan_from(section: object) -> PhasePlan:
     found = {}
     for phase, listed in gates.items():
         if phase not in names:
-            raise BadPlan(f"gates.{phase}", f"is no phase: the phases are {', '.join(names)}")
+            raise BadPlan(f"gates.{phase}", f"is not a phase: the phases are {', '.join(names)}")
         found[str(phase)] = tuple(_gates(f"gates.{phase}", listed))
     return PhasePlan(names=names, gates=found)
 
@@ -93,17 +96,17 @@ def _names(value: object) -> tuple[str, ...]:
         if not name or len(name) > LONGEST_NAME or not name.isprintable() or name[0] == "-":
             raise BadPlan("names", f"{each!r} cannot be the name of a phase")
         if name in names:
-            raise BadPlan("names", f"{name!r} is there twice")
+            raise BadPlan("names", f"{name!r} is named twice")
         names.append(name)
     return tuple(names)
 
 
-def _gates(place: str, value: Any) -> list[Gate]:
+def _gates(place: str, value: Any) -> list[PhaseGate]:
     listed = value if isinstance(value, list) else [value]
     found = []
     for number, each in enumerate(listed):
         if isinstance(each, str) and each.strip():
-            found.append(Gate(GateKind.COMMAND, each))
+            found.append(PhaseGate(GateKind.COMMAND, each))
             continue
         kinds = [kind for kind in GateKind if isinstance(each, dict) and kind.value in each]
         if len(kinds) != 1:
@@ -113,5 +116,5 @@ def _gates(place: str, value: Any) -> list[Gate]:
             raise BadPlan(f"{place}[{number}].{kinds[0].value}", "should be a text")
         if chosen and kinds[0] is GateKind.COMMAND:
             raise BadPlan(f"{place}[{number}].chosen", "is for a decision, not for a command")
-        found.append(Gate(kinds[0], text, chosen))
+        found.append(PhaseGate(kinds[0], text, chosen))
     return found

@@ -1,12 +1,12 @@
-"""Every move through the phases lives here. No I/O, no clock.
+"""The moves between phases, as a table. No I/O, no clock.
 
     nowhere   --start--> any phase
     underway  --next-step, back-step, issue, error--> the same phase
               --next-part--> the phase that follows    --back-part--> an earlier one
     last      as underway, but nothing follows: `start` begins a new pass
 
-The step is a counter of moves, as in the seed: it grows with each of them, also with those that
-go back, so that no two entries of a history have the same number.
+A position's step counts the moves of the pass. It grows with each move, also with a move back, so
+that each entry of the history has a number of its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from siding.errors import IllegalTransition
 
 
 class PhaseMove(StrEnum):
-    """What can happen; the words are the seed's `action`."""
+    """The moves. The values are the words in `action` of ``flow-status.json``."""
 
     START = "start"
     NEXT_STEP = "next-step"
@@ -29,7 +29,7 @@ class PhaseMove(StrEnum):
 
 
 class Standing(StrEnum):
-    """Where a task is, as far as the moves are concerned."""
+    """The states of the table: which moves are possible depends on nothing else."""
 
     NOWHERE = "not in any phase"
     UNDERWAY = "underway"
@@ -37,7 +37,7 @@ class Standing(StrEnum):
 
 
 class Leads(StrEnum):
-    """Which phase a move leads to."""
+    """To which phase a move leads."""
 
     ANY = "any phase"
     SAME = "the same phase"
@@ -45,8 +45,8 @@ class Leads(StrEnum):
     EARLIER = "an earlier phase"
 
 
-class Position(NamedTuple):
-    """The phase and the number of the step."""
+class PhasePosition(NamedTuple):
+    """A phase, and the number of the step, counted from 1."""
 
     phase: str
     step: int
@@ -66,19 +66,19 @@ PHASE_MOVES: Mapping[Standing, Mapping[PhaseMove, Leads]] = {
 }
 
 
-def standing(phases: Sequence[str], at: Position | None) -> Standing:
-    """Return where a position is."""
+def standing(phases: Sequence[str], at: PhasePosition | None) -> Standing:
+    """Return the state of the table for a position; None stands for a task without a pass."""
     if at is None:
         return Standing.NOWHERE
     return Standing.LAST if at.phase == phases[-1] else Standing.UNDERWAY
 
 
 def move_phase(
-    phases: Sequence[str], at: Position | None, move: PhaseMove, target: str | None
-) -> Position:
-    """Return the position after `move`; raise IllegalTransition when there is no such move.
+    phases: Sequence[str], at: PhasePosition | None, move: PhaseMove, target: str | None
+) -> PhasePosition:
+    """Return the position after `move`; raise IllegalTransition if the move is not possible.
 
-    `target` is the phase to go to, None for moves within one.
+    `target` is the phase to go to, None for a move within a phase.
     """
     where = standing(phases, at)
     leads = PHASE_MOVES[where].get(move)
@@ -96,15 +96,15 @@ def move_phase(
         )
     if leads is Leads.SAME:
         assert at is not None
-        return Position(at.phase, at.step + 1)
+        return PhasePosition(at.phase, at.step + 1)
     _refuse_unreachable(phases, at, move, leads, target)
     assert target is not None
-    return Position(target, 1 if at is None or leads is Leads.ANY else at.step + 1)
+    return PhasePosition(target, 1 if at is None or leads is Leads.ANY else at.step + 1)
 
 
 def _refuse_unreachable(
     phases: Sequence[str],
-    at: Position | None,
+    at: PhasePosition | None,
     move: PhaseMove,
     leads: Leads,
     target: str | None,
@@ -118,14 +118,14 @@ def _refuse_unreachable(
         hint = f"possible: {', '.join(allowed)}" if allowed else "none from here"
         here = at.phase if at is not None else "nowhere"
         raise IllegalTransition(
-            f"{move.value} leads to {leads.value}, and {target!r} is not one after {here!r}"
+            f"{move.value} leads to {leads.value}, and {target!r} does not follow {here!r}"
             if leads is Leads.FOLLOWING
-            else f"{move.value} leads to {leads.value}, and {target!r} is none before {here!r}",
+            else f"{move.value} leads to {leads.value}, and {target!r} is not before {here!r}",
             hint=hint,
         )
 
 
-def _reachable(phases: Sequence[str], at: Position | None, leads: Leads) -> Sequence[str]:
+def _reachable(phases: Sequence[str], at: PhasePosition | None, leads: Leads) -> Sequence[str]:
     if leads is Leads.ANY or at is None:
         return phases
     if at.phase not in phases:

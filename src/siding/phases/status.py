@@ -1,13 +1,13 @@
-"""Where a task stands, as the seed's `FlowStatus` has it.
+"""The status of a task in its phases, and its document ``flow-status.json``.
 
-`task_id` is, as there, the moment the pass through the phases began (``2025-01-15T10-30-00``); the
-task it is about is the directory's, and is named in `task` besides. Added to an entry: `gates`.
+In the document `task_id` is the time at which the pass began (``2025-01-15T10-30-00``); the id of
+the task is in `task`. Other programs that read the file expect these names.
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from siding.phases.states import PhaseMove, Position
+from siding.phases.states import PhaseMove, PhasePosition
 
 STATUS_VERSION = 1
 _STATUS = (
@@ -24,7 +24,10 @@ _ENTRY = ("timestamp", "action", "phase", "step", "summary", "git_commit", "gate
 
 
 class PassedGate(NamedTuple):
-    """A gate that held. For a command its `exit_code` and step, for a decision its session."""
+    """A gate that held, in an entry of the history.
+
+    A command has its `exit_code` and `step_id`, a decision its `session_id` and `via`.
+    """
 
     kind: str
     text: str
@@ -36,22 +39,28 @@ class PassedGate(NamedTuple):
     via: str = ""  # how a person answered the decision: "terminal", "flag", "page with code" …
 
 
-class Entry(NamedTuple):
-    """One move. `timestamp` is ISO 8601 with an offset, `git_commit` "" when there is none."""
+class HistoryEntry(NamedTuple):
+    """One move in the history. `timestamp` is ISO 8601 with an offset.
+
+    `git_commit` is the move's commit, "" if there is none.
+    """
 
     timestamp: str
-    action: str  # a PhaseMove, or the word of another version
+    action: str  # a PhaseMove, or a word of another release
     phase: str
     step: int
     summary: str
     git_commit: str = ""
     gates: tuple[PassedGate, ...] = ()
-    inside_step: str = ""  # the step of the ledger that the move was made in, "" for outside
-    rest: Mapping[str, Any] = {}
+    inside_step: str = ""  # the step of the ledger during which the move was made, or ""
+    rest: Mapping[str, Any] = {}  # fields of other releases, written back as they are
 
 
 class FlowStatus(NamedTuple):
-    """One pass through the phases. `phases` are those that were configured at the last move."""
+    """One pass through the phases. `phases` are the ones configured at the last move.
+
+    `task_id` is the id of the pass, `task` the id of the task.
+    """
 
     task_id: str
     task: str
@@ -59,16 +68,16 @@ class FlowStatus(NamedTuple):
     current_step: int
     started_at: str
     phases: tuple[str, ...]
-    history: tuple[Entry, ...]
+    history: tuple[HistoryEntry, ...]
     rest: Mapping[str, Any] = {}
 
     @property
-    def position(self) -> Position:
-        return Position(self.current_phase, self.current_step)
+    def position(self) -> PhasePosition:
+        return PhasePosition(self.current_phase, self.current_step)
 
 
-def started(entry: Entry, *, pass_id: str, task: str, phases: tuple[str, ...]) -> FlowStatus:
-    """Return the status after a pass began."""
+def started(entry: HistoryEntry, *, pass_id: str, task: str, phases: tuple[str, ...]) -> FlowStatus:
+    """Return the status of a new pass, with its first entry."""
     return FlowStatus(
         task_id=pass_id,
         task=task,
@@ -80,8 +89,8 @@ def started(entry: Entry, *, pass_id: str, task: str, phases: tuple[str, ...]) -
     )
 
 
-def moved(status: FlowStatus, entry: Entry, *, phases: tuple[str, ...]) -> FlowStatus:
-    """Return the status after a further move."""
+def moved(status: FlowStatus, entry: HistoryEntry, *, phases: tuple[str, ...]) -> FlowStatus:
+    """Return the status after one more move."""
     return status._replace(
         current_phase=entry.phase,
         current_step=entry.step,
@@ -90,8 +99,11 @@ def moved(status: FlowStatus, entry: Entry, *, phases: tuple[str, ...]) -> FlowS
     )
 
 
-def commit_message(entry: Entry) -> str:
-    """Return the message of the move's commit in the seed's forms: ``[siding] impl: …``."""
+def commit_message(entry: HistoryEntry) -> str:
+    """Return the message of the move's commit, such as ``[siding] impl: SUMMARY``.
+
+    Moves other than start, next-step and next-part are named: ``[siding] impl issue: SUMMARY``.
+    """
     plain = (PhaseMove.START, PhaseMove.NEXT_STEP, PhaseMove.NEXT_PART)
     subject, _, rest = entry.summary.partition("\n")
     word = "" if entry.action in plain else f" {entry.action}"
@@ -100,7 +112,7 @@ def commit_message(entry: Entry) -> str:
 
 
 def document_of(status: FlowStatus) -> dict[str, Any]:
-    """Return the document of a status."""
+    """Return the JSON document of a status."""
     return {
         "version": STATUS_VERSION,
         "task_id": status.task_id,
@@ -134,7 +146,7 @@ def status_from(document: Mapping[str, Any]) -> FlowStatus:
         raise ValueError(f"a field is missing or wrong: {error!r}") from error
 
 
-def _entry_document(entry: Entry) -> dict[str, Any]:
+def _entry_document(entry: HistoryEntry) -> dict[str, Any]:
     document: dict[str, Any] = {
         "timestamp": entry.timestamp,
         "action": entry.action,
@@ -164,9 +176,9 @@ def _gate_document(gate: PassedGate) -> dict[str, Any]:
     return document | {key: value for key, value in texts.items() if value}
 
 
-def _entry_from(value: Mapping[str, Any]) -> Entry:
+def _entry_from(value: Mapping[str, Any]) -> HistoryEntry:
     gates = value.get("gates")
-    return Entry(
+    return HistoryEntry(
         timestamp=str(value["timestamp"]),
         action=str(value["action"]),
         phase=str(value["phase"]),

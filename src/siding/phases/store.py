@@ -1,12 +1,13 @@
 """Phases on disk, in the task's directory.
 
     flow-status.json                the present pass
-    flow-status.<pass>.json         earlier ones
-    phase-intent.json               a move that began: only while it is made, or was cut off
+    flow-status.<pass>.json         earlier passes
+    phase-intent.json               a move under way, or one that was cut off
 
-A move is a commit, and the commit is the fact: the intent says what was to be recorded, is written
-before the branch moves, and goes away after ``flow-status.json`` has it. Whoever finds one looks at
-the branch. The caller holds the lock of the task's phases for everything but reading.
+A move makes a commit. The intent says what is to be recorded; it is written before the branch moves
+and removed when ``flow-status.json`` holds the move. If an intent is found later, the branch
+decides: if it has the commit, the move happened and is recorded; otherwise the intent is removed.
+The caller must hold the lock of the task's phases for everything but reading.
 """
 
 import os
@@ -22,16 +23,20 @@ from siding.storage.layout import checked_name
 
 CURRENT = "flow-status.json"
 _WAY_OUT = (
-    "`siding phase start PHASE SUMMARY --again` keeps the file beside as it is and begins anew"
+    "`siding phase start PHASE SUMMARY --again` keeps a copy of the file and begins a new pass"
 )
 _PREFIX, _SUFFIX = "flow-status.", ".json"
 
 
 class Intent(NamedTuple):
-    """A move under way: the status it leads to, the pass it ends, and the branch it moves."""
+    """A move under way. `branch` goes from the commit `old` to `new`.
+
+    `after` is the status to record. `token` marks the `index.lock` that the move takes, so that a
+    lock left by a move that was cut off is known as its own.
+    """
 
     after: FlowStatus
-    ends: FlowStatus | None  # the pass that makes room for a new one
+    ends: FlowStatus | None  # the pass that the move ends, when it begins a new one
     branch: str
     old: str
     new: str
@@ -47,11 +52,11 @@ class PhaseStore:
         self._intent = task_root / "phase-intent.json"
 
     def load(self) -> FlowStatus | None:
-        """Return the present pass; raises DamagedFile, NewerVersion."""
+        """Return the present pass, None if there is none; raises DamagedFile, NewerVersion."""
         return self._read(self._current)
 
     def earlier(self) -> list[FlowStatus]:
-        """Return the passes that made room for another, oldest first."""
+        """Return the earlier passes, oldest first; raises DamagedFile, NewerVersion."""
         try:
             with scandir(self._root) as entries:
                 names = sorted(
@@ -65,7 +70,7 @@ class PhaseStore:
         return [each for each in found if each is not None]
 
     def earlier_ids(self) -> set[str]:
-        """Return the names of the passes that made room for another, readable or not."""
+        """Return the ids of the earlier passes, also of those whose file is damaged."""
         try:
             with scandir(self._root) as entries:
                 names = [entry.name for entry in entries]
@@ -78,11 +83,11 @@ class PhaseStore:
         }
 
     def keep_damaged(self) -> Path:
-        """Copy the present pass, which cannot be read, to a name of its own; return that."""
+        """Copy the present pass, which cannot be read, to a new name; return the copy's path."""
         return copy_aside(self._current, "damaged")
 
     def begin(self, intent: Intent) -> None:
-        """Write down, durably, what is about to happen."""
+        """Store the intent. When this returns, it would survive a power cut."""
         write_document(
             self._intent,
             {
@@ -94,11 +99,14 @@ class PhaseStore:
         )
 
     def has_intent(self) -> bool:
-        """Return whether a move began and is not known to have ended; one look at a name."""
+        """Return whether there is an intent; it costs one system call."""
         return os.path.lexists(self._intent)
 
     def cut_off(self) -> Intent | None:
-        """Return the move that began and is not known to have ended."""
+        """Return the intent that was left by a move that was cut off; None if there is none.
+
+        Raises DamagedFile, NewerVersion.
+        """
         document = read_document_or_none(
             self._intent, what="phase intent", version=STATUS_VERSION, required=("after", "new")
         )
@@ -110,19 +118,22 @@ class PhaseStore:
             raise DamagedFile(self._intent, repr(error), what="phase intent") from error
 
     def finish(self, intent: Intent) -> None:
-        """Record a move whose commit was made, and forget the intent. Safe to repeat."""
+        """Record a move whose commit was made, and remove the intent. It can be repeated."""
         self.record(intent)
         remove_file(self._intent)
 
     def record(self, intent: Intent) -> None:
-        """Record a move whose commit was made; the intent stays: something is left to be done."""
+        """Record a move whose commit was made, and keep the intent: the move is not complete.
+
+        Call `finish` when it is.
+        """
         if intent.ends is not None:
             name = f"{_PREFIX}{checked_name(intent.ends.task_id)}{_SUFFIX}"
             write_document(self._root / name, document_of(intent.ends))
         write_document(self._current, document_of(intent.after))
 
     def give_up(self) -> None:
-        """Forget a move that did not happen."""
+        """Remove the intent of a move whose commit was not made."""
         remove_file(self._intent)
 
     def _read(self, path: Path) -> FlowStatus | None:

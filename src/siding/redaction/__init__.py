@@ -1,11 +1,15 @@
-"""Secrets out of bytes: what looks like one becomes ``[redacted:kind]``, the rest stays as it is.
+"""Replace secrets in bytes by ``[redacted:kind]`` and leave everything else as it is.
 
-    prefilter   where in a block of bytes to look at all: a few fast passes over all of it
-    evaluate    looks there: which rule, and where the secret begins and ends
-      formats   tokens known by how they begin; values, names: what a name and a value tell
-      pairs     name and value together; places: URLs, headers, hashes; keys: private key blocks
-    stream      the same over chunks: holds back what more bytes could still change
-    redactor    one set of rules in force: built-in, the environment's values, a project's own
+    prefilter   finds the places in a block of bytes where a secret could be: a few fast passes
+    evaluate    tries the rules there and finds where the secret begins and ends
+      formats   tokens with a known prefix
+      names     whether a name says that its value is secret
+      values    whether a value looks like a secret or like a placeholder
+      pairs     a name and its value together
+      places    secrets in URLs, headers, cookies and hashes
+      keys      private key blocks
+    stream      the same for bytes that come in pieces
+    redactor    a set of rules: the built-in ones, values of the environment, a project's own
 
-Pure: bytes in, bytes out. Nothing here knows files, processes or the environment.
+No I/O: nothing here knows files, processes or the environment.
 """

@@ -1,4 +1,4 @@
-"""Commands and variables, whose words are known to be apart."""
+"""Redact the words of a command and the values of variables."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ _SECRET_WORDS = tuple(
     COOKIE SESSION_KEY DSN
     """.split()
 )
-# Options whose next word (or rest) is a password, by program.
+# By program: the option whose next word is a password …
 _NEXT = {
     "sshpass": "-p",
     "redis-cli": "-a",
@@ -23,6 +23,7 @@ _NEXT = {
     "zip": "-P",
     "unzip": "-P",
 }
+# … the option whose password is in the same word (``mysql -pPASSWORD``) …
 _GLUED = {
     "mysql": "-p",
     "mysqldump": "-p",
@@ -31,6 +32,7 @@ _GLUED = {
     "sshpass": "-p",
     "7z": "-p",
 }
+# … and the options whose next word is ``NAME:PASSWORD``.
 _LOGINS = {
     "curl": ("-u", "--user", "-U", "--proxy-user"),
     "http": ("-a", "--auth"),
@@ -40,7 +42,10 @@ _PASSWORDS_OF = {"docker": "-p", "podman": "-p", "helm": "-p", "az": "-p", "skop
 
 
 def masked_words(redactor: Redactor, words: Sequence[str]) -> list[str]:
-    """Return a command's words without secrets: each by itself, and by the option before it."""
+    """Return a command's words without secrets.
+
+    Each word is redacted by itself, and also if the option before it takes a password.
+    """
     masked = [redactor.mask_text(word) for word in words]
     program = ""
     for at, word in enumerate(words):
@@ -53,12 +58,12 @@ def masked_words(redactor: Redactor, words: Sequence[str]) -> list[str]:
 
 
 def masked_variables(redactor: Redactor | None, env: Mapping[str, str]) -> dict[str, str]:
-    """Return variables without secrets; the value of one whose name sounds secret goes whole."""
+    """Return the variables without secrets; a value is replaced whole if its name sounds secret."""
     return {name: _variable(redactor, name, env[name]) for name in env}
 
 
 def sounds_secret(name: str) -> bool:
-    """Whether a variable's name sounds as if its value were secret."""
+    """Return whether a variable's name suggests that its value is secret."""
     upper = name.upper()
     return any(word in upper for word in _SECRET_WORDS) or upper.endswith(("KEY", "_PAT"))
 
@@ -67,8 +72,8 @@ def _variable(redactor: Redactor | None, name: str, value: str) -> str:
     if sounds_secret(name):
         from siding.redaction.names import meaning
 
-        told = meaning(name.encode("utf-8", "replace"))
-        return mark(b"env" if told is None else told.kind).decode()
+        named = meaning(name.encode("utf-8", "replace"))
+        return mark(b"env" if named is None else named.kind).decode()
     return value if redactor is None else redactor.mask_text(value)
 
 
@@ -78,6 +83,7 @@ def _knows(word: str) -> bool:
 
 
 def _by_option(program: str, before: str, word: str) -> str:
+    """Return `word`, redacted if it is, or holds, the password of the option `before` it."""
     glued = _GLUED.get(program)
     if glued is not None and word.startswith(glued) and len(word) > len(glued):
         return word if _harmless(word[2:]) else glued + mark(b"password").decode()
@@ -89,13 +95,14 @@ def _by_option(program: str, before: str, word: str) -> str:
     if before.startswith("-") and "=" not in before and not word.startswith("-"):
         from siding.redaction.names import Tier, meaning  # most words follow no option
 
-        told = meaning(before.lstrip("-").encode("utf-8", "replace"))
-        if told is not None and told.tier is not Tier.KEY and not _harmless(word):
-            return mark(told.kind).decode()
+        named = meaning(before.lstrip("-").encode("utf-8", "replace"))
+        if named is not None and named.tier is not Tier.KEY and not _harmless(word):
+            return mark(named.kind).decode()
     return word
 
 
 def _harmless(value: str) -> bool:
+    """Return whether the value is too short to be a secret, or only stands for one (``$TOKEN``)."""
     from siding.redaction.values import stands_for_one
 
     data = value.encode("utf-8", "surrogateescape")

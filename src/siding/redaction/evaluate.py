@@ -1,14 +1,19 @@
-"""What a telling word belongs to: a name with a value, or the first line of a key."""
+"""Find the secret after a word that announces one: a name's value, or a private key block."""
 
 from collections.abc import Iterable, Iterator
 
 from siding.redaction.keys import BEGIN, PUTTY, block_from, putty_lines
 from siding.redaction.pairs import pair_at
-from siding.redaction.span import Span
+from siding.redaction.span import SecretSpan
 
 
-def announced(data: bytes, places: Iterable[int], limit: int, *, final: bool) -> Iterator[Span]:
-    """Yield the secrets that words at these places announce."""
+def announced(
+    data: bytes, places: Iterable[int], limit: int, *, final: bool
+) -> Iterator[SecretSpan]:
+    """Yield the secrets announced by the words at `places` (offsets from `prefilter.words`).
+
+    `limit` is the end of the bytes to look at. With `final` no more bytes follow.
+    """
     for at in places:
         span = pair_at(data, at, limit, final=final)
         if span is None and data[at - 1 : at] in (b" ", b"-"):
@@ -20,12 +25,13 @@ def announced(data: bytes, places: Iterable[int], limit: int, *, final: bool) ->
             yield span
 
 
-def _block(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
+def _block(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
+    """Return the private key block whose marker has the word ``KEY`` at `at`, None if none has."""
     start = data.rfind(b"-----BEGIN ", max(0, at - 90), at)
     begin = None if start < 0 else BEGIN.match(data, start, limit)
     if begin is None:
         return None
     block = block_from(data, begin.end(), limit, final=final)
     if not block.found:
-        return Span(start, block.end, b"private-key", pending=True) if block.open else None
-    return Span(start, block.end, b"private-key", block=True, open=block.open)
+        return SecretSpan(start, block.end, b"private-key", pending=True) if block.open else None
+    return SecretSpan(start, block.end, b"private-key", block=True, open=block.open)

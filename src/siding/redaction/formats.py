@@ -1,8 +1,9 @@
-"""Tokens that are known by how they begin.
+"""Tokens with a known prefix.
 
-The prefixes are those their issuers document (or print in their own examples), so that scanners can
-find them. A rule is: prefix, what follows, and the kind that stands in its place. What follows is
-bounded below, never above: a longer token is still one. Compiled when a prefix is first met.
+The prefixes are the ones that issuers document, or print in their examples, so that scanners can
+find their tokens. A rule has a kind, prefixes, and a pattern for the rest. The pattern has a
+smallest length but no largest: a longer token is a token too. A pattern is compiled when its prefix
+is first met.
 """
 
 import re
@@ -175,7 +176,8 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
-# Tokens of several words joined by dots or colons, by what stands before their last long word.
+# Tokens of several words joined by dots or colons, by the character before their last long word.
+# They have no prefix of three known bytes, so they are found from that last word.
 _JOINED: tuple[tuple[str, str, str], ...] = (
     (".", "terraform-token", _ALNUM + r"{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}+"),
     (".", "discord-token", r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}+"),
@@ -196,7 +198,7 @@ _SUFFIXED = (
 
 
 class Format(NamedTuple):
-    """How the tokens of one issuer look."""
+    """The compiled rule for one prefix; `pattern` matches the whole token."""
 
     kind: bytes
     prefix: bytes
@@ -205,7 +207,7 @@ class Format(NamedTuple):
 
 @cache
 def _by_start() -> dict[bytes, tuple[tuple[str, bytes, str], ...]]:
-    """Return the rules by the first three bytes of their prefix, the longest prefix first."""
+    """Return the rules by the first three bytes of their prefix, longest prefix first."""
     found: dict[bytes, list[tuple[str, bytes, str]]] = {}
     for kind, prefixes, rest in _TABLE:
         for word in prefixes.split():
@@ -220,6 +222,7 @@ def _by_start() -> dict[bytes, tuple[tuple[str, bytes, str], ...]]:
 
 
 def _three(prefix: bytes) -> Iterator[bytes]:
+    """Yield the three bytes a token can begin with; a shorter prefix is followed by a hex digit."""
     if len(prefix) >= 3:
         yield prefix[:3]
     else:
@@ -234,7 +237,7 @@ def _compiled(kind: str, prefix: bytes, rest: str) -> Format:
 
 @cache
 def joined(joint: bytes) -> tuple[tuple[bytes, re.Pattern[bytes]], ...]:
-    """Return kinds and patterns of tokens whose last word stands behind `joint`."""
+    """Return the kind and pattern of each joined token whose last word comes after `joint`."""
     return tuple(
         (kind.encode(), re.compile(text.encode()))
         for each, kind, text in _JOINED
@@ -244,23 +247,23 @@ def joined(joint: bytes) -> tuple[tuple[bytes, re.Pattern[bytes]], ...]:
 
 @cache
 def suffixed() -> tuple[tuple[bytes, re.Pattern[bytes]], ...]:
-    """Return kinds and patterns of tokens that are known by their middle or end."""
+    """Return the kind and pattern of each token that is known by its middle or end."""
     return tuple((kind.encode(), re.compile(text.encode())) for kind, text in _SUFFIXED)
 
 
 def token_at(data: bytes, at: int, limit: int) -> tuple[bytes, int] | None:
-    """Return kind and end of the token that begins at `at`, or None."""
+    """Return the kind and the end of the token that begins at `at`, None if there is none."""
     for kind, prefix, rest in _by_start().get(data[at : at + 3], ()):
         if data.startswith(prefix, at):
             form = _compiled(kind, prefix, rest)
             found = form.pattern.match(data, at, min(limit, at + RIGHT))
             if found is not None:
                 end = found.end()
-                if end == at + RIGHT:  # longer than what it takes to tell
+                if end == at + RIGHT:  # the pattern was stopped by the limit: find the real end
                     behind = BEHIND_TOKEN.search(data, end, limit)
                     end = limit if behind is None else behind.start()
                 return form.kind, end
     return None
 
 
-STARTS = frozenset(_by_start())  # the first three bytes of every token there is
+STARTS = frozenset(_by_start())  # the first three bytes of every token with a prefix

@@ -1,12 +1,12 @@
-"""Private key blocks: whole, cut off, JSON-escaped, quoted, indented, in a diff or a log."""
+"""Find private key blocks, also if they are cut off, escaped, quoted, indented or in a diff."""
 
 import re
 from typing import NamedTuple
 
-from siding.redaction.span import RIGHT, Span
+from siding.redaction.span import RIGHT, SecretSpan
 
 BEGIN = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_BEGINNING = re.compile(rb"-----BEGIN(?: [A-Z0-9]{0,16}){0,6}-{0,4}\Z")  # of a marker, cut off
+_BEGINNING = re.compile(rb"-----BEGIN(?: [A-Z0-9]{0,16}){0,6}-{0,4}\Z")  # a marker that is cut off
 _END = rb"-----END [A-Z0-9 ]{1,60}-----"
 _DECORATION = (
     rb"(?:\\{1,8}[nrt]|[\s\"'+,>|#*]|\d{1,5}[:|)]?[ \t]|\d{4}-\d\d-\d\d[T ][\d:.,]{5,20}Z?[ \t])*+"
@@ -37,14 +37,14 @@ _OPEN = re.compile(
     + rb"|[A-Z][A-Za-z-]{1,10}(?::[^\n\\\"]{0,100})?|\\{1,8})\Z"
 )
 _LEFT_OVER = re.compile(_DECORATION + rb"=?" + _BASE64 + rb"{1,15}={0,2}\Z")
-_AHEAD = 400  # bytes that decide whether a block goes on
+_AHEAD = 400  # bytes to look at to decide whether a block goes on
 PUTTY = re.compile(rb"PuTTY-User-Key-File-\d")
 _PRIVATE_LINES = re.compile(rb"\nPrivate-Lines: (\d{1,4})\r?\n")
 _PUTTY_LINE = re.compile(rb"[ \t]*[A-Za-z0-9+/=]*+\r?")
 
 
 class Block(NamedTuple):
-    """How far a key block goes. `found`: some of the key is there; `open`: more may follow."""
+    """The end of a key block. `found`: it has some of a key; `open`: more of it may follow."""
 
     end: int
     found: bool
@@ -52,7 +52,10 @@ class Block(NamedTuple):
 
 
 def beginning_of_marker(data: bytes) -> int:
-    """Return where the beginning of a marker begins that ends `data`; its end if there is none."""
+    """Return the offset of an incomplete BEGIN marker at the end of `data`.
+
+    Returns the length of `data` if there is none.
+    """
     first = max(0, len(data) - 120)
     if b"-----BEGIN" in data[first:]:
         found = _BEGINNING.search(data, first)
@@ -62,7 +65,10 @@ def beginning_of_marker(data: bytes) -> int:
 
 
 def block_from(data: bytes, at: int, limit: int, *, final: bool, found: bool = False) -> Block:
-    """Follow a block whose beginning marker, or the part up to `at`, is known."""
+    """Return how far a key block goes on from `at`, which is behind its marker or inside it.
+
+    `found`: a part of the key came before `at`.
+    """
     while True:
         part = _NEXT.match(data, at, limit)
         if part is None:
@@ -80,27 +86,27 @@ def block_from(data: bytes, at: int, limit: int, *, final: bool, found: bool = F
     return Block(end=at, found=found, open=False)
 
 
-def putty_lines(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
+def putty_lines(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
     """Return the private lines of a PuTTY key file whose first line begins at `at`."""
-    told = _PRIVATE_LINES.search(data, at, min(limit, at + RIGHT))
-    if told is None:
+    count = _PRIVATE_LINES.search(data, at, min(limit, at + RIGHT))
+    if count is None:
         waiting = not final and limit - at < RIGHT
-        return Span(at, limit, b"private-key", pending=True) if waiting else None
-    end = told.end()
-    for _ in range(int(told[1])):
+        return SecretSpan(at, limit, b"private-key", pending=True) if waiting else None
+    end = count.end()
+    for _ in range(int(count[1])):
         line = _PUTTY_LINE.match(data, end, limit)
         assert line is not None
         if line.end() == limit:
             if not final:
-                return Span(told.end(), limit, b"private-key", pending=True)
+                return SecretSpan(count.end(), limit, b"private-key", pending=True)
             end = limit
             break
         if not line[0].strip() or data[line.end()] != 0x0A:
             break
         end = line.end() + 1
-    return _without_end_of_line(data, told.end(), end)
+    return _without_end_of_line(data, count.end(), end)
 
 
-def _without_end_of_line(data: bytes, start: int, end: int) -> Span | None:
+def _without_end_of_line(data: bytes, start: int, end: int) -> SecretSpan | None:
     end -= len(data[start:end]) - len(data[start:end].rstrip())
-    return Span(start, end, b"private-key") if end > start else None
+    return SecretSpan(start, end, b"private-key") if end > start else None

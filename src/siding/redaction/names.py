@@ -1,7 +1,8 @@
-"""What a name says about its value: ``DB_PASSWORD`` holds a secret, ``max_tokens`` does not.
+"""Decide by a name whether its value is secret: ``DB_PASSWORD`` is, ``max_tokens`` is not.
 
-The last word decides (`password_reset_url` is a URL), after words that only say which one it is
-(`_PROD`, `_BASE64`). A name is cut at ``_ - .`` and where the case changes.
+A name is split at ``_ - .`` and where the case changes. Its last word decides
+(`password_reset_url` is a URL); words that only say which one it is (`_PROD`, `_BASE64`) are left
+out first.
 """
 
 import re
@@ -11,24 +12,24 @@ from typing import NamedTuple
 
 
 class Tier(IntEnum):
-    """How much of a secret a value under this name has to look like."""
+    """How closely a value under a name must look like a secret to count as one."""
 
     PASSWORD = 1  # anything but a reference, a placeholder or code: people choose passwords
-    TOKEN = 2  # made by a machine: digits and letters, or long
-    KEY = 3  # many things are called a key: random and long
+    TOKEN = 2  # must look made by a machine: digits and letters, or long
+    KEY = 3  # must look random and be long: many other things are called a key
     HEADER = 4  # `Authorization`: a scheme, then the secret
     COOKIE = 5  # `Cookie`, `Set-Cookie`: pairs
 
 
 class Meaning(NamedTuple):
-    """What a secret-looking name holds."""
+    """What a name says about its value: how strictly to judge it, and the kind for the mark."""
 
     tier: Tier
     kind: bytes
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_WHICH = frozenset(
+_QUALIFIERS = frozenset(
     """
     value val b64 base64 enc encoded raw prod production dev development testing stage staging live
     sandbox old new current previous data plain plaintext plaintextpassword text primary secondary
@@ -76,9 +77,9 @@ _OTHERS = {
 
 @lru_cache(maxsize=4096)
 def meaning(name: bytes) -> Meaning | None:
-    """Return what a value called `name` holds; None when it is no secret."""
+    """Return how to judge the value of `name`; None if the name does not suggest a secret."""
     words = [word.lower() for word in _WORDS.findall(name.decode("ascii", "replace"))]
-    while len(words) > 1 and (words[-1] in _WHICH or words[-1].isdigit()):
+    while len(words) > 1 and (words[-1] in _QUALIFIERS or words[-1].isdigit()):
         words.pop()
     if not words:
         return None

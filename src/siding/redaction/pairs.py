@@ -1,11 +1,11 @@
-"""A name and its value: ``DB_PASSWORD=…``, ``"token": "…"``, ``--password …``, ``<secret>…``,
-``Authorization: Bearer …``, in any quoting, also inside a JSON string."""
+"""Find a secret by its name: ``DB_PASSWORD=…``, ``"token": "…"``, ``--password …``, ``<secret>…``,
+``Authorization: Bearer …``. The value can be quoted in any way, also inside a JSON string."""
 
 import re
 
 from siding.redaction.formats import token_at
 from siding.redaction.names import Meaning, Tier, meaning
-from siding.redaction.span import JUDGED, LEFT, RIGHT, Span
+from siding.redaction.span import JUDGED, LEFT, RIGHT, SecretSpan
 from siding.redaction.values import is_password, is_random, is_token, stands_for_one
 
 _NAME_LEFT = 64
@@ -46,18 +46,18 @@ _NETRC = re.compile(rb"(?:\n|\\[nr]|login[ \t]\S{1,80}[ \t])[ \t]*\Z")
 _SETTING = re.compile(
     rb"(?:\n|\\[nr]|[ \t\"'])(?:ENV|setx|set -[gxU]{1,3}|config(?:ure)? set)[ \t]+\Z"
 )
-_KEPT = (b"django-insecure-", b"base64:")  # says which kind of secret follows, and is none
+_PREFIXES = (b"django-insecure-", b"base64:")  # not secret: they say what kind of secret follows
 
 
-def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
-    """Return the secret whose name has a telling word at `at`; None when there is none."""
+def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | None:
+    """Return the secret whose name has the word at `at` in it; None if there is none."""
     after = _AFTER.match(data, at, limit)
     if after is None:
         return None
     before = data[max(0, at - _NAME_LEFT) : at]
     left = at - len(before) + len(before.rstrip(_NAME))
     joint = data[left - 1 : left]
-    if joint == b"\\" and data[left] in b"nrt":  # the escape of a line's end belongs to no name
+    if joint == b"\\" and data[left] in b"nrt":  # the letter of an escape is not part of the name
         left += 1
         joint = b"\n"
     if after["gap"] is not None and joint not in _BLANKS and data[left] != 0x2D:
@@ -65,7 +65,7 @@ def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> Span | None:
     known = meaning(data[left : after.end("rest")])
     if known is None or (joint == b":" and data[left - 10 : left] == b"[redacted:"):
         return None
-    if joint == b"/" and data[left - 3 : left] == b"://":  # it is who logs in there
+    if joint == b"/" and data[left - 3 : left] == b"://":  # a user's name in a URL
         return None
     start = after.end()
     if known.tier is Tier.HEADER:
@@ -88,15 +88,15 @@ def _value(
     after: re.Match[bytes],
     *,
     final: bool,
-) -> Span | None:
+) -> SecretSpan | None:
     opened = _OPEN.match(data, start, limit)
     if opened is not None:
         start = opened.end()
         end, closed = _end_of_quoted(data, start, limit, opened[1])
         if closed:
-            return _judged(data, start, end, known, quoted=True)
+            return _if_secret(data, start, end, known, quoted=True)
         if not final and end == limit and end - start < RIGHT:
-            return Span(start, limit, known.kind, pending=True)
+            return SecretSpan(start, limit, known.kind, pending=True)
     style, assigned = _style(data, left, after)
     found = style.match(data, start, min(limit, start + JUDGED))
     if found is None:
@@ -107,7 +107,7 @@ def _value(
         end = following.start()
     elif style is _TO_BLANK and found[0][-1:] in (b'"', b"'") and opened is None:
         end -= 1
-    span = _judged(data, start, end, known, assigned=assigned, quoted=opened is not None)
+    span = _if_secret(data, start, end, known, assigned=assigned, quoted=opened is not None)
     if span is None:
         return None
     if after["q"] is not None and opened is None and data[start:end].isdigit():
@@ -115,8 +115,11 @@ def _value(
     return _to_its_end(data, span, start + JUDGED, limit)
 
 
-def _to_its_end(data: bytes, span: Span, judged: int, limit: int) -> Span:
-    """Return the span with what of the value lies behind the part it was judged by."""
+def _to_its_end(data: bytes, span: SecretSpan, judged: int, limit: int) -> SecretSpan:
+    """Return the span extended to the end of the value.
+
+    Only the first `JUDGED` bytes of a value are judged; the rest of it is secret as well.
+    """
     if span.end >= judged:
         behind = _AFTER_VALUE.search(data, span.end)
         span = span._replace(end=limit if behind is None else behind.start())
@@ -124,7 +127,7 @@ def _to_its_end(data: bytes, span: Span, judged: int, limit: int) -> Span:
 
 
 def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[bytes], bool]:
-    """Say how an unquoted value ends, and whether only a literal can stand there."""
+    """Return the pattern of an unquoted value, and whether only a literal can be there."""
     if data[left - 2 : left - 1] == b"\\":
         return _IN_LINE, (after["sep"] or b"") == b"=" and data[left : left + 1].isupper()
     tight = (after["sep"] or b"") == b"="
@@ -138,12 +141,12 @@ def _style(data: bytes, left: int, after: re.Match[bytes]) -> tuple[re.Pattern[b
     return _IN_LINE, False
 
 
-def _judged(
+def _if_secret(
     data: bytes, start: int, end: int, known: Meaning, *, quoted: bool, assigned: bool = False
-) -> Span | None:
-    for kept in _KEPT:
-        if data.startswith(kept, start, end):
-            start += len(kept)
+) -> SecretSpan | None:
+    for prefix in _PREFIXES:
+        if data.startswith(prefix, start, end):
+            start += len(prefix)
     value = data[start : min(end, start + JUDGED)]
     if known.tier is Tier.PASSWORD:
         secret = is_password(value, quoted=quoted, assigned=assigned)
@@ -153,12 +156,12 @@ def _judged(
         secret = is_random(value)
     if not secret:
         return None
-    token = token_at(data, start, end)
-    return Span(start, end, known.kind if token is None or token[1] != end else token[0])
+    token = token_at(data, start, end)  # a known token has a more exact kind than its name
+    return SecretSpan(start, end, known.kind if token is None or token[1] != end else token[0])
 
 
 def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[int, bool]:
-    """Return where a quoted text ends, and whether its closing quote is there."""
+    """Return the end of a quoted text that starts at `start`, and whether its quote is closed."""
     most = min(limit, start + RIGHT)
     body = _BODY.get(quote)
     if body is not None:
@@ -166,7 +169,7 @@ def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[i
         assert found is not None
         end = found.end()
         if end < most and data[end] == 0x5C and end + 1 == limit:
-            return limit, False  # an escape that is cut off
+            return limit, False  # the data ends inside an escape
         return end, data.startswith(quote, end, most)
     line = min(each for each in (data.find(b"\n", start, most), most) if each >= 0)
     end = data.find(quote, start, line)
@@ -175,7 +178,7 @@ def _end_of_quoted(data: bytes, start: int, limit: int, quote: bytes) -> tuple[i
     return (end, True) if end >= 0 else (line, False)
 
 
-def _header(data: bytes, start: int, limit: int) -> Span | None:
+def _header(data: bytes, start: int, limit: int) -> SecretSpan | None:
     opened = _OPEN.match(data, start, limit)
     start = start if opened is None else opened.end()
     scheme = _SCHEME.match(data, start, limit)
@@ -190,14 +193,20 @@ def _header(data: bytes, start: int, limit: int) -> Span | None:
         return None
     token = token_at(data, start, limit)
     if token is not None and token[1] >= end:
-        return Span(start, token[1], token[0], until=_AFTER_VALUE if token[1] == limit else None)
-    return _to_its_end(data, Span(start, end, b"auth"), start + JUDGED, limit)
+        return SecretSpan(
+            start, token[1], token[0], until=_AFTER_VALUE if token[1] == limit else None
+        )
+    return _to_its_end(data, SecretSpan(start, end, b"auth"), start + JUDGED, limit)
 
 
 def _behind_a_gap(
     data: bytes, left: int, start: int, limit: int, known: Meaning, *, quoted: bool
-) -> Span | None:
-    """``--password X``, ``ENV DB_PASSWORD X``, a line of a netrc file, ``PASSWORD 'X'`` in SQL."""
+) -> SecretSpan | None:
+    """Return a secret that only white space separates from its name.
+
+    That is ``--password X``, ``ENV DB_PASSWORD X``, a line of a netrc file, or ``PASSWORD 'X'`` in
+    SQL.
+    """
     if quoted or known.tier is Tier.KEY:
         return None
     flag = data[left : left + 1] == b"-"
@@ -212,17 +221,19 @@ def _behind_a_gap(
     opened = _OPEN.match(data, start, limit)
     if opened is not None:
         end, closed = _end_of_quoted(data, opened.end(), limit, opened[1])
-        return _judged(data, opened.end(), end, known, quoted=True) if closed else None
+        return _if_secret(data, opened.end(), end, known, quoted=True) if closed else None
     found = _IN_LINE.match(data, start, limit)
     if found is None or found[0].startswith(b"-"):
         return None
-    return _judged(data, start, found.end(), known, quoted=False, assigned=setting)
+    return _if_secret(data, start, found.end(), known, quoted=False, assigned=setting)
 
 
-def _after_password(data: bytes, left: int, start: int, limit: int, known: Meaning) -> Span | None:
+def _after_password(
+    data: bytes, left: int, start: int, limit: int, known: Meaning
+) -> SecretSpan | None:
     if data[start : start + 1] == b"'" and data[left : left + 8].lower() == b"password":
         end, closed = _end_of_quoted(data, start + 1, limit, b"'")
-        return _judged(data, start + 1, end, known, quoted=True) if closed else None
+        return _if_secret(data, start + 1, end, known, quoted=True) if closed else None
     if data[left : left + 9] not in (b"password ", b"password\t"):
         return None
     before = max(0, left - min(LEFT, 128))
@@ -231,4 +242,4 @@ def _after_password(data: bytes, left: int, start: int, limit: int, known: Meani
     found = _IN_LINE.match(data, start, limit)
     if found is None or found[0].islower() or found[0].isupper() or found[0].istitle():
         return None
-    return _judged(data, start, found.end(), known, quoted=False)
+    return _if_secret(data, start, found.end(), known, quoted=False)

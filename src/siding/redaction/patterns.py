@@ -1,7 +1,8 @@
-"""A project's own rules: regular expressions that cannot make redaction slow or unsure.
+"""A project's own rules: regular expressions, limited so that redaction stays fast and certain.
 
-They may not match white space (so that the end of a line need not be awaited), nor look around
-themselves, nor repeat what repeats (so that no input takes more than linear time).
+They may not match white space: otherwise a stream would have to wait for the next line. They may
+not look around themselves, and may not repeat something that repeats: otherwise some inputs would
+take more than linear time.
 """
 
 import re
@@ -9,13 +10,16 @@ from typing import Any
 
 from siding.redaction.rules import Pattern
 
-MOST = 256  # characters of a pattern
+MOST = 256  # characters in a pattern
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _BLANKS = b" \t\n\r\v\f"
 
 
 def pattern(kind: str, text: str) -> Pattern:
-    """Return a rule for `text`; raises ValueError saying what is wrong with it."""
+    """Return the rule for the regular expression `text`; `kind` is the word in the mark.
+
+    Raises ValueError with a sentence that says what is wrong.
+    """
     if not _KIND.fullmatch(kind):
         raise ValueError("the kind should be lower-case letters, digits and '-'")
     if len(text) > MOST:
@@ -23,14 +27,16 @@ def pattern(kind: str, text: str) -> Pattern:
     try:
         regex = re.compile(text.encode())
     except re.error as error:
-        raise ValueError(f"the pattern is no regular expression: {error}") from None
+        raise ValueError(f"the pattern is not a regular expression: {error}") from None
     _check(text.encode())
     if regex.search(b"") is not None:
-        raise ValueError("the pattern matches nothing at all")
+        raise ValueError("the pattern matches the empty text")
     return Pattern(kind=kind.encode(), regex=regex)
 
 
 def _check(text: bytes) -> None:
+    # A private module (CPython has it since 3.11): the standard library has no public way to see
+    # the parts of a regular expression.
     from re import _parser  # type: ignore[attr-defined]
 
     parsed = _parser.parse(text)

@@ -1,5 +1,7 @@
-"""Secrets known by where they stand: in a URL, behind ``Bearer``, in a cookie, in a hash of a
-password; and tokens, wherever they stand."""
+"""Find secrets by their surroundings: in a URL, after ``Bearer``, in a cookie, in a password hash.
+
+`tokens` also finds tokens with a known format anywhere.
+"""
 
 import base64
 import binascii
@@ -7,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from siding.redaction.formats import BEHIND_TOKEN, STARTS, joined, suffixed, token_at
-from siding.redaction.span import LEFT, RIGHT, Span
+from siding.redaction.span import LEFT, RIGHT, SecretSpan
 from siding.redaction.values import stands_for_one
 
 _PLAIN = re.compile(rb"[A-Za-z0-9]++\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-_SHORTEST = 16  # of what is left of a run, to hold a token
+_SHORTEST = 16  # bytes; a shorter rest of a run cannot hold a token
 _INNER = re.compile(rb"[_-]+")
 _COLOUR = re.compile(rb"[0-9;]{0,12}m")
 _TOKEN68 = re.compile(rb"[A-Za-z0-9._~+/=%-]+")
@@ -51,8 +53,11 @@ _CURL = re.compile(
 )
 
 
-def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator[Span]:
-    """Yield the secrets that long runs of letters and digits are, belong to or hold."""
+def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator[SecretSpan]:
+    """Yield the secrets that the long runs of letters and digits are, belong to, or contain.
+
+    `runs` are start and end of each, from `prefilter.runs`.
+    """
     for start, end in runs:
         look = _BEFORE.get(data[start - 1 : start])
         span = None
@@ -70,8 +75,8 @@ def tokens(data: bytes, runs: Iterable[tuple[int, int]], limit: int) -> Iterator
             yield from _inside(data, start, end, limit)
 
 
-def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
-    """Look at the words of a run that has several."""
+def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[SecretSpan]:
+    """Yield the tokens inside a run, which begin after a ``-`` or ``_``."""
     run = data[start:end]
     if b"-" in run or b"_" in run:
         for gap in _INNER.finditer(data, start, end):
@@ -89,9 +94,11 @@ def _inside(data: bytes, start: int, end: int, limit: int) -> Iterator[Span]:
                 yield _span(whole.start(), whole.end(), kind, limit)
 
 
-def _behind_escape(data: bytes, start: int, limit: int) -> Span | None:
-    r"""Look behind ``\n``, ``%3D``, ``\u003d`` and colour codes,
-    whose last letter joins the run."""
+def _behind_escape(data: bytes, start: int, limit: int) -> SecretSpan | None:
+    r"""Return the secret after ``\n``, ``%3D``, ``\u003d`` or a colour code.
+
+    The last letters of these are part of the run, so the secret begins after them.
+    """
     before = data[start - 1]
     if before == 0x25:  # %
         skipped = 2
@@ -108,8 +115,8 @@ def _behind_escape(data: bytes, start: int, limit: int) -> Span | None:
     return _behind_equals(data, start, limit) if before == 0x25 else None
 
 
-def _behind_blank(data: bytes, start: int, limit: int) -> Span | None:
-    if data[start - 2] not in b"rRcC":  # of bearer and basic
+def _behind_blank(data: bytes, start: int, limit: int) -> SecretSpan | None:
+    if data[start - 2] not in b"rRcC":  # the last letters of "bearer" and "basic"
         return None
     word = data[max(0, start - 8) : start - 1].lower()
     if word.endswith(b"bearer"):
@@ -123,8 +130,8 @@ def _behind_blank(data: bytes, start: int, limit: int) -> Span | None:
     return None
 
 
-def _behind_joint(data: bytes, start: int, limit: int) -> Span | None:
-    """Look at a token of several words: the run is not its first."""
+def _behind_joint(data: bytes, start: int, limit: int) -> SecretSpan | None:
+    """Return a token of several joined words, of which the run is not the first."""
     if not data[start - 2 : start - 1].isalnum():
         return None
     window = data[max(0, start - 80) : start]
@@ -148,7 +155,7 @@ def _behind_joint(data: bytes, start: int, limit: int) -> Span | None:
     return None
 
 
-def _first_token(data: bytes, first: int, start: int, limit: int) -> Span | None:
+def _first_token(data: bytes, first: int, start: int, limit: int) -> SecretSpan | None:
     for at in (first, *(gap.end() for gap in _GAPS.finditer(data, first, start - 1))):
         if data[at : at + 3] in STARTS:
             found = token_at(data, at, limit)
@@ -157,7 +164,7 @@ def _first_token(data: bytes, first: int, start: int, limit: int) -> Span | None
     return None
 
 
-def _behind_slash(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_slash(data: bytes, start: int, limit: int) -> SecretSpan | None:
     left = max(0, start - 200)
     if data.rfind(b".co", left, start) >= 0:
         for hook in _HOOK.finditer(data, left, min(limit, start + RIGHT)):
@@ -171,7 +178,7 @@ def _behind_slash(data: bytes, start: int, limit: int) -> Span | None:
     return None
 
 
-def _behind_equals(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_equals(data: bytes, start: int, limit: int) -> SecretSpan | None:
     left = max(0, start - 120)
     if _SIGNATURE.search(data, left, start):
         first = data.rindex(b"=", left, start) + 1
@@ -181,7 +188,7 @@ def _behind_equals(data: bytes, start: int, limit: int) -> Span | None:
     return _in_cookie(data, start, limit)
 
 
-def _in_cookie(data: bytes, start: int, limit: int) -> Span | None:
+def _in_cookie(data: bytes, start: int, limit: int) -> SecretSpan | None:
     left = max(0, start - LEFT)
     header = data.rfind(b"ookie", left, start)
     if header < 0 or data.find(b"\n", header, start) >= 0:
@@ -201,7 +208,7 @@ def _in_cookie(data: bytes, start: int, limit: int) -> Span | None:
     return _span(first, found.end(), b"cookie", limit)
 
 
-def _behind_brace(data: bytes, start: int, limit: int) -> Span | None:
+def _behind_brace(data: bytes, start: int, limit: int) -> SecretSpan | None:
     if (
         data[max(0, start - 9) : start]
         .upper()
@@ -227,8 +234,8 @@ _BEFORE = {
 }
 
 
-def url_password(data: bytes, at: int, limit: int) -> Span | None:
-    """Return the password of a URL whose host is behind the ``@`` at `at`."""
+def url_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
+    """Return the password of a URL whose host comes after the ``@`` at `at`."""
     scheme = data.rfind(b"://", max(0, at - _URL_LEFT), at)
     if scheme < 0:
         return None
@@ -246,19 +253,19 @@ def url_password(data: bytes, at: int, limit: int) -> Span | None:
     if at + 1 < limit and not (data[at + 1 : at + 2].isalnum() or data[at + 1] in b"[_$*<{-/%"):
         return None
     token = token_at(data, colon + 1, at)
-    return Span(
+    return SecretSpan(
         colon + 1, at, token[0] if token is not None and token[1] == at else b"url-password"
     )
 
 
-def password_hash(data: bytes, at: int, limit: int) -> Span | None:
-    """Return the hash of a password, as files of passwords hold it, that begins at a ``$``."""
+def password_hash(data: bytes, at: int, limit: int) -> SecretSpan | None:
+    """Return the password hash, as in ``/etc/shadow``, that begins with the ``$`` at `at`."""
     found = _HASH.match(data, at, limit)
     return None if found is None else _span(at, found.end(), b"password-hash", limit)
 
 
-def curl_password(data: bytes, at: int, limit: int) -> Span | None:
-    """Return the password that a curl command at `at` is given with ``-u NAME:PASSWORD``."""
+def curl_password(data: bytes, at: int, limit: int) -> SecretSpan | None:
+    """Return the password in ``-u NAME:PASSWORD`` of the curl command at `at`."""
     line = data.find(b"\n", at, min(limit, at + LEFT - 128))
     found = _CURL.search(data, at, line if line >= 0 else min(limit, at + LEFT - 128))
     if found is None or stands_for_one(found[1]) or len(found[1]) < 3:
@@ -266,8 +273,8 @@ def curl_password(data: bytes, at: int, limit: int) -> Span | None:
     return _span(found.start(1), found.end(1), b"password", limit)
 
 
-def _span(start: int, end: int, kind: bytes, limit: int) -> Span:
-    return Span(start, end, kind, until=BEHIND_TOKEN if end == limit else None)
+def _span(start: int, end: int, kind: bytes, limit: int) -> SecretSpan:
+    return SecretSpan(start, end, kind, until=BEHIND_TOKEN if end == limit else None)
 
 
 def _has_digit(value: bytes) -> bool:

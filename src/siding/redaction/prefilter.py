@@ -1,17 +1,18 @@
-"""Where to look: a few passes in C over everything, so that the rules run almost nowhere.
+"""Find the few places where a secret could be, so that the slow rules run only there.
 
-Two translated copies make few searches do the work of many. In one, all letters and digits are the
-same, so a long run of them is a search for one word. In the other, letters fall together so that
-words that announce a secret do: ``key`` and ``token`` have ``ken`` in common, ``secret`` and
-``credential`` have ``cred``; ``password``, ``passphrase`` and ``pass=`` have ``=ass=``.
+All bytes are searched with `bytes.translate` and `bytes.find`, which run in C. Two translated
+copies make few searches do the work of many. In one, all letters and digits are the same letter, so
+a long run of them is one search. In the other, several letters become one, so that words which
+announce a secret share a part: ``key`` and ``token`` both contain ``ken``, ``secret`` and
+``credential`` both ``cred``, ``password``, ``passphrase`` and ``pass=`` all ``=ass=``.
 
-What is not found here is not looked at, so every rule must contain one of these triggers itself,
-whatever surrounds it: the outcome may not depend on where a block begins or ends.
+A rule only runs where one of these triggers is found. So the text that a rule matches must contain
+a trigger by itself: the outcome must not depend on where a block begins or ends.
 """
 
 from collections.abc import Iterator
 
-RUN = 20  # a token without a telling name is at least this long
+RUN = 20  # bytes; a token without a name before it is at least this long
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-~")
 _RUNS = bytes(97 if each in _LETTERS else 32 for each in range(256))
 _RUN = b"a" * RUN
@@ -32,7 +33,7 @@ _PUNCTUATION = tuple(bytes([each]) for each in b"=:>\"'_-")
 
 
 def runs(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each run of letters, digits, ``_``, ``-`` that is long enough."""
+    """Yield start and end of each run of at least `RUN` letters, digits, ``_``, ``-`` and ``~``."""
     same = data.translate(_RUNS)
     at = same.find(_RUN)
     while at >= 0:
@@ -43,10 +44,10 @@ def runs(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def words(data: bytes) -> Iterator[int]:
-    """Yield where a word is that may be (a part of) a telling name."""
+    """Yield the offset of each word that may be part of a name with a secret value."""
     if not any(each in data for each in _PUNCTUATION):
         if b"." in data:
-            yield from positions(data, b"password ")  # a netrc file: it names a host
+            yield from positions(data, b"password ")  # a netrc file; the dot is in its host
         return
     folded = data.translate(_FOLD)
     yield from _keys(data, folded)
@@ -55,9 +56,10 @@ def words(data: bytes) -> Iterator[int]:
 
 
 def _keys(data: bytes, folded: bytes) -> Iterator[int]:
-    """Yield where ``key`` or ``token`` is, unless what is beside it shows that it tells nothing.
+    """Yield the offset of each ``key`` or ``token``, except in words that announce no secret.
 
-    ``tokens``, ``keyId`` and the bare words in a sentence are in every second line of some output.
+    ``tokens``, ``keyId`` and the plain words in a sentence are in every second line of some output,
+    and running the rules there would be slow.
     """
     at = folded.find(b"ken")
     while at >= 0:
@@ -69,7 +71,7 @@ def _keys(data: bytes, folded: bytes) -> Iterator[int]:
 
 
 def positions(data: bytes, wanted: bytes) -> Iterator[int]:
-    """Yield where `wanted` is in `data`."""
+    """Yield the offset of each occurrence of `wanted` in `data`."""
     at = data.find(wanted)
     while at >= 0:
         yield at

@@ -1,30 +1,34 @@
-"""The rules in force, for texts of every size."""
+"""The entry point of redaction: a set of rules, for texts and streams."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from siding.redaction.rules import Known, Pattern, Rules
+from siding.redaction.rules import KnownSecret, Pattern, Rules
 from siding.redaction.stream import Stream
 
-SHORTEST = 8  # bytes of a known value: shorter ones would be found everywhere
+SHORTEST = 8  # bytes of a known value; shorter ones occur in too many other words
 MOST_KNOWN = 200
 _LONGEST = 4096
 _HINTS = ("TOKEN", "SECRET", "PASS", "PWD", "KEY", "CRED", "AUTH")
 
 
 class Redactor:
-    """Replaces secrets by ``[redacted:kind]``. Pure; safe to use for many streams."""
+    """Replaces secrets by ``[redacted:kind]``. One redactor can be used for many streams.
+
+    `known`: values that are secret wherever they occur. `patterns`: a project's own rules.
+    `allowed`: values, or ``kind:NAME``, that are not redacted.
+    """
 
     def __init__(
         self,
         *,
-        known: Sequence[Known] = (),
+        known: Sequence[KnownSecret] = (),
         patterns: Sequence[Pattern] = (),
         allowed: Iterable[str] = (),
     ) -> None:
         self._rules = Rules(known, patterns, frozenset(each.encode() for each in allowed))
 
     def stream(self) -> Stream:
-        """Return a redactor of one stream, which gets it in pieces."""
+        """Return a new `Stream`, which redacts bytes that come in pieces."""
         return Stream(self._rules)
 
     def mask(self, data: bytes) -> bytes:
@@ -33,20 +37,21 @@ class Redactor:
         return stream.feed(data) + stream.close()
 
     def mask_text(self, text: str) -> str:
-        """Return `text` without its secrets; what is no text (surrogates) stays as it is."""
+        """Return `text` without its secrets; surrogates (bytes that are not UTF-8) are kept."""
         data = b"\n" + text.encode("utf-8", "surrogateescape")
         if not self._rules.find(data, final=True):
             return text
         return self.mask(data[1:]).decode("utf-8", "surrogateescape")
 
 
-def known_values(env: Mapping[str, str]) -> list[Known]:
-    """Return the values of the variables whose names sound secret, and the forms they take.
+def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
+    """Return the values of variables whose names sound secret, also encoded and quoted.
 
-    A value that is short, a placeholder, a path or an ordinary word is none: it would be masked
-    wherever it stands. Of a value of several lines (a key) each line counts.
+    A value that is short, a placeholder, a path or an ordinary word is left out, because it would
+    be masked everywhere. Of a value of several lines (a key) each line is a value. At most
+    `MOST_KNOWN` values are returned, the longest first.
     """
-    found: dict[bytes, Known] = {}
+    found: dict[bytes, KnownSecret] = {}
     likely = [
         (name, value)
         for name, value in env.items()
@@ -57,14 +62,15 @@ def known_values(env: Mapping[str, str]) -> list[Known]:
     from siding.redaction.names import Tier, meaning  # rules are loaded when they are needed
 
     for name, value in likely:
-        told = meaning(name.encode("utf-8", "surrogateescape"))
-        if told is None or (told.tier is Tier.KEY and len(value) < 16):
+        named = meaning(name.encode("utf-8", "surrogateescape"))
+        if named is None or (named.tier is Tier.KEY and len(value) < 16):
             continue
         for line in value.encode("utf-8", "surrogateescape").splitlines():
             if _is_worth_hiding(line):
                 for form in _forms(line):
                     found.setdefault(
-                        form, Known(value=form, kind=b"env:" + name.encode("ascii", "replace"))
+                        form,
+                        KnownSecret(value=form, kind=b"env:" + name.encode("ascii", "replace")),
                     )
     return sorted(found.values(), key=lambda each: -len(each.value))[:MOST_KNOWN]
 
@@ -80,6 +86,7 @@ def _is_worth_hiding(value: bytes) -> bool:
 
 
 def _forms(value: bytes) -> Iterable[bytes]:
+    """Yield the value as it is, in Base64, percent-encoded, and escaped for JSON."""
     from base64 import b64encode  # only where there is something to hide
     from urllib.parse import quote
 

@@ -1,37 +1,40 @@
-"""All rules over one block of bytes."""
+"""Apply all rules to one block of bytes."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from siding.redaction import prefilter
-from siding.redaction.span import RIGHT, Span
+from siding.redaction.span import RIGHT, SecretSpan
 
 
-class Known(NamedTuple):
-    """A value that is known to be secret, and the kind that stands in its place."""
+class KnownSecret(NamedTuple):
+    """A value that is secret wherever it occurs, and the kind for its mark."""
 
     value: bytes
     kind: bytes
 
 
 class Pattern(NamedTuple):
-    """A project's own rule; see `redactor.pattern`."""
+    """A project's own rule; `patterns.pattern` makes it."""
 
     kind: bytes
     regex: re.Pattern[bytes]
 
 
 class Rules:
-    """What is looked for. `allowed` values are left alone, and kinds as ``kind:NAME``."""
+    """A set of rules. `allowed`: values, or kinds as ``kind:NAME``, that are not redacted.
+
+    `spaced` are the known values with blanks in them: a stream must not cut them in two.
+    """
 
     def __init__(
-        self, known: Sequence[Known], patterns: Sequence[Pattern], allowed: frozenset[bytes]
+        self, known: Sequence[KnownSecret], patterns: Sequence[Pattern], allowed: frozenset[bytes]
     ) -> None:
         self._patterns = tuple(patterns)
         self._allowed = allowed
-        self._anchored: list[tuple[bytes, int, Known]] = []
-        self._plain: list[Known] = []
+        self._anchored: list[tuple[bytes, int, KnownSecret]] = []
+        self._plain: list[KnownSecret] = []
         self.spaced: list[bytes] = []
         for each in known:
             run = next(iter(prefilter.runs(each.value)), None)
@@ -42,26 +45,28 @@ class Rules:
             if any(blank in each.value for blank in (b" ", b"\t")):
                 self.spaced.append(each.value)
 
-    def find(self, data: bytes, *, final: bool) -> list[Span]:
-        """Return the secrets in `data`, in order and apart from each other.
+    def find(self, data: bytes, *, final: bool) -> list[SecretSpan]:
+        """Return the secrets in `data`, in order and without overlaps.
 
-        `data` begins with a newline where a line begins. With `final` nothing follows it.
+        If `data` starts at the beginning of a line, put a newline before it: some rules look for
+        one. With `final` no more bytes follow.
         """
         spans = list(self._found(data, final=final))
         return _apart(spans, data, self._allowed) if spans else spans
 
-    def _found(self, data: bytes, *, final: bool) -> Iterator[Span]:
+    def _found(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
         limit = len(data)
         runs = list(prefilter.runs(data))
         if runs:
             from siding.redaction.places import tokens  # much output never gets here
 
             yield from tokens(data, runs, limit)
+        # A known value with a long run in it can only be inside a run: search for it only there.
         for start, end in runs if self._anchored else ():
             for anchor, offset, known in self._anchored:
                 at = data.find(anchor, start, end)
                 if at >= offset and data.startswith(known.value, at - offset):
-                    yield Span(at - offset, at - offset + len(known.value), known.kind)
+                    yield SecretSpan(at - offset, at - offset + len(known.value), known.kind)
         words = list(prefilter.words(data))
         if words:
             from siding.redaction.evaluate import announced
@@ -70,13 +75,13 @@ class Rules:
         yield from self._placed(data, limit)
         for value, kind in self._plain:
             for at in prefilter.positions(data, value):
-                yield Span(at, at + len(value), kind)
+                yield SecretSpan(at, at + len(value), kind)
         for kind, regex in self._patterns:
             for found in regex.finditer(data):
                 if found.end() > found.start():
-                    yield Span(found.start(), found.end(), kind)
+                    yield SecretSpan(found.start(), found.end(), kind)
 
-    def _placed(self, data: bytes, limit: int) -> Iterator[Span]:
+    def _placed(self, data: bytes, limit: int) -> Iterator[SecretSpan]:
         if b"@" in data and b"://" in data:
             from siding.redaction.places import url_password
 
@@ -104,10 +109,10 @@ class Rules:
 _HASH_STARTS = frozenset(bytes([each]) for each in b"a123456789ygspPH")
 
 
-def _apart(spans: list[Span], data: bytes, allowed: frozenset[bytes]) -> list[Span]:
-    """Return the spans in order, those that overlap as one, without those that are allowed."""
+def _apart(spans: list[SecretSpan], data: bytes, allowed: frozenset[bytes]) -> list[SecretSpan]:
+    """Return the spans in order, without the allowed ones; spans that overlap become one."""
     spans.sort(key=lambda span: (span.start, -span.end))
-    apart: list[Span] = []
+    apart: list[SecretSpan] = []
     for span in spans:
         if allowed and not span.pending and _is_allowed(span, data, allowed):
             continue
@@ -121,7 +126,7 @@ def _apart(spans: list[Span], data: bytes, allowed: frozenset[bytes]) -> list[Sp
     return apart
 
 
-def _is_allowed(span: Span, data: bytes, allowed: frozenset[bytes]) -> bool:
+def _is_allowed(span: SecretSpan, data: bytes, allowed: frozenset[bytes]) -> bool:
     if b"kind:" + span.kind in allowed:
         return True
     return span.end - span.start <= RIGHT and data[span.start : span.end] in allowed

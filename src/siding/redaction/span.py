@@ -1,20 +1,20 @@
-"""What the rules find, and how far they may look."""
+"""A secret that a rule found, and how far a rule may look."""
 
 import re
 from typing import NamedTuple
 
-LEFT = 1024  # bytes a rule may look back from where it was triggered
-RIGHT = 4096  # bytes it may look ahead before it has to decide
-JUDGED = 256  # bytes of a value that tell whether it is a secret
+LEFT = 1024  # bytes a rule may look back from its trigger
+RIGHT = 4096  # bytes it may look ahead before it must decide
+JUDGED = 256  # bytes of a value that are looked at to decide whether it is a secret
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """A secret: ``data[start:end]``.
 
-    `pending` when more bytes could change what is found; `until` finds the first byte behind a
-    secret that may be longer than what is there. `quote` is put around the mark, so that a number
-    in JSON stays JSON. `block`: a private key, `open` if it
-    goes on behind what is there.
+    `pending`: more bytes could change the result. `until`: the secret may go on behind the data,
+    and this pattern finds the first byte after it. `quote` is put around the mark, so that JSON
+    with a number in that place stays JSON. `block`: it is a private key; `open`: the key may go on
+    behind the data.
     """
 
     start: int
@@ -28,5 +28,5 @@ class Span(NamedTuple):
 
 
 def mark(kind: bytes) -> bytes:
-    """Return what stands in a secret's place."""
+    """Return the text that replaces a secret."""
     return b"[redacted:" + kind + b"]"

@@ -1,19 +1,18 @@
-"""Redaction of bytes that come in pieces: whatever the pieces, the outcome is the same.
+"""Redact bytes that come in pieces; the result does not depend on where the pieces are cut.
 
-What more bytes could still change is held back, and nothing else: the last word, a text whose quote
-is not closed, a key block whose first line has just been seen. Everything before it goes out with
-every `feed`, so the end of a quiet stream (a prompt, say) is not withheld; but what may be the
-beginning of a secret is never passed on. Behind what went out, `LEFT` bytes are remembered: no rule
-looks back further.
+Each `feed` returns everything that later bytes cannot change. It holds back only the rest: the last
+word, a text whose quote is not closed, a key block of which only the first line has come. So a
+prompt that waits for input is shown, but the beginning of a possible secret is not. `LEFT` bytes
+that were returned already are remembered, because rules look back that far.
 """
 
 import re
 
 from siding.redaction.rules import Rules
-from siding.redaction.span import LEFT, RIGHT, Span, mark
+from siding.redaction.span import LEFT, RIGHT, SecretSpan, mark
 
 _BLANKS = (b" ", b"\n", b"\t", b"\r")
-_SMALL = 4096  # a piece this small that ends no word cannot let anything go
+_SMALL = 4096  # a smaller piece without a blank is only stored: nothing can be returned yet
 
 
 class Stream:
@@ -21,18 +20,18 @@ class Stream:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._data = b"\n"  # where a line begins; never passed on
-        self._done = 1  # up to here it went out
-        self._until: re.Pattern[bytes] | None = None  # inside a secret of which the mark went out
-        self._in_key = False
+        self._data = b"\n"  # some rules look for the beginning of a line; it is never returned
+        self._done = 1  # everything before this offset was returned
+        self._until: re.Pattern[bytes] | None = None  # finds the end of a secret that goes on
+        self._in_key = False  # inside a key block whose mark was returned
 
     @property
     def held(self) -> int:
-        """How many bytes are held back."""
+        """The number of bytes held back."""
         return len(self._data) - self._done
 
     def feed(self, piece: bytes | memoryview) -> bytes:
-        """Take the next bytes; return what can go out."""
+        """Add the next bytes; return the redacted bytes that later ones cannot change."""
         data = self._data + piece
         if len(piece) < _SMALL and self.held < 4 * RIGHT and self._until is None:
             come = data[len(self._data) :]
@@ -42,7 +41,7 @@ class Stream:
         return b"".join(self._advance(data, final=False))
 
     def close(self) -> bytes:
-        """Nothing follows: return the rest."""
+        """Return the redacted rest: no more bytes follow."""
         return b"".join(self._advance(self._data, final=True))
 
     def _advance(self, data: bytes, *, final: bool) -> list[bytes]:
@@ -71,7 +70,10 @@ class Stream:
         return out
 
     def _pass_secret(self, data: bytes, *, final: bool) -> int | None:
-        """Return where what is behind the current secret begins; None while it goes on."""
+        """Return the offset after the secret that goes on from the last piece.
+
+        None if it goes on behind this piece too.
+        """
         done = self._done
         if self._until is not None:
             behind = self._until.search(data, done)
@@ -92,12 +94,13 @@ class Stream:
         return done
 
     def _keep(self, data: bytes, done: int) -> None:
+        """Remember the bytes from `LEFT` before `done` on; those before `done` were returned."""
         start = max(0, done - LEFT)
         self._data = data[start:] if start else data
         self._done = done - start
 
-    def _hold(self, data: bytes, done: int, spans: list[Span]) -> int:
-        """Return up to where nothing can change any more."""
+    def _hold(self, data: bytes, done: int, spans: list[SecretSpan]) -> int:
+        """Return the offset before which later bytes can change nothing."""
         size = len(data)
         first = max(done, size - RIGHT)
         hold = max(first, max(data.rfind(blank, first) for blank in _BLANKS) + 1)
@@ -117,7 +120,7 @@ class Stream:
 
 
 def _beginning_of(value: bytes, data: bytes, done: int) -> int:
-    """Return where the longest beginning of `value` that ends `data` begins, else the end."""
+    """Return the offset of the longest prefix of `value` that `data` ends with, else its length."""
     for length in range(min(len(value) - 1, len(data) - done), 0, -1):
         if data.endswith(value[:length]):
             return len(data) - length

@@ -1,4 +1,4 @@
-"""What a value says about itself: a placeholder, a reference, code, a word, or a secret."""
+"""Decide whether a value is a secret, or a placeholder, a reference, code or a plain word."""
 
 import re
 
@@ -65,7 +65,7 @@ _WORDS = frozenset(
 _NAME_WORDS = re.compile(rb"(?i)passw|passp|secret|token|_key|key_|apikey|cred|auth|pwd")
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_]*$")
 _DOTTED = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$")
-_BETWEEN = re.compile(rb"[,;)\]}] ?[A-Za-z_(]|[,;)\]}]+$| ?\+ ")  # of two quoted texts: code
+_BETWEEN = re.compile(rb"[,;)\]}] ?[A-Za-z_(]|[,;)\]}]+$| ?\+ ")  # code between two quoted texts
 _TEMPLATE = re.compile(rb"\{[A-Za-z_][\w.()\[\]'\"]*\}")
 _CALL = re.compile(rb"[A-Za-z_][\w.:]*[(\[{]")
 _WORDY = re.compile(rb"_*[A-Za-z]+(?:[-_/.:|,+ ][A-Za-z]*)*$")
@@ -82,7 +82,7 @@ _BRACKETS = (b"(", b"[", b"{", b"|")
 
 
 def stands_for_one(value: bytes) -> bool:
-    """Whether the value is a placeholder, or names the place of the secret, and is none itself."""
+    """Return whether the value is a placeholder, or a reference to a secret kept elsewhere."""
     if value.startswith(b"$") and _crypted(value):
         return False
     if _TEMPLATE.search(value) or _BETWEEN.match(value):
@@ -96,20 +96,21 @@ def stands_for_one(value: bytes) -> bool:
 
 
 def _crypted(value: bytes) -> bool:
+    """Return whether the value is a hash such as ``$6$…``, not a variable such as ``$HOME``."""
     return re.match(rb"\$[a-z0-9-]{1,12}\$.", value) is not None
 
 
 def is_code(value: bytes) -> bool:
-    """Whether an unquoted value is a name or an expression, not text."""
+    """Return whether an unquoted value is a name or an expression of a program."""
     if _IDENTIFIER.match(value):
         return len(value) < 24 or b"_" in value
     return bool(_DOTTED.match(value) or _CALL.match(value))
 
 
 def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
-    """Whether a value under a password's name is one.
+    """Return whether the value of a name that means a password is a password.
 
-    `assigned`: it stands where only a literal can (``NAME=value`` in an environment file).
+    `assigned`: only a literal can be there (``NAME=value`` in an environment file).
     """
     if len(value) < 4 or stands_for_one(value):
         return False
@@ -125,7 +126,7 @@ def is_password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
 
 
 def is_token(value: bytes, *, quoted: bool) -> bool:
-    """Whether a value under a token's name is one: made by a machine, or long."""
+    """Return whether the value of a name that means a token looks made by a machine, or is long."""
     if len(value) < 8 or stands_for_one(value) or _HARMLESS.match(value):
         return False
     if not quoted and value[:1] in _BRACKETS:
@@ -140,7 +141,7 @@ def is_token(value: bytes, *, quoted: bool) -> bool:
 
 
 def is_random(value: bytes) -> bool:
-    """Whether a value under a name that says little is long and made by a machine."""
+    """Return whether a value is long and looks random; for names that can mean other things."""
     if len(value) < 16 or stands_for_one(value) or _HARMLESS.match(value) or b" " in value:
         return False
     if re.match(rb"[A-Fa-f0-9]{8}-[A-Fa-f0-9]{4}-", value) or _CALL.match(value):
@@ -153,7 +154,7 @@ def is_random(value: bytes) -> bool:
 
 
 def _reads_like_words(value: bytes) -> bool:
-    """Whether letters alone read like words: capitals where words begin, pieces not too long."""
+    """Return whether a value of letters alone reads like words: capitals where words begin."""
     pieces = re.findall(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", value)
     return len(value) / max(1, len(pieces)) >= 3.5 and max(map(len, pieces)) < 24
 

@@ -1,7 +1,8 @@
-"""Sessions: conversations as append-only trees of entries, rebuilt from their newest end.
+"""Sessions: conversations with a model, each stored as an append-only file of JSON lines.
 
-`docs/sessions.md` describes the files and the rules. The pure core: `entries` (what a line can be),
-`tree` (messages and their parents), `chains` (which end, which line of messages), `metadata`,
-`views`, `recovery`, `listing`. Around it: `transcript` (a whole file or only its live end),
-`writer`, `store`.
+The messages of a file form a tree; the conversation is the path from the newest message to its
+root. `FORMAT.md` describes the files, `docs/sessions.md` the rules. Without I/O: `entries` (the
+types of lines), `tree` (messages and their parents), `chains` (which message is the end, which
+messages lead to it), `metadata`, `views`, `recovery`, `listing`. With I/O: `transcript` (reads a
+whole file or only its live end), `writer`, `store`.
 """

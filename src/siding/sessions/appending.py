@@ -1,8 +1,8 @@
 """Append to a transcript by the rules of every journal, many lines in one flush.
 
-An `Appender` holds the journal's lock (``<transcript>.lock``) and its descriptor as long as it is
-open, so that an append is one write and one flush and nothing else. On an error the file is cut
-back to where it ended and nothing of the batch is there.
+An open `Appender` keeps the journal's lock (``<transcript>.lock``) and its descriptor, so that an
+append costs one write and one flush. On an error the file is truncated to its old length: no line
+of the batch is in it.
 """
 
 import os
@@ -25,12 +25,12 @@ def lock_of(path: Path) -> Path:
 
 
 class Appender:
-    """The one process that appends to a file. Its directory is made if it must be."""
+    """Holds a transcript's lock and appends lines to it. A missing directory is created."""
 
     def __init__(
         self, path: Path, *, timeout_s: float | None = 0, holder: Holder | None = None
     ) -> None:
-        """Take the lock. Raises `LockBusy` when another has it after `timeout_s` seconds."""
+        """Take the lock. Raises `LockBusy` if another process still has it after `timeout_s`."""
         self.path = path
         if not path.parent.is_dir():
             make_dirs(path.parent)
@@ -46,7 +46,7 @@ class Appender:
         self.close()
 
     def close(self) -> None:
-        """Let the next one in."""
+        """Close the file and release the lock."""
         self._closed = True
         if self._fd >= 0:
             os.close(self._fd)
@@ -54,17 +54,19 @@ class Appender:
         self._lock.release()
 
     def append(self, lines: Sequence[bytes]) -> None:
-        """Add the lines (without newlines); without lines, only close an unfinished last one.
+        """Append the lines, given without newlines. Without lines, only end an unfinished last one.
 
-        Returns after they would survive a power cut. A last line that a killed writer left
-        unfinished is closed first; it stays, and readers report it if it is no whole record.
-        Raises OSError, `NotARegularFile` or `NotStorable`; the file is then as it was.
+        When this returns, the lines would survive a power cut. If a killed writer left the last
+        line without a newline, that line is ended first. It stays in the file, and readers report
+        it unless it is a whole record. Raises OSError, `NotARegularFile` or `NotStorable`; the file
+        is then as it was.
         """
         assert not self._closed, "the appender is closed"
         for line in lines:
             if len(line) > MAX_LINE_BYTES:
                 raise NotStorable(f"an entry of {len(line)} bytes is over {MAX_LINE_BYTES}")
-        size = self._opened()
+        size = self._open_file()
+        # When the file ends where our last append ended, its last byte is our newline: no read.
         torn = size not in (0, self._end) and os.pread(self._fd, 1, size - 1) != b"\n"
         data = b"".join((b"\n" if torn else b"", *(b"%b\n" % line for line in lines)))
         if not data:
@@ -79,14 +81,15 @@ class Appender:
             raise
         self._end = size + len(data)
 
-    def _opened(self) -> int:
-        """Return the file's size, the file open."""
+    def _open_file(self) -> int:
+        """Open the file unless it is open already; return its size in bytes."""
         if self._fd >= 0:
             return os.fstat(self._fd).st_size
         fd, status = open_with_stat(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
             if status.st_size == 0:
-                # The name before the first line, whoever made it and however that ended.
+                # Make the name durable before the first line. Also for a file that is there: its
+                # maker may have been killed before it flushed the directory.
                 flush_dir(self.path.parent)
         except BaseException:
             os.close(fd)
@@ -96,6 +99,6 @@ class Appender:
 
 
 def append_lines(path: Path, lines: Sequence[bytes]) -> None:
-    """Add the lines once; see `Appender.append`."""
+    """Take the lock, append the lines and release it; see `Appender.append`."""
     with Appender(path, timeout_s=LOCK_TIMEOUT_S) as appender:
         appender.append(lines)

@@ -1,9 +1,9 @@
-"""Branches, rewinds, subagents and forks: new lines of a conversation from what was said before.
+"""Make the lines of branches, rewinds, forks and resumed subagents.
 
-Nothing here changes a line that exists. A branch is a new session that begins with a copy of the
-live chain (not of dead branches, and of a compacted session not with what was compacted away); its
-messages keep their ids and times and say where they came from. A rewind is a line in the same file
-that says where the conversation goes on.
+Nothing here changes an existing line. A branch is a new session that starts with a copy of the live
+chain: dead branches and messages that were compacted away are not copied. The copied messages keep
+their ids and times and name their source. A rewind is a line in the same file that names the
+message after which the conversation goes on.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -28,9 +28,10 @@ def branched(
     replacements: Sequence[Record] = (),
     title: str | None = None,
 ) -> list[Record]:
-    """Return the lines of a new session that begins as the chain was.
+    """Return the lines of the session `target` that starts with a copy of `source`'s chain.
 
-    Raises UsageError when there is nothing to branch.
+    Each copied message names its source in `forkedFrom`. `replacements` (replaced tool results) and
+    `title` become entries of the new session. Raises UsageError when `chain` is empty.
     """
     if not chain:
         raise UsageError("No messages to branch", hint="say something first")
@@ -64,7 +65,10 @@ def branched(
 
 
 def branch_title(title: str | None, records: Iterable[Record], taken: Collection[str]) -> str:
-    """Return a title for a branch that no session has yet."""
+    """Return a title for a branch that is not in `taken`.
+
+    It is made of `title` or else of the first prompt in `records`.
+    """
     prompt = title or first_prompt(records)
     base = "Branched conversation" if prompt == NO_PROMPT else shortened(prompt, TITLE_LENGTH)
     number = 1
@@ -74,7 +78,7 @@ def branch_title(title: str | None, records: Iterable[Record], taken: Collection
 
 
 def rewind_line(target: str | None, *, uuid: str, now: str) -> Record:
-    """Return the line after which the conversation goes on behind `target` (None: at its start)."""
+    """Return the line that makes the conversation go on after `target` (None: from its start)."""
     return {
         "parentUuid": target,
         "isSidechain": False,
@@ -88,10 +92,11 @@ def rewind_line(target: str | None, *, uuid: str, now: str) -> Record:
 
 
 def forked(answer: Record, directive: str, *, new_id: Callable[[], str], now: str) -> list[Record]:
-    """Return what a fork of the conversation goes on with: the answer that asked for it, and one
-    user message that answers all its calls alike and says what this fork shall do.
+    """Return the first own lines of a fork: the answer that asked for it, and one user message.
 
-    All forks of one answer share everything but the directive, so a model's cache serves them all.
+    That message gives every tool call of the answer the same result and ends with `directive`, the
+    fork's own task. All forks of one answer differ only in the directive, so that a model's prompt
+    cache serves them all.
     """
     results: list[Record] = [
         {"type": "tool_result", "tool_use_id": call.get("id"), "content": FORK_STARTED}
@@ -108,7 +113,7 @@ def forked(answer: Record, directive: str, *, new_id: Callable[[], str], now: st
 
 
 def is_fork(records: Iterable[Record]) -> bool:
-    """Whether the conversation is a fork's own: such a one must not fork again."""
+    """Return whether the conversation belongs to a fork. A fork must not fork again."""
     return any(
         record.get("type") == USER and f"<{FORK_TAG}>" in text_of(record) for record in records
     )
@@ -119,8 +124,9 @@ def agent_resumed(
     own: Sequence[Record],
     parents: Sequence[Record],
 ) -> tuple[list[Record], list[Record]]:
-    """Return a subagent's messages fit to go on with, and its replaced tool results: its own, and
-    the parent's where it has none for that call.
+    """Return a subagent's messages as a model accepts them, and its replaced tool results.
+
+    A replacement in `own` wins over one in `parents` for the same tool call.
     """
     covered = {each.get("toolUseId") for each in own}
     inherited = [each for each in parents if each.get("toolUseId") not in covered]

@@ -1,14 +1,16 @@
-"""Keep a conversation together where a message is missing whose line is damaged, cut or gone.
+"""Keep a conversation together where the line of a message is damaged, cut or gone.
 
-A message names the one before it. When that one is not there, everything before it would be out of
-reach. So the message is hung on another one:
+Each message names its parent, the message before it. If the parent is missing, everything before it
+would be out of reach. So the message gets another parent, which is the first of these that exists:
 
-1. on the one before the missing message, if something still tells which that is: a line of an old
-   file that only stands for its parent, a message that was withdrawn, or the wreck of its line;
-2. else on the parent that the nearest damaged line between tells, if it does not tell its own id;
-3. else on the message before it in the file, on the same line of conversation.
+1. the missing message's own parent, if the file still tells it: in a `progress` line of an old
+   file, which only stands for its parent; in a message that was withdrawn; or in the wreck of the
+   missing message's line;
+2. the parent that the nearest damaged line before the message names, if that line has lost its own
+   id;
+3. the message before it in the file, on the same line of conversation.
 
-A message with nothing before it in the file stays as it is: in the file of a forked session the
+A message with nothing before it in the file is left alone: in the file of a forked session the
 first message may name a parent in another file.
 """
 
@@ -22,15 +24,15 @@ from siding.sessions.wrecks import Wreck
 
 
 class How(StrEnum):
-    """How the message that another is hung on was found."""
+    """How the new parent of a message was found."""
 
     KNOWN = "known"  # nothing is lost: the missing message was withdrawn, or only a stand-in
-    WRECK = "wreck"  # what is left of a damaged line tells it
-    ORDER = "order"  # it is the message before in the file
+    WRECK = "wreck"  # read from what is left of a damaged line
+    ORDER = "order"  # the message before it in the file
 
 
 class Bridge(NamedTuple):
-    """`message` names `missing` as its parent and hangs on `to` instead, None: on nothing."""
+    """`message` names `missing` as its parent; its parent is now `to`. None: it is a root now."""
 
     message: str
     missing: str
@@ -39,12 +41,12 @@ class Bridge(NamedTuple):
 
 
 class Remains(NamedTuple):
-    """What is known of messages that are not there.
+    """What is known of messages that are not in the tree.
 
-    `stand_ins` gives the message before each one that was withdrawn or never was a message.
-    `put_away` are those a compaction took out: they are not missing. `behind` says what follows a
-    message although it was written before it. `first_kept` gives, for the first message that a
-    compaction kept, what it came to hang on.
+    `stand_ins`: the parent of each withdrawn message and of each line that only stands for its
+    parent. `put_away`: messages a compaction took out; these do not count as missing. `behind`: for
+    the summary (or boundary) of a compaction, the last message it kept, which follows it although
+    it was written earlier. `first_kept`: the new parent of the first message that it kept.
     """
 
     stand_ins: Mapping[str, str | None]
@@ -55,7 +57,7 @@ class Remains(NamedTuple):
 
 
 def is_missing(head: Head, heads: Mapping[str, Head], remains: Remains) -> bool:
-    """Return whether the message names a parent that is not there and should be."""
+    """Return whether the message names a parent that should be in the tree and is not."""
     parent = head.parent
     return parent is not None and parent not in heads and parent not in remains.put_away
 
@@ -65,7 +67,7 @@ def bridges_over(
 ) -> dict[str, Bridge]:
     """Return a bridge for each message whose parent is missing, by the message's id.
 
-    With `only_certain` the third way is not taken.
+    With `only_certain` the order in the file (the third way above) is not used.
     """
     missing = [head for head in heads.values() if is_missing(head, heads, remains)]
     if not missing:
@@ -81,13 +83,19 @@ def bridges_over(
 
 
 def still_there(heads: Mapping[str, Head], remains: Remains, uuid: str) -> str | None:
-    """Return `uuid` if that message is there, else the one before it that is; None: not known."""
+    """Return `uuid` if that message is in the tree, else its nearest known ancestor that is.
+
+    Returns None when nothing tells which that is.
+    """
     found = _Finder(heads, remains).trace(uuid)
     return found.to
 
 
 def _before(heads: Mapping[str, Head], wanted: set[str]) -> dict[str, str | None]:
-    """Return the message before each wanted one, in file order on its line of conversation."""
+    """Return, for each wanted message, the one before it in the file on the same conversation line.
+
+    The value is None where there is none.
+    """
     last: dict[str, str] = {}
     found: dict[str, str | None] = {}
     for head in heads.values():
@@ -100,9 +108,9 @@ def _before(heads: Mapping[str, Head], wanted: set[str]) -> dict[str, str | None
 
 
 class _Trace(NamedTuple):
-    """Where the way back from a missing message leads. `is_known` is false where it is lost.
+    """The nearest ancestor of a missing message. `is_known` is false if nothing tells it.
 
-    `is_kept`: it leads past the first message that a compaction kept.
+    `is_kept`: the way to it passes the first message that a compaction kept.
     """
 
     to: str | None
@@ -119,7 +127,7 @@ class _Finder:
         self._offsets = [wreck.offset for wreck in remains.wrecks]
 
     def bridge(self, head: Head, before: str | None, *, only_certain: bool) -> Bridge | None:
-        """Return what a message hangs on whose parent is missing; None: on nothing that is there.
+        """Return the bridge for `head`, whose parent is missing; None if no parent is found.
 
         `before` is the message before it in the file.
         """
@@ -139,13 +147,13 @@ class _Finder:
         return Bridge(message=head.uuid, missing=head.parent, to=to, how=trace.how)
 
     def trace(self, uuid: str) -> _Trace:
-        """Go back from a message to one that is there, as far as something tells the way."""
+        """Follow parents from a message to the first one that is in the tree."""
         how = How.KNOWN
         is_kept = False
         passed: set[str] = set()
         current: str | None = uuid
         while current is not None and current not in self._heads:
-            if current in passed:
+            if current in passed:  # damaged lines can name each other in a circle
                 return _Trace(None, is_known=False, how=how)
             passed.add(current)
             if current in self._remains.first_kept:
@@ -162,7 +170,11 @@ class _Finder:
         return _Trace(current, is_known=True, how=how, is_kept=is_kept)
 
     def _by_wreck_between(self, head: Head, before: str | None) -> _Trace | None:
-        """Follow the nearest damaged line between the two that does not tell its own id."""
+        """Follow the parent of the nearest damaged line between `before` and `head`.
+
+        Only damaged lines on the same conversation line that have lost their own id count: `head`
+        may be their child. Returns None if there is none.
+        """
         start = -1 if before is None else self._heads[before].offset
         wrecks = self._remains.wrecks
         for at in range(bisect_left(self._offsets, head.offset) - 1, -1, -1):

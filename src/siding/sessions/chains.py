@@ -1,9 +1,10 @@
-"""Which message a conversation ends with, and the line of messages that leads to it.
+"""Find the message a conversation ends with, and the chain of messages that leads to it.
 
-The learned program had a rule for each of its readers; they are all here, named by what they are
-for, with two improvements: of several messages of the same millisecond, one that is the parent of
-another is not the end (there, the last message was lost), and neither is the summary of a
-compaction that kept messages behind it (there, they were lost until something more was said).
+Claude Code chooses the end differently for each of its readers. All its rules are in `EndRule`,
+named by their use, with two differences. Of several messages of one millisecond, a parent of
+another one is not the end; otherwise the last message would be lost. The summary of a compaction
+that kept messages is not the end either: the kept messages follow it, and would be lost until the
+next message.
 """
 
 from collections.abc import Iterable
@@ -14,8 +15,8 @@ from siding.sessions.kinds import ASSISTANT
 from siding.sessions.tree import Tree
 
 
-class Rule(StrEnum):
-    """How the end is chosen among the messages."""
+class EndRule(StrEnum):
+    """How to choose the message that a conversation ends with."""
 
     SESSION = "session"  # resume: newest message of the main line, of any type
     LISTED = "listed"  # from a list: newest end that was spoken, side lines too
@@ -23,26 +24,26 @@ class Rule(StrEnum):
     PATH = "path"  # a path given by hand: newest end of the main line
 
 
-def choose_end(tree: Tree, rule: Rule = Rule.SESSION) -> Head | None:
+def choose_end(tree: Tree, rule: EndRule = EndRule.SESSION) -> Head | None:
     """Return the message the conversation ends with, None when there is none to choose from."""
-    if rule is Rule.SESSION:
+    if rule is EndRule.SESSION:
         end = newest(tree, (head for head in tree.heads.values() if not head.is_side))
-        # Right after a compaction its summary is the newest; what was kept comes behind it.
+        # Right after a compaction its summary is the newest; the kept messages follow it.
         return tree.heads.get(tree.behind.get(end.uuid, end.uuid), end) if end else None
     ends = leaves(tree)
-    if rule is Rule.LISTED:
+    if rule is EndRule.LISTED:
         return newest(tree, (head for head in ends if head.is_spoken))
-    if rule is Rule.PATH:
+    if rule is EndRule.PATH:
         return newest(tree, (head for head in ends if not head.is_side))
     return newest(tree, ends)
 
 
 def newest(tree: Tree, heads: Iterable[Head]) -> Head | None:
-    """Return the newest of the heads; of equally new ones the first in the file that has no child
-    among them.
+    """Return the newest of the heads, None if there are none.
 
-    A message without a time is as old as the newest one before it in the file, and newer than that
-    one: of several such messages the last one in the file that has no child among them is meant.
+    Of equally new ones, the first in the file that is not the parent of another one. A message
+    without a time has the time of the newest message before it in the file and counts as newer than
+    that one; of several such messages the last in the file that is no parent counts.
     """
     latest: int | None = None
     found: list[Head] = []
@@ -63,9 +64,9 @@ def newest(tree: Tree, heads: Iterable[Head]) -> Head | None:
 
 
 def leaves(tree: Tree) -> list[Head]:
-    """Return the ends of all branches, in file order: spoken messages after which nothing is said.
+    """Return the ends of all branches, in file order: spoken messages without a spoken child.
 
-    What hangs behind them (system lines, attachments) does not make another end.
+    System lines and attachments that follow an end do not make another end.
     """
     parents: set[str | None] = set()
     answered: set[str | None] = set()
@@ -85,6 +86,7 @@ def leaves(tree: Tree) -> list[Head]:
 
 
 def _nearest_spoken(tree: Tree, head: Head) -> Head | None:
+    """Return `head` or its nearest ancestor that is spoken; None if there is none."""
     passed: set[str] = set()
     current: Head | None = head
     while current is not None and current.uuid not in passed:
@@ -98,9 +100,9 @@ def _nearest_spoken(tree: Tree, head: Head) -> Head | None:
 def chain_to(tree: Tree, end: Head) -> list[Head]:
     """Return the messages from the root (or the first one whose parent is missing) to `end`.
 
-    A circle is cut where it closes. Then the other lines of the answers on the chain are put back:
-    a model that calls several tools at once writes one line a call, and each result hangs on its
-    own call, so that the parents alone lead past some of them.
+    If the parents form a circle, the chain stops where it closes. A model that calls several tools
+    at once has one line for each call, and each result names its own call as parent, so following
+    parents misses some of these lines; they are added behind the line of their answer.
     """
     chain: list[Head] = []
     seen: set[str] = set()
@@ -114,10 +116,10 @@ def chain_to(tree: Tree, end: Head) -> list[Head]:
 
 
 def history(tree: Tree, end: Head) -> list[Head]:
-    """Return everything that was said on the way to `end`, compacted parts included.
+    """Return everything that was said up to `end`, in order, including compacted parts.
 
-    `tree` must not be settled: what a compaction took out of the chain is in it, and what was kept
-    stands where it was said.
+    `tree` must not be settled: it must still hold the messages that compactions took out, with the
+    kept ones in their old places.
     """
     found: list[Head] = []
     seen: set[str] = set()
@@ -130,14 +132,14 @@ def history(tree: Tree, end: Head) -> list[Head]:
     return found
 
 
-def chain(tree: Tree, rule: Rule = Rule.SESSION) -> list[Head]:
-    """Return the chain to the end the rule chooses, [] when there is none."""
+def chain(tree: Tree, rule: EndRule = EndRule.SESSION) -> list[Head]:
+    """Return the chain to the end that the rule chooses, [] when there is no end."""
     end = choose_end(tree, rule)
     return [] if end is None else chain_to(tree, end)
 
 
 def has_circle(tree: Tree, end: Head) -> bool:
-    """Whether the parents of `end` lead back to themselves."""
+    """Return whether the ancestors of `end` form a circle."""
     seen: set[str] = set()
     current: Head | None = end
     while current is not None:
@@ -149,9 +151,9 @@ def has_circle(tree: Tree, end: Head) -> bool:
 
 
 def agent_chain(tree: Tree, agent: str) -> list[Head] | None:
-    """Return a subagent's own messages, None when the file has no end of that agent.
+    """Return a subagent's own messages, None when the file has none that ends a branch.
 
-    The chain may pass through inherited messages of the parent; they are left out.
+    Messages that the subagent inherited from its parent are left out.
     """
     parents = {tree.parent_id(head) for head in tree.heads.values()}
     ends = (
@@ -166,8 +168,9 @@ def agent_chain(tree: Tree, agent: str) -> list[Head] | None:
 
 
 def branches(tree: Tree) -> list[list[Head]]:
-    """Return the chain of every branch, oldest end first, with the messages that directly follow
-    its end (system lines, attachments) sorted by time.
+    """Return the chain of every branch, in the order of their ends in the file.
+
+    System lines and attachments that directly follow an end are added behind it, sorted by time.
     """
     ends = leaves(tree)
     is_end = {head.uuid for head in ends}
@@ -180,6 +183,10 @@ def branches(tree: Tree) -> list[list[Head]]:
 
 
 def _with_parallel_calls(tree: Tree, chain: list[Head], seen: set[str]) -> list[Head]:
+    """Add the other lines of each answer on the chain, and the results of its calls.
+
+    They come right behind the answer's last line on the chain. `seen`: the ids on the chain.
+    """
     anchors = {
         head.message_id: head for head in chain if head.kind == ASSISTANT and head.message_id
     }

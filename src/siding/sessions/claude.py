@@ -1,9 +1,9 @@
-"""Transcripts of Claude Code, whose format ours is: copied line by line, subagents included.
+"""Export transcripts for Claude Code, whose format is ours: line by line, subagents included.
 
-On the way out, lines only we understand are left out: withdrawn messages with their tombstones, and
-what other programs' transcripts were carried in. So are notes of where Claude Code goes on that
-what was done here (a rewind, a compaction, a message) has overtaken. Of a session nothing was done
-to, every byte goes out.
+An export leaves out the lines that only Siding understands: withdrawn messages, their tombstones,
+and the lines that carry another program's transcript. It also leaves out `last-prompt` notes that
+are out of date, because Claude Code would go on from a message before the last one written here
+(seen in Claude Code 2.1.197). A session that was only imported is exported byte for byte.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,8 +29,10 @@ class Files(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What was done to a transcript here: the messages that were withdrawn, and the messages that
-    were written after the last one of ours. `since` is None when none of ours is in it.
+    """What Siding did to a transcript.
+
+    `withdrawn`: the ids of withdrawn messages. `since`: the ids of the last message that Siding
+    wrote and of everything after it; None when Siding wrote no message.
     """
 
     withdrawn: frozenset[str]
@@ -43,11 +45,11 @@ def files_at(path: Path) -> Files:
 
 
 def changes_in(lines: Iterable[bytes]) -> Changes:
-    """Return what was done to a transcript here."""
+    """Return what Siding did to the transcript with these lines."""
     withdrawn = set()
     since: set[str] | None = None
     for line in lines:
-        if _TOMBSTONE in line:
+        if _TOMBSTONE in line:  # most lines are not parsed: they cannot hold what is looked for
             record = _parsed(line)
             if _is_our_line(record) and record.get("type") == "tombstone":
                 withdrawn.add(str(record.get("uuid")))
@@ -61,8 +63,9 @@ def changes_in(lines: Iterable[bytes]) -> Changes:
 
 
 def exported(lines: Iterable[bytes], changes: Changes) -> Iterator[bytes]:
-    """Yield the lines that other tools shall see; every one of them is as it was in the file,
-    unless it was made of another program's line.
+    """Yield the lines for other tools, byte for byte as they are in the file.
+
+    Only messages that were made from another program's line are written anew, without that line.
     """
     for line in lines:
         if changes.since is not None and _LAST_PROMPT in line and _is_overtaken(line, changes):
@@ -77,9 +80,10 @@ def exported(lines: Iterable[bytes], changes: Changes) -> Iterator[bytes]:
 
 
 def _is_overtaken(line: bytes, changes: Changes) -> bool:
-    """Whether the line tells Claude Code to go on from a message before our last one.
+    """Return whether the line tells Claude Code to go on from a message before our last one.
 
-    It begins at the `leafUuid` of the last such line, whatever was written since.
+    Claude Code resumes at the `leafUuid` of the last `last-prompt` line, even if newer messages
+    follow it.
     """
     record = _parsed(line)
     leaf = record.get("leafUuid")
@@ -92,7 +96,10 @@ def _is_overtaken(line: bytes, changes: Changes) -> bool:
 
 
 def _is_our_line(record: Record) -> bool:
-    """Whether the line is of a type of ours; another program may have one of the same name."""
+    """Return whether the line has a type that only Siding writes.
+
+    Another program may use the same name for a type of its own; its lines have no `v`.
+    """
     return record.get("type") in ("tombstone", "foreign-line") and "v" in record
 
 

@@ -1,9 +1,9 @@
-"""Rollout files of the Codex CLI: ``{"timestamp", "type", "payload"}`` a line.
+"""Import and export rollout files of the Codex CLI (seen in 0.169.0).
 
-`response_item` payloads are the messages, calls and results of the model's API; `event_msg`
-`token_count` carries a running total of the whole thread, of which each step's share is put on the
-answer it belongs to. A fork's total begins with its parent's: the first step is taken from
-`last_token_usage` instead.
+A line is ``{"timestamp", "type", "payload"}``. `response_item` payloads are the messages, calls and
+results of the model's API. An `event_msg` of type `token_count` carries the running total of the
+whole thread; the difference to the total before it becomes the usage of the last answer. A fork's
+total starts with its parent's, so its first answer takes `last_token_usage` instead.
 """
 
 import json
@@ -27,7 +27,7 @@ _TOKENS = ("input_tokens", "cached_input_tokens", "output_tokens")
 
 
 def imported(data: bytes, *, session_id: str) -> Imported:
-    """Return the conversation in a rollout file. `session_id` counts when the file names none."""
+    """Return the conversation in a rollout file. `session_id` is used if the file names none."""
     lines = lines_of(data)
     parsed = [_parsed(line) for line in lines]
     metas = (each["payload"] for each in parsed if each.get("type") == "session_meta")
@@ -40,8 +40,9 @@ def imported(data: bytes, *, session_id: str) -> Imported:
 
 
 def exported(records: list[Record]) -> list[str]:
-    """Return the lines of a rollout file."""
-    lines = given_back(records, FORM, _written)
+    """Return the lines of a rollout file that says what the records say."""
+    lines = given_back(records, FORM, _response_items)
+    # Codex reads the session's id and directory from `session_meta`: a file needs one.
     if not any('"session_meta"' in line for line in lines[:5]):
         first = next((each for each in records if each.get("uuid")), {})
         payload = {
@@ -59,7 +60,7 @@ class _Reader:
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering
         self.model: str | None = None
-        self._answer: Record | None = None  # the last answer, whose tokens come behind it
+        self._answer: Record | None = None  # the last answer; its `token_count` comes after it
         self._total: dict[str, int] | None = None
 
     def take_meta(self, meta: Record) -> None:
@@ -73,7 +74,7 @@ class _Reader:
         }
 
     def take(self, number: int, line: str, record: Record) -> None:
-        """Take one line of the rollout."""
+        """Add one line of the rollout to the gathering."""
         payload = record.get("payload", {})
         kind = record.get("type")
         if kind == "response_item" and self._item(number, line, record, payload):
@@ -85,10 +86,10 @@ class _Reader:
             self.model = payload["model"]
         if kind == "event_msg" and payload.get("type") == "token_count":
             self._count(payload.get("info"))
-        self.gathering.keep(line)
+        self.gathering.add_foreign_line(line)
 
     def _item(self, number: int, line: str, record: Record, payload: Record) -> bool:
-        """Take a response item; False when it is no message of the conversation."""
+        """Add a response item; return False when it is not a message of the conversation."""
         kind = payload.get("type")
         if kind == "message" and payload.get("role") in (USER, ASSISTANT):
             blocks = _blocks(payload.get("content"))
@@ -230,13 +231,14 @@ def _result(payload: Record) -> Record:
 
 
 def _tokens(usage: object) -> dict[str, int] | None:
+    """Return the counts in a usage object, 0 for each that is missing; None if it is no object."""
     if not isinstance(usage, dict):
         return None
     return {key: usage[key] if isinstance(usage.get(key), int) else 0 for key in _TOKENS}
 
 
-def _written(record: Record) -> list[str]:
-    """Return the response items that say what a message of ours says."""
+def _response_items(record: Record) -> list[str]:
+    """Return the rollout lines that say what a message written here says, one for each block."""
     role = str(record["type"])
     content = content_of(record)
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else blocks_of(record)

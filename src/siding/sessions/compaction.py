@@ -1,10 +1,10 @@
-"""Make a conversation shorter for the model, without taking a line out of the file.
+"""Make a conversation shorter for the model, without removing a line from the file.
 
-Full: everything is summarised. Partial: a tail (or a head) of messages stays, named by the
-boundary. Memory based: the summary is one that was kept up to date all along. Micro: old tool
-results are replaced by a short text. Snip: messages are left out of the middle.
+Full: everything is summarised. Partial: the last (or the first) messages are kept, named by the
+boundary. By memory: the summary is a text that was kept up to date during the session. Micro: old
+tool results are replaced by a short text. Snip: messages in the middle are left out.
 
-Every function returns the lines to append; whoever appends them has compacted.
+Each function returns lines. The compaction takes effect when the caller appends them.
 """
 
 import re
@@ -26,8 +26,8 @@ from siding.sessions.recovery import mended
 from siding.sessions.views import active, wire
 
 CHARACTERS_PER_TOKEN = 4
-NUDGE_FROM = 30  # messages; from here on it is worth saying that some can be snipped
-MOST_FAILURES = 3  # in a row, after which nothing is compacted by itself any more
+NUDGE_FROM = 30  # messages; a conversation this long gets a note that some can be snipped
+MOST_FAILURES = 3  # failures in a row, after which automatic compaction stops
 CLEARED = "[Old tool result content cleared]"
 INTRODUCTION = (
     "This conversation goes on from an earlier one that became too long. What was said before:\n\n"
@@ -56,7 +56,11 @@ class Keep(StrEnum):
 
 
 class Making(NamedTuple):
-    """What every compaction needs to make lines: ids, the time, who asked, and the size before."""
+    """Arguments that every compaction needs for its lines.
+
+    `pre_tokens`: the size of the context before it. `user_context`: what the person added to the
+    instructions. `discovered_tools`: names of tools that the session has loaded.
+    """
 
     new_id: Callable[[], str]
     now: str
@@ -67,7 +71,7 @@ class Making(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Where a chain is divided: what is summarised and what is kept."""
+    """A chain divided into the messages to summarise and the messages to keep."""
 
     summarised: list[Record]
     kept: list[Record]
@@ -84,8 +88,8 @@ def partial(
 ) -> list[Record]:
     """Return the lines of a compaction that keeps the messages from `at` on, or those before it.
 
-    The cut is moved so that no call is parted from its result, nor an answer from its other lines.
-    Raises UsageError when `at` is not in the active view or nothing is left to summarise.
+    The cut is moved back until a call and its result, and the lines of one answer, are on the same
+    side. Raises UsageError when `at` is not in the active view or nothing is left to summarise.
     """
     return _lines(cut(chain, at, keep), chain, summary, making)
 
@@ -93,9 +97,10 @@ def partial(
 def by_memory(
     chain: Sequence[Record], memory: str, last_summarised: str | None, making: Making
 ) -> list[Record]:
-    """Return the lines of a compaction whose summary is the session's memory.
+    """Return the lines of a compaction whose summary is `memory`, the session's running summary.
 
-    What came after the last message the memory knows is kept; without one, nothing is.
+    The messages after `last_summarised`, the last one that the memory covers, are kept. If that
+    message is unknown or the newest, nothing is kept.
     """
     view = active(chain)
     at = next((n for n, each in enumerate(view) if each.get("uuid") == last_summarised), None)
@@ -115,7 +120,7 @@ def summarised(
     at: str | None = None,
     keep: Keep = Keep.NOTHING,
 ) -> list[Record]:
-    """Return the lines of a compaction whose summary a summariser writes."""
+    """Return the lines of a compaction whose summary `summariser` writes. Raises what it raises."""
     if keep is Keep.NOTHING or at is None:
         division = Cut(list(active(chain)), [], Keep.NOTHING)
     else:
@@ -128,7 +133,7 @@ def summarised(
 
 
 def cut(chain: Sequence[Record], at: str, keep: Keep) -> Cut:
-    """Divide the active view before the message `at`; see `partial`."""
+    """Divide the active view before the message `at`; see `partial` for the rules and errors."""
     view = [each for each in active(chain) if not is_boundary(each)]
     index = next((n for n, each in enumerate(view) if each.get("uuid") == at), None)
     if index is None:
@@ -145,7 +150,10 @@ def cut(chain: Sequence[Record], at: str, keep: Keep) -> Cut:
 
 
 def safe_cut(view: Sequence[Record], index: int) -> int:
-    """Return the last place at or before `index` where nothing that belongs together is parted."""
+    """Return the last index up to `index` that separates no call from its result.
+
+    Nor does it separate the lines of one answer. 0 when there is no such place.
+    """
     while index > 0:
         before, after = view[:index], view[index:]
         calls = {call.get("id") for each in before for call in tool_uses(each)}
@@ -162,9 +170,9 @@ def safe_cut(view: Sequence[Record], index: int) -> int:
 
 
 def rounds(messages: Sequence[Record]) -> list[list[Record]]:
-    """Return the messages in groups, a new one before each new answer of the model.
+    """Return the messages in groups; each answer of the model begins a new group.
 
-    The lines of one answer stay together, and what follows an answer belongs to it.
+    All lines of one answer, and everything up to the next answer, are in its group.
     """
     groups: list[list[Record]] = []
     current: str | None = None
@@ -183,9 +191,10 @@ def rounds(messages: Sequence[Record]) -> list[list[Record]]:
 def micro(
     view: Sequence[Record], *, keep_last: int, tools: frozenset[str] | None = None
 ) -> Record | None:
-    """Return the entry that replaces all but the newest tool results, None when there are no more.
+    """Return the entry that replaces all tool results but the newest `keep_last`.
 
-    `tools` limits it to results of those tools. What was replaced before is not replaced again.
+    None when there is nothing to replace. `tools` limits it to results of those tools. Results that
+    were replaced before are not replaced again.
     """
     names = {call.get("id"): call.get("name") for each in view for call in tool_uses(each)}
     results = [
@@ -208,7 +217,7 @@ def micro(
 
 
 def snip(removed: Sequence[str], making: Making) -> Record:
-    """Return the line that takes the messages out of the context."""
+    """Return the line that takes the messages with these ids out of the context."""
     return {
         "type": SYSTEM,
         "subtype": SNIP_BOUNDARY,
@@ -221,15 +230,15 @@ def snip(removed: Sequence[str], making: Making) -> Record:
 
 
 def snippable(view: Sequence[Record], first: str, last: str) -> list[str]:
-    """Return the messages from `first` to `last`, and the results of calls among them.
+    """Return the ids of the messages from `first` to `last`, with the results of their calls.
 
     Raises UsageError when the two are not in the view in that order.
     """
     ids = [str(each.get("uuid")) for each in view]
     if first not in ids or last not in ids or ids.index(first) > ids.index(last):
         raise UsageError(
-            f"{first!r} to {last!r} is no stretch of the active conversation",
-            hint="give the first and the last message to leave out",
+            f"{first!r} to {last!r} is not a range of the active conversation",
+            hint="give the first message to leave out, then the last one",
         )
     start, stop = ids.index(first), ids.index(last) + 1
     calls = {call.get("id") for each in view[start:stop] for call in tool_uses(each)}
@@ -241,19 +250,19 @@ def snippable(view: Sequence[Record], first: str, last: str) -> list[str]:
 
 
 def wants_snip(messages: Sequence[Record]) -> bool:
-    """Whether the conversation is so long that snipping is worth a word."""
+    """Return whether the conversation is long enough to suggest snipping."""
     return len(messages) >= NUDGE_FROM
 
 
 def estimated_tokens(records: Sequence[Record]) -> int:
-    """Return a rough number of tokens, at least 1."""
+    """Return an estimate of the number of tokens, at least 1: characters divided by four."""
     return max(
         1, sum(_characters(content_of(record)) for record in records) // CHARACTERS_PER_TOKEN
     )
 
 
 def clean_summary(text: str) -> str:
-    """Return a model's summary without its analysis and tags, blank lines at most one at a time."""
+    """Return a model's summary without its `<analysis>`, its tags and repeated blank lines."""
     text = re.sub(r"<analysis>.*?</analysis>", "", text, count=1, flags=re.DOTALL)
     found = re.search(r"<summary>(.*?)</summary>", text, flags=re.DOTALL)
     if found:
@@ -262,7 +271,7 @@ def clean_summary(text: str) -> str:
 
 
 class Breaker:
-    """Stops compactions nobody asked for after several failures in a row."""
+    """Stops automatic compactions after several failures in a row."""
 
     def __init__(self, most: int = MOST_FAILURES) -> None:
         self._most = most
@@ -270,7 +279,7 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing shall be compacted by itself any more."""
+        """Whether automatic compactions are stopped."""
         return self.failures >= self._most
 
     def succeeded(self) -> None:
@@ -281,6 +290,7 @@ class Breaker:
 
 
 def _lines(division: Cut, chain: Sequence[Record], summary: str, making: Making) -> list[Record]:
+    """Return the boundary and the summary, the two lines of a compaction."""
     if not division.summarised:
         raise UsageError("there is nothing to compact", hint="say something first")
     boundary_id, summary_id = making.new_id(), making.new_id()
@@ -310,7 +320,7 @@ def _lines(division: Cut, chain: Sequence[Record], summary: str, making: Making)
         "uuid": boundary_id,
         "timestamp": making.now,
     }
-    told: Record = {
+    summary_message: Record = {
         "parentUuid": boundary_id,
         "isSidechain": False,
         "type": USER,
@@ -320,7 +330,7 @@ def _lines(division: Cut, chain: Sequence[Record], summary: str, making: Making)
         "uuid": summary_id,
         "timestamp": making.now,
     }
-    return [boundary, told]
+    return [boundary, summary_message]
 
 
 def _characters(content: object) -> int:

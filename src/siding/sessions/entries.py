@@ -1,8 +1,8 @@
-"""What one line of a transcript can be.
+"""The types of lines in a transcript.
 
-Field names on disk are those of the learned format (camelCase); here they are snake_case. The typed
-entries are for making and understanding lines. What is copied (branch, import, export) is always
-the line itself, so fields and types nobody here knows pass through untouched.
+Field names on disk are Claude Code's (camelCase); here they are snake_case. These types are for
+making and reading single lines. Branch, import and export copy the lines themselves, so unknown
+fields and types pass through untouched.
 """
 
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ from siding.sessions.kinds import (
 )
 
 
-class Entry(Struct, rename="camel", tag_field="type", frozen=True, kw_only=True):
-    """What every typed entry has in common. `v` is missing on lines of other programs (1)."""
+class TranscriptEntry(Struct, rename="camel", tag_field="type", frozen=True, kw_only=True):
+    """The base of all types. `v` is the format version; lines of other programs have none."""
 
     v: int | UnsetType = UNSET
 
 
-class MessageEntry(Entry, frozen=True, kw_only=True):
-    """An entry of the tree. `parent_uuid` None: a root. Times are ISO 8601."""
+class MessageEntry(TranscriptEntry, frozen=True, kw_only=True):
+    """An entry that is a message of the tree. `parent_uuid` is None for a root. ISO 8601 times."""
 
     uuid: str
     parent_uuid: str | None = None
@@ -61,7 +61,7 @@ class Attachment(MessageEntry, tag=ATTACHMENT, frozen=True, kw_only=True):
 
 
 class CompactMetadata(Struct, rename="camel", frozen=True, kw_only=True, omit_defaults=True):
-    """What a boundary knows of its compaction. `pre_tokens`: the context's size before it."""
+    """The compaction that a boundary marks. `pre_tokens` is the context's size before it."""
 
     trigger: str = "auto"
     pre_tokens: int = 0
@@ -82,65 +82,65 @@ class System(MessageEntry, tag=SYSTEM, frozen=True, kw_only=True):
     snip_metadata: SnipMetadata | UnsetType = UNSET
 
 
-class Progress(Entry, tag=PROGRESS, frozen=True, kw_only=True):
-    """Only in old files, where it could stand between a message and its parent."""
+class Progress(TranscriptEntry, tag=PROGRESS, frozen=True, kw_only=True):
+    """A progress line of an old file. It can be named as the parent of a message."""
 
     uuid: str
     parent_uuid: str | None = None
 
 
-class Summary(Entry, tag="summary", frozen=True, kw_only=True):
+class Summary(TranscriptEntry, tag="summary", frozen=True, kw_only=True):
     leaf_uuid: str
     summary: str
 
 
-class CustomTitle(Entry, tag="custom-title", frozen=True, kw_only=True):
+class CustomTitle(TranscriptEntry, tag="custom-title", frozen=True, kw_only=True):
     custom_title: str
     session_id: str = ""
 
 
-class AiTitle(Entry, tag="ai-title", frozen=True, kw_only=True):
+class AiTitle(TranscriptEntry, tag="ai-title", frozen=True, kw_only=True):
     ai_title: str
     session_id: str = ""
 
 
-class Tag(Entry, tag="tag", frozen=True, kw_only=True):
+class Tag(TranscriptEntry, tag="tag", frozen=True, kw_only=True):
     tag: str
     session_id: str = ""
 
 
-class AgentName(Entry, tag="agent-name", frozen=True, kw_only=True):
+class AgentName(TranscriptEntry, tag="agent-name", frozen=True, kw_only=True):
     agent_name: str
     session_id: str = ""
 
 
-class AgentColor(Entry, tag="agent-color", frozen=True, kw_only=True):
+class AgentColor(TranscriptEntry, tag="agent-color", frozen=True, kw_only=True):
     agent_color: str
     session_id: str = ""
 
 
-class AgentSetting(Entry, tag="agent-setting", frozen=True, kw_only=True):
+class AgentSetting(TranscriptEntry, tag="agent-setting", frozen=True, kw_only=True):
     agent_setting: str
     session_id: str = ""
 
 
-class Mode(Entry, tag="mode", frozen=True, kw_only=True):
+class ModeEntry(TranscriptEntry, tag="mode", frozen=True, kw_only=True):
     mode: str
     session_id: str = ""
 
 
-class LastPrompt(Entry, tag="last-prompt", frozen=True, kw_only=True):
+class LastPrompt(TranscriptEntry, tag="last-prompt", frozen=True, kw_only=True):
     last_prompt: str
     session_id: str = ""
 
 
-class TaskSummary(Entry, tag="task-summary", frozen=True, kw_only=True):
+class TaskSummary(TranscriptEntry, tag="task-summary", frozen=True, kw_only=True):
     summary: str
     timestamp: str = ""
     session_id: str = ""
 
 
-class PrLink(Entry, tag="pr-link", frozen=True, kw_only=True):
+class PrLink(TranscriptEntry, tag="pr-link", frozen=True, kw_only=True):
     pr_number: int
     pr_url: str = ""
     pr_repository: str = ""
@@ -148,69 +148,75 @@ class PrLink(Entry, tag="pr-link", frozen=True, kw_only=True):
     session_id: str = ""
 
 
-class WorktreeState(Entry, tag="worktree-state", frozen=True, kw_only=True):
-    """`worktree_session` None: the worktree was left. No such entry: none was ever entered."""
+class WorktreeState(TranscriptEntry, tag="worktree-state", frozen=True, kw_only=True):
+    """The worktree that the session works in. `worktree_session` is None after it left it.
+
+    A session that never entered a worktree has no such entry.
+    """
 
     worktree_session: Record | None
     session_id: str = ""
 
 
-class Goal(Entry, tag="goal", frozen=True, kw_only=True):
+class Goal(TranscriptEntry, tag="goal", frozen=True, kw_only=True):
     state: Record
     session_id: str = ""
     timestamp: str = ""
 
 
-class GoalCleared(Entry, tag="goal-cleared", frozen=True, kw_only=True):
+class GoalCleared(TranscriptEntry, tag="goal-cleared", frozen=True, kw_only=True):
     session_id: str = ""
     timestamp: str = ""
 
 
-class FileHistorySnapshot(Entry, tag="file-history-snapshot", frozen=True, kw_only=True):
+class FileHistorySnapshot(TranscriptEntry, tag="file-history-snapshot", frozen=True, kw_only=True):
     message_id: str
     snapshot: Record
     is_snapshot_update: bool = False
 
 
-class AttributionSnapshot(Entry, tag="attribution-snapshot", frozen=True, kw_only=True):
+class AttributionSnapshot(TranscriptEntry, tag="attribution-snapshot", frozen=True, kw_only=True):
     message_id: str
     surface: Any = UNSET
     file_states: Record | UnsetType = UNSET
 
 
-class ContentReplacement(Entry, tag="content-replacement", frozen=True, kw_only=True):
-    """Tool results that were sent in another form: `replacements` name the call and the text."""
+class ContentReplacement(TranscriptEntry, tag="content-replacement", frozen=True, kw_only=True):
+    """Tool results that were sent in another form.
+
+    Each of `replacements` has the call's id (`toolUseId`) and the text (`replacement`).
+    """
 
     replacements: list[Record]
     session_id: str = ""
     agent_id: str | UnsetType = UNSET
 
 
-class QueueOperation(Entry, tag="queue-operation", frozen=True, kw_only=True):
+class QueueOperation(TranscriptEntry, tag="queue-operation", frozen=True, kw_only=True):
     operation: Any = UNSET
     session_id: str = ""
 
 
-class SpeculationAccept(Entry, tag="speculation-accept", frozen=True, kw_only=True):
+class SpeculationAccept(TranscriptEntry, tag="speculation-accept", frozen=True, kw_only=True):
     session_id: str = ""
 
 
-class CollapseCommit(Entry, tag="marble-origami-commit", frozen=True, kw_only=True):
-    """A collapsed stretch of context; the order of these entries matters."""
+class CollapseCommit(TranscriptEntry, tag="marble-origami-commit", frozen=True, kw_only=True):
+    """A part of the context that was collapsed; the order of these entries matters."""
 
     collapse_id: str
     session_id: str = ""
 
 
-class CollapseSnapshot(Entry, tag="marble-origami-snapshot", frozen=True, kw_only=True):
+class CollapseSnapshot(TranscriptEntry, tag="marble-origami-snapshot", frozen=True, kw_only=True):
     staged: list[Any] = []
     armed: bool = False
     last_spawn_tokens: float = 0
     session_id: str = ""
 
 
-class CostState(Entry, tag="cost-state", frozen=True, kw_only=True):
-    """A client's own running total: the only place where compaction calls are counted."""
+class CostState(TranscriptEntry, tag="cost-state", frozen=True, kw_only=True):
+    """A client's running total: the only entry that counts the calls made by compactions."""
 
     session_id: str = ""
     timestamp: str = ""
@@ -218,16 +224,16 @@ class CostState(Entry, tag="cost-state", frozen=True, kw_only=True):
     model_usage: dict[str, Record] | UnsetType = UNSET
 
 
-class Tombstone(Entry, tag="tombstone", frozen=True, kw_only=True):
-    """The message `uuid` was withdrawn. Ours: lines are never taken out of a file."""
+class Tombstone(TranscriptEntry, tag="tombstone", frozen=True, kw_only=True):
+    """Says that the message `uuid` was withdrawn. Only Siding writes it: no line is removed."""
 
     uuid: str
     session_id: str = ""
     timestamp: str = ""
 
 
-class ForeignLine(Entry, tag="foreign-line", frozen=True, kw_only=True):
-    """A line of another program's transcript that is no message of ours, kept for the way back."""
+class ForeignLine(TranscriptEntry, tag="foreign-line", frozen=True, kw_only=True):
+    """A line of another program's transcript that is not a message, kept for the export."""
 
     format: str
     line: str
@@ -235,7 +241,7 @@ class ForeignLine(Entry, tag="foreign-line", frozen=True, kw_only=True):
 
 
 class Unknown(Struct, frozen=True, kw_only=True):
-    """An entry of a type, or a shape, nobody here knows. It stays in the file as it is."""
+    """An entry with a type or fields that this release does not know; it is left as it is."""
 
     type: str
     record: Record
@@ -256,7 +262,7 @@ AnyEntry: TypeAlias = (
     | AgentName
     | AgentColor
     | AgentSetting
-    | Mode
+    | ModeEntry
     | LastPrompt
     | TaskSummary
     | PrLink
@@ -277,7 +283,7 @@ AnyEntry: TypeAlias = (
 
 
 def typed(record: Mapping[str, Any]) -> AnyEntry | Unknown:
-    """Return the entry a record is, `Unknown` for every type or shape not in the table."""
+    """Return the record as its entry type, or as `Unknown` when no type above fits it."""
     try:
         entry: AnyEntry = msgspec.convert(record, AnyEntry, strict=False)
     except msgspec.ValidationError as error:

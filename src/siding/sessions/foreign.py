@@ -1,9 +1,8 @@
-"""Carry another program's transcript in ours, and give it back as it was.
+"""Keep another program's transcript inside ours, so that it can be exported byte for byte.
 
-Each of its lines becomes one of ours: a message that carries the line it was made of in
-`sidingOrigin`, or, when it is no message, a `foreign-line`. Written back in file order they are the
-transcript that came in, byte for byte; what was said here since then is put behind them in the
-other's form.
+Each of its lines becomes one of ours: a message, which keeps the original line in `sidingOrigin`,
+or a `foreign-line` when it is not a message. An export writes the original lines in file order, and
+after them the messages written here, in the other program's format.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,7 +11,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from siding.sessions.kinds import FORMAT_VERSION, SPOKEN, Record
 
-# How Codex and the Gemini CLI begin what they tell the model about the place, in a person's name.
+# Codex (0.169.0) and the Gemini CLI (0.61.0) put what they tell the model about the directory into
+# a user message that begins like this.
 _CONTEXTS = (
     "<environment_context>",
     "<user_instructions>",
@@ -26,14 +26,17 @@ _OLD_KEYS = frozenset({"format", "line"})
 
 
 class Imported(NamedTuple):
-    """A conversation that came in: its id and the lines of our transcript."""
+    """An imported conversation: its session id and the records of our transcript."""
 
     session_id: str
     records: list[Record]
 
 
 class Gathering:
-    """The lines of one conversation while it is being read: each message behind the last one."""
+    """Collects the records of one conversation while it is read; each message follows the last.
+
+    `cursor` is the id of the last message. `stamps` are fields that every message gets.
+    """
 
     def __init__(self, form: str, session_id: str) -> None:
         self.form = form
@@ -45,13 +48,13 @@ class Gathering:
         self._places: dict[str, int] = {}
 
     def id_of(self, name: object) -> str:
-        """Return an id for a message that has none of our kind; the same name, the same id."""
+        """Return a uuid for a message that has none; the same `name` always gives the same one."""
         return str(uuid5(NAMESPACE_URL, f"{self.form}:{self.session_id}:{name}"))
 
     def add(
         self, kind: str, uuid: str, timestamp: object, line: str | None, **fields: object
     ) -> Record:
-        """Take a message. One that came before (an update) keeps its place and its parent."""
+        """Add a message. If `uuid` is known, it is an update and gets the parent of the first."""
         parent = self.cursor
         if uuid in self._places:
             parent = self.records[self._places[uuid]]["parentUuid"]
@@ -74,8 +77,8 @@ class Gathering:
         self.records.append(record)
         return record
 
-    def keep(self, line: str) -> None:
-        """Take a line that is no message."""
+    def add_foreign_line(self, line: str) -> None:
+        """Add a line that is not a message, as a `foreign-line`."""
         self.records.append(
             {
                 "type": "foreign-line",
@@ -87,21 +90,21 @@ class Gathering:
         )
 
     def knows(self, uuid: str) -> bool:
-        """Whether a message of that id was taken."""
+        """Return whether a message with that id was added."""
         return uuid in self._places
 
     def parent_of(self, uuid: str) -> str | None:
-        """Return the message before a known one."""
+        """Return the parent's id of a message that was added; None for a root."""
         parent: str | None = self.records[self._places[uuid]]["parentUuid"]
         return parent
 
     def done(self) -> Imported:
-        """Return what was gathered."""
+        """Return the conversation as collected so far."""
         return Imported(session_id=self.session_id, records=self.records)
 
 
 def origin_of(record: Record) -> Record | None:
-    """Return what a message was made of: its `format` and `line`. None: it came from nobody."""
+    """Return the `format` and `line` that a message was made from; None if it was written here."""
     found = record.get(ORIGIN)
     if isinstance(found, dict):
         return found
@@ -109,15 +112,15 @@ def origin_of(record: Record) -> Record | None:
 
 
 def without_origin(record: Record) -> Record:
-    """Return the message without the line it was made of; fields of other programs stay."""
+    """Return the message without the original line; fields of other programs are kept."""
     left_out = {ORIGIN, _OLD_ORIGIN} if _has_old_origin(record) else {ORIGIN}
     return {key: value for key, value in record.items() if key not in left_out}
 
 
 def in_todays_form(record: Record) -> Record:
-    """Return what this release would have made of the same line of another program.
+    """Return the record that this release would make from the same line of another program.
 
-    The directory is left out: it is not in the line, but told by where the line's file is found.
+    The directory and branch are left out: they come from the place of the file, not from the line.
     """
     origin = origin_of(record)
     if origin is None:
@@ -134,8 +137,9 @@ def _has_old_origin(record: Record) -> bool:
 def given_back(
     records: Iterable[Record], form: str, write: Callable[[Record], Iterable[str]]
 ) -> list[str]:
-    """Return the lines in the other program's form: those that came from it as they were, and
-    `write` of every other spoken message.
+    """Return the lines of an export: the original lines, and `write(record)` for each new message.
+
+    New messages are those of the person and the model that were not imported from `form`.
     """
     lines: list[str] = []
     for record in records:
@@ -152,15 +156,15 @@ def given_back(
 
 
 def is_context(text: str) -> bool:
-    """Whether a client said it and no person, whichever client's transcript it came through."""
+    """Return whether a user message's text was written by a client, not by a person."""
     return text.lstrip().startswith(_CONTEXTS)
 
 
 def lines_of(data: bytes) -> list[str]:
-    """Return the lines of a file; bytes that are no text stay what they were on the way back."""
+    """Return the lines of a file. `bytes_of` restores bytes that are not UTF-8."""
     return data.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n") if data else []
 
 
 def bytes_of(lines: Iterable[str]) -> bytes:
-    """Return a file of the lines."""
+    """Return the file that consists of the lines."""
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")

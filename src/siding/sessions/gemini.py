@@ -1,10 +1,10 @@
-"""Chat files of the Gemini CLI.
+"""Import and export chat files of the Gemini CLI (seen in 0.61.0).
 
-New files are JSON lines: a first line about the session, a line a message (again, whole, when it
-changes), ``{"$set": …}`` for changes of the session, the context it begins with among them,
-``{"$rewindTo": id}`` which takes that message and all after it back. A tool's result stands twice:
-with its call, and as a message of the user's. Old files are one JSON document with a list of
-messages.
+New files are JSON lines: first a line about the session, then one line for each message, which is
+written again, whole, when the message changes. ``{"$set": …}`` changes the session and can hold the
+messages it starts with. ``{"$rewindTo": id}`` withdraws that message and all after it. A tool's
+result is there twice: with its call, and as a user message. Old files are one JSON document with a
+list of messages.
 """
 
 import json
@@ -34,15 +34,15 @@ _NO_LINE: Final = {"format": FORM, "line": None}
 
 
 def imported(data: bytes, *, session_id: str, cwd: str = "") -> Imported:
-    """Return the conversation in a chat file. `session_id` counts when the file names none.
+    """Return the conversation in a chat file. `session_id` is used if the file names none.
 
-    The file does not say in which directory the program worked, so `cwd` does.
+    `cwd` is the directory the program worked in; the file does not say it.
     """
     document = _parsed(data)
     if isinstance(document.get("messages"), list):
         gathering = _gathering(document, session_id, cwd)
         gathering.form = DOCUMENT
-        gathering.keep(data.decode("utf-8", "surrogateescape"))
+        gathering.add_foreign_line(data.decode("utf-8", "surrogateescape"))
         gathering.form = FORM
         for message in _dicts(document["messages"]):
             _take_message(gathering, message, None)
@@ -59,13 +59,16 @@ def imported(data: bytes, *, session_id: str, cwd: str = "") -> Imported:
         elif isinstance(record.get("$rewindTo"), str):
             _take_rewind(gathering, record["$rewindTo"], number, line)
         else:
-            gathering.keep(line)
+            gathering.add_foreign_line(line)
             _take_set(gathering, record.get("$set"))
     return gathering.done()
 
 
 def exported(records: list[Record]) -> list[str]:
-    """Return the lines of a chat file; of an old file its one document, if nothing was added."""
+    """Return the lines of a chat file.
+
+    An imported old file to which nothing was added is its one document again.
+    """
     whole = next((each for each in records if each.get("format") == DOCUMENT), None)
     if whole is not None:
         added = [
@@ -82,7 +85,7 @@ def exported(records: list[Record]) -> list[str]:
     results = {
         str(each.get("tool_use_id")): each for record in records for each in tool_results(record)
     }
-    lines = given_back(records, FORM, partial(_written, results=results))
+    lines = given_back(records, FORM, partial(_message_lines, results=results))
     if not any('"sessionId"' in line for line in lines[:1]):
         first = next((each for each in records if each.get("uuid")), {})
         meta = {
@@ -90,7 +93,7 @@ def exported(records: list[Record]) -> list[str]:
             "projectHash": sha256_hex(str(first.get("cwd", "")).encode()),
             "startTime": first.get("timestamp"),
             "lastUpdated": records[-1].get("timestamp") or first.get("timestamp"),
-            "kind": "main",  # without it the program takes the file for damaged, and removes it
+            "kind": "main",  # Gemini CLI 0.61.0 takes a file without it for damaged and removes it
         }
         lines.insert(0, json.dumps(meta, ensure_ascii=False))
     return lines
@@ -114,14 +117,14 @@ def _take_message(gathering: Gathering, message: Record, line: str | None) -> No
         gathering.add(ASSISTANT, uuid, when, line, message=_answer(message, uuid))
         results = _results(message)
         if results:
-            told = gathering.add(
+            answers = gathering.add(
                 USER,
                 gathering.id_of(f"{message.get('id')}.results"),
                 when,
                 None,
                 message={"role": USER, "content": results},
             )
-            told[ORIGIN] = _NO_LINE  # its answer gives the line back
+            answers[ORIGIN] = _NO_LINE  # the record of the calls carries the original line
             gathering.answered |= {str(each["tool_use_id"]) for each in results}
     else:
         shown = _text(message.get("content"))
@@ -129,7 +132,7 @@ def _take_message(gathering: Gathering, message: Record, line: str | None) -> No
 
 
 def _take_prompt(gathering: Gathering, message: Record, uuid: str, line: str | None) -> None:
-    """Take what the person said, or the results of tools that no call has told yet."""
+    """Add a user message: a prompt, or the tool results that did not come with their calls."""
     content: str | list[Record] = _text(message.get("content"))
     more: Record = {"isMeta": True} if is_context(str(content)) else {}
     responses = _responses(message.get("content"))
@@ -141,14 +144,14 @@ def _take_prompt(gathering: Gathering, message: Record, uuid: str, line: str | N
         ]
         if not content:
             if line is not None:
-                gathering.keep(line)
+                gathering.add_foreign_line(line)
             return
     when = message.get("timestamp")
     gathering.add(USER, uuid, when, line, message={"role": USER, "content": content}, **more)
 
 
 def _take_set(gathering: Gathering, changed: object) -> None:
-    """Take the messages among the changes of a session, whose line was kept."""
+    """Add the messages in a ``$set`` line. The line itself is kept as a `foreign-line`."""
     count = len(gathering.records)
     for message in _dicts(changed.get("messages") if isinstance(changed, dict) else None):
         if not gathering.knows(gathering.id_of(message.get("id"))):
@@ -158,6 +161,7 @@ def _take_set(gathering: Gathering, changed: object) -> None:
 
 
 def _take_rewind(gathering: Gathering, message: str, number: int, line: str) -> None:
+    """Add a rewind to the parent of `message`. Such a line has no time: it gets the newest one."""
     uuid = gathering.id_of(message)
     target = gathering.parent_of(uuid) if gathering.knows(uuid) else None
     newest = max((str(each.get("timestamp", "")) for each in gathering.records), default="")
@@ -241,7 +245,7 @@ def _responses(parts: object) -> list[Record]:
 
 
 def _said(response: Record) -> str:
-    """Return what a tool answered, as the model was told it."""
+    """Return the text of a tool's answer, as the model got it."""
     body = response.get("response")
     for key in ("output", "error"):
         if isinstance(body, dict) and isinstance(body.get(key), str):
@@ -273,8 +277,11 @@ def _parsed(data: bytes) -> Record:
         return {}
 
 
-def _written(record: Record, results: Mapping[str, Record]) -> list[str]:
-    """Return the message record that says what a message of ours says, a call with its result."""
+def _message_lines(record: Record, results: Mapping[str, Record]) -> list[str]:
+    """Return the line that says what a message written here says, each call with its result.
+
+    [] when the message has neither text nor calls. `results`: the tool results by call id.
+    """
     calls = [_call(each, results.get(str(each.get("id")))) for each in tool_uses(record)]
     text = text_of(record)
     if not text and not calls:
@@ -291,14 +298,13 @@ def _written(record: Record, results: Mapping[str, Record]) -> list[str]:
 
 
 def _call(call: Record, result: Record | None) -> Record:
-    made: Record = {"id": call.get("id"), "name": call.get("name"), "args": call.get("input")}
+    written: Record = {"id": call.get("id"), "name": call.get("name"), "args": call.get("input")}
     if result is not None:
         said = result.get("content")
         text = said if isinstance(said, str) else _text(said)
         failed = result.get("is_error") is True
         response = {"error" if failed else "output": text}
-        made["result"] = [
-            {"functionResponse": {"id": made["id"], "name": made["name"], "response": response}}
-        ]
-        made["status"] = "error" if failed else "success"
-    return made
+        function = {"id": written["id"], "name": written["name"], "response": response}
+        written["result"] = [{"functionResponse": function}]
+        written["status"] = "error" if failed else "success"
+    return written

@@ -1,8 +1,9 @@
-"""The part of a message that its place in the tree needs, read without the rest of its line.
+"""Read the fields of a line that decide its place in the tree, without the rest of the line.
 
-A line is looked at once, by a decoder that knows these fields and skips the others, so the cost of
-a message nobody wants is the cost of skipping it. What the fast decoder does not take (another
-program's idea of a field) is read slowly and leniently; only what is no JSON object is damage.
+Each line is decoded once, by a decoder that knows only these fields and skips the others, so a
+message that nobody asks for costs little. A line with a field of another type than expected, as
+other programs write them, is parsed slowly and leniently. A line counts as damaged only when it is
+not a JSON object.
 """
 
 from sys import intern
@@ -32,10 +33,10 @@ _VERSION_WITHIN = 64  # bytes from the end of a line
 class Head(Struct, gc=False):
     """One message of a tree.
 
-    `moment` is its time in milliseconds. A message without a time has None, until a tree takes it
-    for as old as the newest message before it in the file; `is_dated` is then false. `message_id`
-    is shared by the lines of one answer of a model. `answers`: a user message with a tool result.
-    `offset` and `size` say where its line is, without the newline.
+    `moment` is its time in milliseconds since 1970, None if it has none; a tree then gives it the
+    newest time before it in the file and sets `is_dated` to false. `message_id` is the same for all
+    lines of one answer of a model. `answers`: it is a user message with a tool result. `offset` and
+    `size` are the bytes of its line in the file, without the newline.
     """
 
     uuid: str
@@ -52,24 +53,25 @@ class Head(Struct, gc=False):
 
     @property
     def line(self) -> str | None:
-        """The line of conversation it is on: "" for the main one, a subagent's id for its own.
+        """The conversation line it belongs to: "" for the main one, else the subagent's id.
 
-        None for a side message that does not say whose it is.
+        None for a side message that names no subagent.
         """
         return (self.agent or None) if self.is_side else ""
 
     @property
     def is_spoken(self) -> bool:
-        """Whether somebody says it: the person or the model."""
+        """Whether it is a message of the person or of the model."""
         return self.kind in (USER, ASSISTANT)
 
 
-class Seen(NamedTuple):
-    """What a line is: a message (`head`), a bridge of old files, or something else.
+class SeenLine(NamedTuple):
+    """A line that is more, or less, than an ordinary message.
 
-    `type` is "" when the record has none. `boundary`: it marks a compaction, with `segment` what it
-    keeps and `before` the message it comes after. `removed`: the messages it takes out.
-    `withdrawn`: the message a tombstone names.
+    `type` is "" when the record has none. `head` is set for a message. `bridge` is set for a
+    `progress` line of an old file: its id and its parent's. `boundary`: the line marks a
+    compaction, which keeps `segment` and was made after the message `before`. `removed`: ids of
+    messages that it takes out. `withdrawn`: the id that a tombstone names.
     """
 
     type: str
@@ -111,12 +113,12 @@ _DECODER = msgspec.json.Decoder(_Wire)
 _VERSIONED_OR_NOT = msgspec.json.Decoder(_VersionedOrNot)
 _VERSIONED = msgspec.json.Decoder(_Versioned)
 _ANY = msgspec.json.Decoder()
-# What a decoder may raise of bytes from anywhere.
+# What msgspec's decoders raise for bytes that are not what they expect.
 TOO_ODD = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 def parsed(raw: bytes) -> Record:
-    """Return the whole record of a line; raises `NotJson` with the reason when it is damaged."""
+    """Return the whole record of a line. Raises `NotJson` with the reason if it is damaged."""
     try:
         record = _ANY.decode(raw)
     except TOO_ODD:
@@ -126,8 +128,8 @@ def parsed(raw: bytes) -> Record:
     return record
 
 
-def look(raw: bytes, offset: int) -> Head | Seen:
-    """Return what the line is, of an ordinary message only its head.
+def look(raw: bytes, offset: int) -> Head | SeenLine:
+    """Return the line's `SeenLine`, or only its `Head` when it is an ordinary message.
 
     Raises `NotJson` with the reason when the line is damaged.
     """
@@ -147,7 +149,7 @@ def look(raw: bytes, offset: int) -> Head | Seen:
         and _has_tool_result(bytes(message.content))
     )
     parent = wire.parent_uuid
-    head = Head(  # by position: this is done for every line of a file
+    head = Head(  # positional arguments are faster, and every line of a file comes through here
         intern(uuid),
         intern(parent) if parent else None,
         intern(kind),
@@ -167,7 +169,7 @@ def look(raw: bytes, offset: int) -> Head | Seen:
 def version_of(raw: bytes) -> int:
     """Return the format version a line was written with: its field "v", 1 without it.
 
-    Writers put it last, so that looking for it costs nothing.
+    Only the end of the line is searched: our writer puts the field last.
     """
     if b'"v"' not in raw[-_VERSION_WITHIN:]:
         return 1
@@ -179,7 +181,7 @@ def version_of(raw: bytes) -> int:
 
 
 def is_ours(raw: bytes) -> bool:
-    """Whether a line was written here: only our writer gives lines a format version."""
+    """Return whether Siding wrote the line: no other program writes a field "v"."""
     if b'"v"' not in raw[-_VERSION_WITHIN:]:
         return False
     try:
@@ -188,17 +190,17 @@ def is_ours(raw: bytes) -> bool:
         return False
 
 
-def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | Seen:
-    """Return what a record already read is."""
+def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | SeenLine:
+    """Return the `Head` or `SeenLine` of a record that is parsed already."""
     kind = _text(record.get("type")) or ""
     uuid = _text(record.get("uuid"))
     parent = _text(record.get("parentUuid"))
     if kind == PROGRESS and uuid is not None:
-        return Seen(type=kind, bridge=(uuid, parent))
+        return SeenLine(type=kind, bridge=(uuid, parent))
     if kind == "tombstone" and uuid is not None:
-        return Seen(type=kind, withdrawn=uuid)
+        return SeenLine(type=kind, withdrawn=uuid)
     if kind not in CHAIN_TYPES or uuid is None:
-        return Seen(type=kind)
+        return SeenLine(type=kind)
     message = record.get("message")
     message = message if isinstance(message, dict) else {}
     content = message.get("content")
@@ -217,26 +219,26 @@ def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | Seen:
     return _marked(head, record)
 
 
-def _other(wire: _Wire) -> Seen:
+def _other(wire: _Wire) -> SeenLine:
     if wire.uuid and wire.type == PROGRESS:
-        return Seen(type=wire.type, bridge=(wire.uuid, wire.parent_uuid))
+        return SeenLine(type=wire.type, bridge=(wire.uuid, wire.parent_uuid))
     if wire.uuid and wire.type == "tombstone":
-        return Seen(type=wire.type, withdrawn=wire.uuid)
-    return Seen(type=wire.type)
+        return SeenLine(type=wire.type, withdrawn=wire.uuid)
+    return SeenLine(type=wire.type)
 
 
-def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Head | Seen:
+def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Head | SeenLine:
     if subtype != COMPACT_BOUNDARY and b'"snipMetadata"' not in raw:
         return head
     try:
         return _marked(head, parsed(raw))
-    except NotJson:  # what was skipped is damaged; the place in the tree is known all the same
-        return Seen(type=head.kind, head=head, boundary=subtype == COMPACT_BOUNDARY)
+    except NotJson:  # a part that the decoder skipped is damaged; its place in the tree is known
+        return SeenLine(type=head.kind, head=head, boundary=subtype == COMPACT_BOUNDARY)
 
 
-def _marked(head: Head, record: Record) -> Seen:
+def _marked(head: Head, record: Record) -> SeenLine:
     boundary = head.kind == SYSTEM and record.get("subtype") == COMPACT_BOUNDARY
-    return Seen(
+    return SeenLine(
         type=head.kind,
         head=head,
         boundary=boundary,

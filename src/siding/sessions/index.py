@@ -1,8 +1,8 @@
-"""The index of a transcript: what can be known of it without reading it again.
+"""The index of a transcript: where its metadata entries are, so that they need not be searched for.
 
-It holds where the metadata that counts is, which may stand anywhere in the file; never a message.
-It is a cache: made from the file, brought up to date by reading only what was added, and thrown
-away when it does not fit the file. Losing it loses time: two or three seconds for 4 GB.
+It holds places of metadata, which may be anywhere in the file, and no messages. It is a cache: it
+is extended by reading only what was added, and made again when it does not fit the file. Making it
+takes two to three seconds for 4 GB.
 """
 
 import os
@@ -23,13 +23,13 @@ from siding.storage.lines import lines_forwards
 VERSION = 2
 _MARK_BYTES = 64
 _MESSAGE = b'{"parentUuid":'  # how the lines of messages begin, ours and Claude Code's
-# Of these every entry counts; of those in REPEATED (and ai-title) only a session's last.
+# Every entry of these types counts; of the types in _LAST only the last entry of each session.
 _EVERY = ("summary", "content-replacement")
 _LAST = (*REPEATED, "ai-title", "task-summary", "cost-state", "goal-cleared")
 
 
-class Place(NamedTuple):
-    """Where a metadata entry is, and whose it is."""
+class MetadataPlace(NamedTuple):
+    """Where a metadata entry is (bytes, without the newline), its type and its session's id."""
 
     type: str
     session: str
@@ -38,15 +38,18 @@ class Place(NamedTuple):
 
 
 class Index(NamedTuple):
-    """What is known of the first `covered` bytes; `mark` is how they end."""
+    """The metadata in the first `covered` bytes; `mark` is the last 64 of them, in hex.
+
+    A file that does not have `mark` there is another file, or was rewritten.
+    """
 
     covered: int = 0
     mark: str = ""
-    metadata: tuple[Place, ...] = ()
+    metadata: tuple[MetadataPlace, ...] = ()
 
 
 def read_index(path: Path) -> Index:
-    """Return the stored index; an empty one when there is none that can be used."""
+    """Return the stored index, or an empty one when there is none or it cannot be read."""
     try:
         document = read_document_or_none(path, what="session index", version=VERSION)
         return Index() if document is None else _index_in(document)
@@ -55,7 +58,7 @@ def read_index(path: Path) -> Index:
 
 
 def write_index(path: Path, index: Index) -> None:
-    """Store the index. Raises OSError; whoever only reads goes on without it."""
+    """Store the index. Raises OSError, which readers should ignore: it is only a cache."""
     if not path.parent.is_dir():
         make_dirs(path.parent)
     write_document(path, {"version": VERSION, **index._asdict()})
@@ -104,7 +107,7 @@ def _extended(fd: int, size: int, index: Index) -> Index:
     covered = index.covered
     for offset, raw in _lines(fd, covered, size):
         covered = offset + len(raw) + 1
-        # Nine lines of ten are messages, and nothing of a message is wanted here.
+        # Nine lines of ten are messages. Comparing their first bytes is far cheaper than decoding.
         place = None if raw.startswith(_MESSAGE) else _place(raw, offset)
         if place is None:
             continue
@@ -120,7 +123,10 @@ def _extended(fd: int, size: int, index: Index) -> Index:
 
 
 def _lines(fd: int, start: int, size: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the closed lines that begin and end there; of one that is too long its place only."""
+    """Yield offset and bytes of each line that ends with a newline before `size`.
+
+    A line that is too long to be read is skipped.
+    """
     while start < size:
         for offset, lines in lines_from(fd, start, size):
             start = offset
@@ -133,8 +139,8 @@ def _lines(fd: int, start: int, size: int) -> Iterator[tuple[int, bytes]]:
         start = rest.end
 
 
-def _place(raw: bytes, offset: int) -> Place | None:
-    """Return where an entry is that counts; None for any other line, a damaged one too."""
+def _place(raw: bytes, offset: int) -> MetadataPlace | None:
+    """Return the place of a metadata entry; None for any other line and for a damaged one."""
     if not raw or raw.isspace():
         return None
     try:
@@ -144,7 +150,7 @@ def _place(raw: bytes, offset: int) -> Place | None:
     if isinstance(seen, Head) or (seen.type not in _EVERY and seen.type not in _LAST):
         return None
     session = str(parsed(raw).get("sessionId") or "")
-    return Place(type=seen.type, session=session, offset=offset, size=len(raw))
+    return MetadataPlace(type=seen.type, session=session, offset=offset, size=len(raw))
 
 
 def _index_in(document: dict[str, Any]) -> Index:
@@ -152,7 +158,7 @@ def _index_in(document: dict[str, Any]) -> Index:
         covered=int(document["covered"]),
         mark=str(document["mark"]),
         metadata=tuple(
-            Place(type=str(kind), session=str(session), offset=int(offset), size=int(size))
+            MetadataPlace(type=str(kind), session=str(session), offset=int(offset), size=int(size))
             for kind, session, offset, size in document["metadata"]
         ),
     )

@@ -1,7 +1,7 @@
-"""Bring conversations in from other programs, and give them out again.
+"""Import conversations from other programs, and export them for those programs.
 
-A transcript appears whole or not at all; the same import again brings in what the other program
-has added since.
+An imported transcript appears whole or not at all. Importing the same file again adds what the
+other program has added since.
 """
 
 import os
@@ -25,11 +25,11 @@ from siding.storage.codec import NotJson, encode_line
 from siding.storage.lines import lines_forwards
 
 _CHUNK_LINES = 2000
-_MOST_BYTES = 1024 * 1024 * 1024  # of a file that has to be read as a whole
+_MOST_BYTES = 1024 * 1024 * 1024  # of a file that must be in memory as a whole
 
 
 class Form(StrEnum):
-    """Whose transcripts can come in and go out."""
+    """The programs whose transcripts can be imported and exported."""
 
     CLAUDE = "claude"
     CODEX = "codex"
@@ -37,7 +37,11 @@ class Form(StrEnum):
 
 
 class Arrival(NamedTuple):
-    """What an import did: lines added to the transcript and to those of its subagents."""
+    """The result of an import.
+
+    `lines`: how many were added to the transcript. `agents`: to how many subagents' transcripts
+    lines were added.
+    """
 
     session_id: str
     form: Form
@@ -52,19 +56,19 @@ _WRITERS: dict[Form, Callable[[list[Record]], list[str]]] = {
 
 
 class Naming(NamedTuple):
-    """The session that lines belong to here: `now`, where they say one of `before`."""
+    """Renames the session in imported lines: each id in `before` becomes `now`."""
 
     before: frozenset[str]
     now: str
 
     def record(self, record: Record) -> Record:
-        """Return the record, as one of that session."""
+        """Return the record with its session renamed; the same record if nothing changes."""
         if record.get("sessionId") not in self.before or not self.before:
             return record
         return {**record, "sessionId": self.now}
 
     def line(self, raw: bytes) -> bytes:
-        """Return a line, as one of that session; of a damaged one every byte."""
+        """Return the line with its session renamed. A damaged line is returned as it is."""
         if not self.before:
             return raw
         try:
@@ -75,9 +79,9 @@ class Naming(NamedTuple):
         return raw if renamed is record else encode_line(renamed)
 
     def is_same(self, known: bytes, coming: bytes) -> bool:
-        """Return whether a line that is there came from the same line of the other program.
+        """Return whether `known`, a line of our file, was made from the same line as `coming`.
 
-        An earlier release may have made a line of it that looks different.
+        They can differ: an earlier release of Siding may have written `known` in another form.
         """
         try:
             one, two = parsed(known), parsed(coming)
@@ -87,7 +91,10 @@ class Naming(NamedTuple):
 
 
 def form_of(path: Path) -> Form:
-    """Return whose transcript the file is; raises UsageError when it is nobody's we know."""
+    """Return which program's transcript the file is, judged by its first 20 records.
+
+    Raises UsageError when it fits none of them.
+    """
     for record in islice(_records_at(path), 20):
         if isinstance(record.get("payload"), dict):
             return Form.CODEX
@@ -96,8 +103,8 @@ def form_of(path: Path) -> Form:
         if "uuid" in record or "sessionId" in record or "leafUuid" in record:
             return Form.CLAUDE
     raise UsageError(
-        f"{str(path)!r} is no transcript of Claude Code, Codex or Gemini CLI",
-        hint="say which one with --from if it is",
+        f"{str(path)!r} does not look like a transcript of Claude Code, Codex or Gemini CLI",
+        hint="name its format with --from if it is one",
     )
 
 
@@ -109,11 +116,11 @@ def bring_in(
     session_id: str | None = None,
     cwd: str = "",
 ) -> Arrival:
-    """Import a transcript; of one that is there already, what is new.
+    """Import a transcript. If its session exists already, add only the lines that are new.
 
-    With `session_id` it becomes a session of that name, and its lines say so. `cwd` is where the
-    program worked, for a transcript that does not tell. Raises UsageError when the session that is
-    there went on differently, and OSError.
+    With `session_id` the session gets that id, also in its lines. `cwd` is the directory the
+    program worked in; it is used when the transcript does not say it. Raises UsageError when the
+    existing session differs from the beginning of the transcript, and OSError.
     """
     form = form or form_of(path)
     if form is Form.CLAUDE:
@@ -131,10 +138,9 @@ def bring_in(
 
 
 def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> list[Path]:
-    """Write the session into the directory `target` as another program's; return the files.
+    """Export the session into the directory `target`; return the paths of the files written.
 
-    They have the names that program gives its files, and finds them by. Files that are there are
-    replaced.
+    The files have the names by which the other program finds them. Existing files are replaced.
     """
     make_dirs(target)
     layout = store.layout(session_id)
@@ -153,7 +159,10 @@ def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> 
 
 
 def _name(form: Form, session_id: str, records: Sequence[Record]) -> str:
-    """Return what Codex, or the Gemini CLI, calls the file of a session that began at that time."""
+    """Return the name that Codex or the Gemini CLI would give the session's file.
+
+    It is made of the time of the first record and the session's id.
+    """
     times = (str(each["timestamp"]) for each in records if each.get("timestamp"))
     began = next(times, "1970-01-01T00:00:00")[:19].replace(":", "-")
     if form is Form.CODEX:
@@ -162,7 +171,11 @@ def _name(form: Form, session_id: str, records: Sequence[Record]) -> str:
 
 
 def _updated(path: Path, form: Form) -> Iterator[tuple[int, int]]:
-    """Yield the earlier lines of messages that were written again: the way back needs them all."""
+    """Yield offset and size of all lines made from `form`.
+
+    The tree holds only the last version of a message that was written several times; an export
+    needs every line.
+    """
     mark = f'"format":"{form.value}"'.encode()
     for offset, raw in _lines_at(path):
         if mark in raw:
@@ -188,7 +201,7 @@ def _bring_in_claude(store: SessionStore, path: Path, session_id: str | None) ->
 
 
 def _named_in(path: Path) -> Iterator[str]:
-    """Yield the session that the first message of a transcript says it belongs to."""
+    """Yield the session id that the first message of a transcript names, if it names one."""
     for record in _records_at(path):
         if record.get("type") in CHAIN_TYPES and isinstance(record.get("sessionId"), str):
             yield str(record["sessionId"])
@@ -206,7 +219,7 @@ def _give_out_claude(layout: SessionLayout, target: Path) -> list[Path]:
 
 
 def _files_in(layout: SessionLayout) -> list[Path]:
-    """Return the files beside a transcript: all but our index and locks."""
+    """Return the files in a session's directory, without our index and locks."""
     if not layout.directory.is_dir():
         return []
     return sorted(
@@ -225,11 +238,14 @@ def _is_agent(layout: SessionLayout, path: Path) -> bool:
 
 
 def _written_for_claude(source: Path, target: Path) -> Path:
-    """Copy a transcript for other tools, in bounded memory; a cut-off copy has another name."""
+    """Copy a transcript for other tools, without holding all of it in memory; return `target`.
+
+    The copy has another name until it is complete.
+    """
     changes = claude.changes_in(_raw_lines_at(source))
     make_dirs(target.parent)
     lines = claude.exported(_raw_lines_at(source), changes)
-    if _partial(target, lines):
+    if _write_partial(target, lines):
         _partial_name(target).replace(target)
         flush_dir(target.parent)
     else:
@@ -238,38 +254,39 @@ def _written_for_claude(source: Path, target: Path) -> Path:
 
 
 def _added(path: Path, lines: Iterable[bytes], naming: "Naming") -> int:
-    """Append the lines the file does not have yet; return how many. It must be their beginning.
+    """Append the lines that the file does not have yet; return how many.
 
-    A new file appears whole or not at all. In one that is there, lines that a cut-off import left
-    unfinished are passed over; they come again.
+    The file's lines must be the first of `lines`; UsageError is raised otherwise. A new file
+    appears whole or not at all. Lines of the file that are not whole JSON (an import was killed
+    while it wrote them) are ignored, and written again.
     """
     with Appender(path) as appender:
         coming = iter(lines)
         if not path.exists():
-            return _made(path, coming)
-        appender.append(())
+            return _create(path, coming)
+        appender.append(())  # end a last line that a killed writer left without its newline
         waiting = next(coming, None)
         for _, known in _lines_at(path):
             if known == waiting or (waiting is not None and naming.is_same(known, waiting)):
                 waiting = next(coming, None)
             elif _is_json(known):
                 raise UsageError(
-                    f"session {naming.now!r} is there and went on differently",
+                    f"session {naming.now!r} exists already and differs from this transcript",
                     hint="import it under another name with --as ID",
                 )
         rest = iter(()) if waiting is None else chain((waiting,), coming)
         return _appended(appender, rest)
 
 
-def _made(path: Path, lines: Iterator[bytes]) -> int:
-    count = _partial(path, lines)
+def _create(path: Path, lines: Iterator[bytes]) -> int:
+    count = _write_partial(path, lines)
     if count:
         move_aside(_partial_name(path), path)
     return count
 
 
-def _partial(path: Path, lines: Iterator[bytes]) -> int:
-    """Write the lines into the file that will be `path`; return how many."""
+def _write_partial(path: Path, lines: Iterator[bytes]) -> int:
+    """Write the lines to the file that will be renamed to `path`; return how many there were."""
     partial = _partial_name(path)
     partial.unlink(missing_ok=True)
     with Appender(partial) as appender:
@@ -297,7 +314,10 @@ def _copied(source: Path, target: Path) -> Path:
 
 
 def _lines_at(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file as they are; an unfinished last one only if it is whole JSON."""
+    """Yield offset and bytes of each line; a last line without a newline only if it is whole JSON.
+
+    Lines that are too long to be read are left out.
+    """
     fd, _ = open_with_stat(path)
     try:
         for line in lines_forwards(fd):

@@ -1,4 +1,4 @@
-"""The words of the format that nearly every module needs; the typed entries are in `entries`."""
+"""Names of the transcript format that nearly every module needs; `entries` has the typed lines."""
 
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 Record: TypeAlias = dict[str, Any]
 
-FORMAT_VERSION: Final = 1  # of the lines this release writes, in their field "v"
+FORMAT_VERSION: Final = 1  # written into the field "v" of every line
 
 USER: Final = "user"
 ASSISTANT: Final = "assistant"
@@ -23,7 +23,10 @@ SNIP_MARKER: Final = "snip_marker"
 
 
 class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):
-    """Messages before a boundary that stay: from head to tail, put behind the anchor."""
+    """Messages before a boundary that a compaction keeps.
+
+    They are the chain from head to tail, and come after the anchor.
+    """
 
     head_uuid: str
     anchor_uuid: str
@@ -31,7 +34,7 @@ class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):
 
 
 def moment(timestamp: object) -> int | None:
-    """Return the milliseconds since 1970 of an ISO 8601 time, None when it is none.
+    """Return an ISO 8601 time in milliseconds since 1970; None if `timestamp` is not one.
 
     A time without an offset is taken as UTC.
     """

@@ -1,11 +1,11 @@
-"""Where the files of sessions are. Pure: names in, paths out.
+"""Paths of the files of sessions. No I/O.
 
 <root>/<session>.jsonl                             the transcript
-<root>/<session>/index.json                        rebuildable: what lies before the live end
+<root>/<session>/index.json                        a cache: where the metadata entries are
 <root>/<session>/subagents/agent-<agent>.jsonl     a subagent's whole conversation
-<root>/<session>/subagents/agent-<agent>.meta.json who it is
+<root>/<session>/subagents/agent-<agent>.meta.json a description of the subagent
 <root>/<session>/tool-results/<call>.txt           a result too big for the conversation
-<root>/search.sqlite3                              rebuildable: full text of all sessions
+<root>/search.sqlite3                              a cache: full text of all sessions
 """
 
 from collections.abc import Iterator
@@ -42,15 +42,15 @@ class SessionLayout(NamedTuple):
         return self.directory / "tool-results"
 
     def agent_transcript(self, agent_id: str, group: str = "") -> Path:
-        """Return a subagent's transcript; agents may be grouped in a directory."""
+        """Return the path of a subagent's transcript; `group` is a directory of subagents."""
         return self._agents_in(group) / checked_name(f"agent-{agent_id}.jsonl")
 
     def agent_meta(self, agent_id: str, group: str = "") -> Path:
-        """Return what is known of the subagent itself."""
+        """Return the path of the file that describes the subagent."""
         return self._agents_in(group) / checked_name(f"agent-{agent_id}.meta.json")
 
     def agents(self) -> Iterator[Path]:
-        """Yield the transcripts of all subagents, sorted."""
+        """Yield the paths of all subagents' transcripts, sorted."""
         if self.subagents.is_dir():
             yield from sorted(self.subagents.rglob("agent-*.jsonl"))
 

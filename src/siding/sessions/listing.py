@@ -1,8 +1,8 @@
-"""One line about a session for a list of many: read from the two ends of its file.
+"""Describe a session in one line for a list, from the two ends of its file.
 
-The learned program searched those ends as text and took a tool's input for a title; here lines are
-read as what they are. A cost that does not depend on the file's size, but for a title that stands
-in neither end: the index of the file knows it.
+The lines of both ends are parsed, not searched as text: text in a tool's input could look like a
+title. The cost does not depend on the file's size, unless the title is in neither end; then it
+comes from the file's index.
 """
 
 import re
@@ -32,10 +32,10 @@ BUILT_IN_COMMANDS = frozenset(
 _NOBODYS_WORDS = re.compile(r"\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\]")
 
 
-class Listed(NamedTuple):
-    """What a list shows of a session. `hidden`: a side conversation or a team member's.
+class ListedSession(NamedTuple):
+    """The line about a session in a list. `hidden`: it is a side conversation or a team member's.
 
-    `spoken_at` is the time of the newest message in milliseconds since 1970, None without one.
+    `spoken_at` is the time of the newest message in milliseconds since 1970, None if none has one.
     """
 
     title: str | None
@@ -46,14 +46,14 @@ class Listed(NamedTuple):
     spoken_at: int | None = None
 
 
-def listed(head: Sequence[Record], tail: Sequence[Record]) -> Listed:
-    """Return what a list shows, from the records of both ends in file order.
+def listed(head: Sequence[Record], tail: Sequence[Record]) -> ListedSession:
+    """Return the line for a list, from the records of the file's beginning and end, in file order.
 
-    Of a small file both are all its records.
+    For a small file both sequences are all its records.
     """
     last_prompt = _last_value(tail, "last-prompt", "lastPrompt")
     prompt = shortened(last_prompt) if last_prompt else first_prompt(head)
-    return Listed(
+    return ListedSession(
         title=_from_ends(head, tail, "custom-title", "customTitle")
         or _from_ends(head, tail, "ai-title", "aiTitle"),
         prompt=SESSION if prompt == NO_PROMPT else prompt,
@@ -68,7 +68,7 @@ def listed(head: Sequence[Record], tail: Sequence[Record]) -> Listed:
 
 
 def first_prompt(records: Iterable[Record]) -> str:
-    """Return the first thing the person really said, shortened; `NO_PROMPT` when nothing."""
+    """Return the first prompt that the person typed, shortened; `NO_PROMPT` if there is none."""
     for record in records:
         if record.get("type") != USER or record.get("isMeta") or record.get("isCompactSummary"):
             continue
@@ -80,13 +80,17 @@ def first_prompt(records: Iterable[Record]) -> str:
 
 
 def shortened(text: str, length: int = PROMPT_LENGTH) -> str:
-    """Return the text on one line, at most `length` characters and an ellipsis."""
+    """Return the text on one line, cut to `length` characters and an ellipsis."""
     line = text.replace("\r", " ").replace("\n", " ").strip()
     return line if len(line) <= length else line[:length].strip() + "…"
 
 
 def _said(text: str) -> str:
-    """Return what the person typed, "" when it was a program's words or a built-in command."""
+    """Return what the person typed; "" for a program's text or a built-in command.
+
+    Claude Code (2.1.197) wraps commands, shell input and its own notices in tags such as
+    ``<command-name>``.
+    """
     command = _inside(text, "command-name")
     if command:
         arguments = (_inside(text, "command-args") or "").strip()
@@ -124,7 +128,7 @@ def _from_ends(head: Sequence[Record], tail: Sequence[Record], kind: str, key: s
 
 
 def _last_value(records: Sequence[Record], kind: str, key: str) -> str | None:
-    """Return the value in the last entry of the type, None when there is no such entry."""
+    """Return the value in the last entry of type `kind`, None when there is no such entry."""
     for record in reversed(records):
         if record.get("type") == kind and isinstance(record.get(key), str):
             value: str = record[key]
@@ -133,7 +137,7 @@ def _last_value(records: Sequence[Record], kind: str, key: str) -> str | None:
 
 
 def _last_moment(records: Sequence[Record]) -> int | None:
-    """Return the time of the newest message, in milliseconds since 1970; None: none has a time."""
+    """Return the newest time of a message, in milliseconds since 1970; None if none has one."""
     times = (moment(each.get("timestamp")) for each in records if each.get("type") in CHAIN_TYPES)
     return max((each for each in times if each is not None), default=None)
 

@@ -1,13 +1,13 @@
-"""Find lines of a transcript from its end, without reading what lies between as JSON.
+"""Find lines of a transcript by searching backwards from its end, without parsing the rest.
 
-Bytes are searched in blocks, so a file of gigabytes costs no memory, and a hit is believed only
-when the whole line, read as what it is, says so too.
+Bytes are searched in blocks of 1 MiB, so a file of gigabytes needs little memory. A hit counts only
+when its whole line, parsed, is the line that was searched for.
 """
 
 import os
 from collections.abc import Iterator
 
-from siding.sessions.heads import Head, Seen, look
+from siding.sessions.heads import Head, SeenLine, look
 from siding.sessions.kinds import COMPACT_BOUNDARY
 from siding.sessions.wrecks import Wreck, wreck_of
 from siding.storage.codec import NotJson
@@ -18,17 +18,17 @@ _BOUNDARY = b'"%b"' % COMPACT_BOUNDARY.encode()
 
 
 def boundaries_backwards(fd: int, stop: int) -> Iterator[int]:
-    """Yield where the lines of compact boundaries begin, the last one before `stop` first."""
+    """Yield the offsets of the lines that are compaction boundaries before `stop`, last first."""
     for offset, seen in _lines_with(fd, _BOUNDARY, stop):
-        if isinstance(seen, Seen) and seen.boundary:
+        if isinstance(seen, SeenLine) and seen.boundary:
             yield offset
 
 
 def message_before(fd: int, uuid: str, stop: int) -> int | None:
-    """Return where the line of the last message of that uuid before `stop` begins.
+    """Return the offset of the last line before `stop` that holds the message `uuid`, or None.
 
-    A bridge of old files counts: it stands for the message before it. So does a damaged line that
-    still tells the uuid as its own.
+    A `progress` line of an old file counts, because it stands for its parent. So does a damaged
+    line that still tells the uuid as its own.
     """
     needle = b'"%b"' % uuid.encode("utf-8", "surrogatepass")
     for offset, seen in _lines_with(fd, needle, stop):
@@ -39,19 +39,20 @@ def message_before(fd: int, uuid: str, stop: int) -> int | None:
         head = seen if isinstance(seen, Head) else seen.head
         if head is not None and head.uuid == uuid:
             return offset
-        if isinstance(seen, Seen) and seen.bridge is not None and seen.bridge[0] == uuid:
+        if isinstance(seen, SeenLine) and seen.bridge is not None and seen.bridge[0] == uuid:
             return offset
     return None
 
 
 def lines_from(fd: int, start: int, size: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the closed lines from `start`, where one begins, to `size`, many at a time: where the
-    first of them begins, and the lines without their newlines, blank ones included.
+    """Yield the lines between `start`, where one begins, and `size`, many at a time.
 
-    Stops before a line that is too long or was never closed; what is left is for `lines_forwards`.
+    Each item is the offset of the first line and the lines, without their newlines; blank lines are
+    included. It stops before a line that is too long or has no newline: the caller reads the rest
+    with `lines_forwards`.
     """
-    pending: list[bytes] = []  # of a line that does not end in its block
-    waiting = 0
+    pending: list[bytes] = []  # the parts of a line that goes on in the next block
+    waiting = 0  # their bytes
     position = offset = start
     while position < size and waiting <= MAX_LINE_BYTES:
         block = os.pread(fd, min(_BLOCK, size - position), position)
@@ -70,18 +71,18 @@ def lines_from(fd: int, start: int, size: int) -> Iterator[tuple[int, list[bytes
 
 
 def blocks(fd: int, start: int, stop: int) -> Iterator[bytes]:
-    """Yield the bytes of a part of the file, a block at a time."""
+    """Yield the bytes from `start` to `stop`, a block at a time."""
     while start < stop and (block := os.pread(fd, min(_BLOCK, stop - start), start)):
         yield block
         start += len(block)
 
 
-def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | Seen | Wreck]]:
-    """Yield the lines before `stop` that contain the bytes, last one first."""
+def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | SeenLine | Wreck]]:
+    """Yield offset and content of the lines before `stop` that contain `needle`, last first."""
     while (at := _rfind(fd, needle, stop)) >= 0:
         start = _line_start(fd, at)
         end = _line_end(fd, at)
-        stop = start  # whatever it is, the line has been looked at
+        stop = start  # one hit a line is enough
         if end - start > MAX_LINE_BYTES:
             yield start, wreck_of(read_at(fd, start, KEPT_OF_TOO_LONG), start)
             continue
@@ -93,8 +94,8 @@ def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head |
 
 
 def _rfind(fd: int, needle: bytes, stop: int) -> int:
-    """Return the last place before `stop` where the bytes begin and end; -1: nowhere."""
-    overlap = len(needle) - 1
+    """Return the offset of the last occurrence of `needle` that ends before `stop`; -1: none."""
+    overlap = len(needle) - 1  # blocks overlap, because the needle can lie across a border
     while stop > 0:
         base = max(stop - _BLOCK, 0)
         found = _read(fd, base, stop).rfind(needle)
@@ -111,7 +112,7 @@ def _line_start(fd: int, at: int) -> int:
 
 
 def _line_end(fd: int, at: int) -> int:
-    """Return where the line's newline is, or the end of the file."""
+    """Return the offset of the line's newline, or of the end of the file."""
     while block := os.pread(fd, _BLOCK, at):
         found = block.find(b"\n")
         if found >= 0:
@@ -121,7 +122,7 @@ def _line_end(fd: int, at: int) -> int:
 
 
 def read_at(fd: int, offset: int, size: int) -> bytes:
-    """Return `size` bytes, fewer only where the file ends."""
+    """Return the `size` bytes at `offset`; fewer only at the end of the file."""
     data = os.pread(fd, size, offset)
     while len(data) < size and (more := os.pread(fd, size - len(data), offset + len(data))):
         data += more

@@ -1,4 +1,4 @@
-"""A conversation as Markdown, for reading and for keeping."""
+"""Write a conversation as Markdown."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,10 @@ LONGEST_RESULT = 4000  # characters of a tool's result that are shown
 def markdown(
     title: str, records: Iterable[Record], *, longest_result: int = LONGEST_RESULT
 ) -> Iterator[str]:
-    """Yield the conversation, a piece at a time. What was said is shown as it was said."""
+    """Yield the document in pieces, one for each message. Texts are not escaped.
+
+    Tool results are cut after `longest_result` characters.
+    """
     yield f"# {title}\n"
     for record in records:
         piece = _piece(record, longest_result)
@@ -46,7 +49,10 @@ def _piece(record: Record, longest: int) -> str:
 
 
 def blocks(content: object, longest: int) -> Iterator[str]:
-    """Yield the parts of a message."""
+    """Yield the content of a message as Markdown, block by block.
+
+    Tool results are cut after `longest` characters.
+    """
     if isinstance(content, str):
         yield f"\n{content}\n"
         return
@@ -69,7 +75,7 @@ def blocks(content: object, longest: int) -> Iterator[str]:
 
 
 def result_text(content: object, longest: int) -> str:
-    """Return a tool's result as text, cut where it is too long to be read."""
+    """Return a tool's result as text, cut after `longest` characters."""
     if isinstance(content, list):
         parts: Sequence[object] = content
         content = "\n".join(
@@ -84,7 +90,10 @@ def result_text(content: object, longest: int) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """Return the text in a fence longer than any in it."""
+    """Return the text as a fenced code block; the fence is longer than any run of backticks in it.
+
+    Otherwise the text could end the block.
+    """
     longest = 2
     run = 0
     for letter in text:

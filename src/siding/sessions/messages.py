@@ -1,6 +1,6 @@
-"""Questions about one message of a transcript, asked of its record as it was read.
+"""Read properties of one message from its record.
 
-Records come from files anybody may have written: every answer here holds for any JSON object.
+Other programs write these files too, so every function here accepts any JSON object.
 """
 
 from typing import Any
@@ -20,13 +20,13 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 def message_of(record: Record) -> Record:
-    """Return what went to or came from the model, {} when there is none."""
+    """Return the part of the record that the model's API takes or gave, {} when there is none."""
     message = record.get("message")
     return message if isinstance(message, dict) else {}
 
 
 def content_of(record: Record) -> Any:
-    """Return the message's content: a text, a list of blocks, or whatever was written."""
+    """Return the message's content: a text, a list of blocks, or any other JSON value."""
     return message_of(record).get("content")
 
 
@@ -53,7 +53,7 @@ def text_of(record: Record) -> str:
 
 
 def message_id(record: Record) -> str | None:
-    """Return the id the model's answer has; several lines share it when it had several blocks."""
+    """Return the id of the model's answer, None without one. Its lines (one a block) share it."""
     found = message_of(record).get("id")
     return found if isinstance(found, str) and found else None
 
@@ -69,7 +69,7 @@ def tool_results(record: Record) -> list[Record]:
 
 
 def is_tool_result(record: Record) -> bool:
-    """Whether a user message answers a tool call and is nobody's own words."""
+    """Return whether a user message is the result of a tool call, not a person's words."""
     if record.get("type") != USER:
         return False
     content = content_of(record)
@@ -80,29 +80,29 @@ def is_tool_result(record: Record) -> bool:
 
 
 def is_boundary(record: Record) -> bool:
-    """Whether the message marks a compaction."""
+    """Return whether the message marks a compaction."""
     return record.get("type") == SYSTEM and record.get("subtype") == COMPACT_BOUNDARY
 
 
 def is_snip_marker(record: Record) -> bool:
-    """Whether the message only marks where something was cut out."""
+    """Return whether the message only marks where messages were cut out."""
     return record.get("type") == SYSTEM and record.get("subtype") == SNIP_MARKER
 
 
 def is_snip_boundary(record: Record) -> bool:
-    """Whether the message takes others out of the context."""
+    """Return whether the message takes others out of the context."""
     return record.get("type") == SYSTEM and record.get("subtype") == SNIP_BOUNDARY
 
 
 def removed_by(record: Record) -> list[str]:
-    """Return the messages a snip takes out, whatever the subtype of the line that says so."""
+    """Return the ids of the messages that this line takes out; its subtype does not matter."""
     metadata = record.get("snipMetadata")
     removed = metadata.get("removedUuids") if isinstance(metadata, dict) else None
     return [each for each in removed if isinstance(each, str)] if isinstance(removed, list) else []
 
 
 def is_blank(record: Record) -> bool:
-    """Whether an assistant message says nothing but white space; an empty list is not blank."""
+    """Return whether an assistant message has only text blocks of white space, at least one."""
     content = content_of(record)
     if not isinstance(content, list) or not content:
         return False
@@ -115,7 +115,7 @@ def is_blank(record: Record) -> bool:
 
 
 def is_only_thinking(record: Record) -> bool:
-    """Whether an assistant message has thoughts and nothing else."""
+    """Return whether an assistant message has only thinking blocks."""
     content = content_of(record)
     if not isinstance(content, list) or not content:
         return False
@@ -123,12 +123,12 @@ def is_only_thinking(record: Record) -> bool:
 
 
 def ends_turn(tool_name: object) -> bool:
-    """Whether a tool's result is the end of a turn: it has told the person everything."""
+    """Return whether the tool's result ends the turn: it delivered the answer to the person."""
     return tool_name in _TURN_ENDING_TOOLS
 
 
 def is_visible(record: Record) -> bool:
-    """Whether a person counts the message as one of the conversation."""
+    """Return whether a person would count this as a message of the conversation."""
     content = content_of(record)
     if record.get("type") == ASSISTANT:
         return bool(text_of(record).strip())

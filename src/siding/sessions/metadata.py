@@ -1,7 +1,7 @@
-"""What a transcript says about itself beside its messages: titles, modes, goals, replacements.
+"""Collect the metadata of a transcript: titles, modes, goals, replaced tool results.
 
-Entries are taken in file order. Which one counts depends on the type: the last, the list of all, or
-(for the context collapses) all since the newest compaction. See the table in `docs/sessions.md`.
+Entries are added in file order. Which of them count depends on the type: the last one, all of them,
+or (for context collapses) all since the newest compaction. See the table in `docs/sessions.md`.
 """
 
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ TYPES = frozenset(_LAST_BY_SESSION) | set(
 class Metadata:
     """The metadata of a transcript. Keys are session ids, message ids or agent ids.
 
-    `aliases` gives the name that the lines of a session have which got another name as a file.
+    `aliases`: for a session whose file was renamed, the id that its lines have.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Metadata:
         self.cost_state: Record | None = None
 
     def add(self, record: Record) -> None:
-        """Take the next record of the file, a message or not."""
+        """Add the next record of the file; messages other than boundaries change nothing."""
         kind = record.get("type")
         if is_boundary(record):
             self.collapses = []
@@ -105,7 +105,7 @@ class Metadata:
         target.extend(each for each in found if isinstance(each, dict))
 
     def record(self, kind: str, session: str) -> Record | None:
-        """Return the entry of that type that counts for the session."""
+        """Return the entry of that type that counts for the session, None if there is none."""
         entries = self.last.get(kind, {})
         for name in (session, self.aliases.get(session), ""):
             if name is not None and name in entries:
@@ -113,7 +113,7 @@ class Metadata:
         return None
 
     def value(self, kind: str, session: str) -> Any:
-        """Return the value of the entry that counts; None when there is none or it was cleared."""
+        """Return the value of the entry that counts, None when there is none or it is cleared."""
         record = self.record(kind, session)
         if record is None:
             return None
@@ -125,7 +125,7 @@ class Metadata:
         return found if isinstance(found, str) else None
 
     def worktree(self, session: str) -> Record | None:
-        """Return the worktree the session was in; None: it left it, or never entered one."""
+        """Return the worktree the session was in; None if it left it or never entered one."""
         found = self.value("worktree-state", session)
         return found if isinstance(found, dict) else None
 
@@ -134,13 +134,14 @@ class Metadata:
         return self.record("pr-link", session)
 
     def replacements_of(self, session: str) -> list[Record]:
-        """Return the replaced tool results of the main line."""
+        """Return the replaced tool results of the session itself, without its subagents'."""
         names = dict.fromkeys((self.aliases.get(session, session), session, ""))
         return [each for name in names for each in self.replacements.get(name, [])]
 
     def file_states(self, chain: Iterable[str]) -> list[Record]:
-        """Return the file snapshots along the chain of uuids; an update takes the place of the
-        earlier one it updates.
+        """Return the file snapshots of the messages in `chain`, in its order.
+
+        An update replaces the earlier snapshot of the same message.
         """
         found: list[Record] = []
         places: dict[str, int] = {}
@@ -158,7 +159,7 @@ class Metadata:
         return found
 
     def repeated(self, session: str) -> list[Record]:
-        """Return the entries to write again near the end of the file, in a fixed order."""
+        """Return the entries to write again near the file's end, in the order of `REPEATED`."""
         found = (self.record(kind, session) for kind in REPEATED)
         return [record for record in found if record is not None]
 

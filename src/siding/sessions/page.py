@@ -1,4 +1,4 @@
-"""A conversation as one HTML page that needs nothing else: no script, no request, tools folded."""
+"""Write a conversation as one HTML page without scripts or requests; tool calls are folded."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,8 @@ summary { cursor: pointer; } .error summary { color: #dc2626; }
 hr { border: 0; border-top: 2px dashed var(--line); margin: 2rem 0 .3rem; }
 .mark { text-align: center; color: #888; font-size: .85rem; }
 """
-# What draws nothing but changes what is drawn: controls, and what reorders or hides text.
+# Characters that draw nothing but change what is seen: controls, and those that reorder or hide
+# text. They are shown as escapes, so that a page cannot be made to look like it says another thing.
 _INVISIBLE = {
     *range(0x09),
     0x0B,
@@ -44,7 +45,7 @@ _INERT |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def page(title: str, records: Iterable[Record]) -> Iterator[str]:
-    """Yield the page, a piece at a time. All that comes from the conversation is shown as text."""
+    """Yield the page in pieces. Everything from the conversation is escaped and shown as text."""
     yield (
         "<!doctype html>\n<html lang=en><head><meta charset=utf-8>\n"
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -59,7 +60,7 @@ def page(title: str, records: Iterable[Record]) -> Iterator[str]:
 
 
 def shown(value: object) -> str:
-    """Return text that is only text: no markup, nothing invisible."""
+    """Return the value as HTML text: markup escaped, invisible characters shown as ``\\uXXXX``."""
     return escape(str(value).translate(_INERT))
 
 

@@ -1,4 +1,4 @@
-"""What sessions need of the outside, beyond files."""
+"""The interfaces that sessions need from outside, besides files."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,12 +7,12 @@ from siding.sessions.kinds import Record
 
 
 class Summariser(Protocol):
-    """Something that can say shortly what a conversation was about: a model."""
+    """Writes summaries of conversations: a model."""
 
     def summarise(self, messages: Sequence[Record], instructions: str) -> str:
         """Return a summary of messages in wire form.
 
-        It may contain ``<analysis>`` (thrown away) and ``<summary>`` parts. Raises what it likes:
-        the conversation is then as it was.
+        It may contain ``<analysis>`` (thrown away) and ``<summary>`` parts. It may raise anything:
+        the conversation is then unchanged.
         """
         ...

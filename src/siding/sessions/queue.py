@@ -1,8 +1,8 @@
-"""Write lines behind the caller's back, in order, without ever losing one.
+"""Write lines in the background, in order, without dropping any.
 
-One thread takes what has gathered and appends it in one flush. When more waits than may wait, the
-caller waits too: it is slowed, nothing is dropped. What could not be written stays queued and the
-error is raised to whoever waits, adds or flushes next; a later flush tries again.
+One thread appends all waiting lines of a file in one flush. When the queue is full, `add` blocks.
+If writing fails, the lines stay in the queue, and the next `flush`, or an `add` to the full queue,
+raises the error; each `flush` tries to write again.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ Append = Callable[[Path, Sequence[bytes]], None]
 
 
 class WriteQueue:
-    """A queue of lines for any number of files. Close it; until then one thread is alive."""
+    """A queue of lines for any number of files. It has one thread, which `close` ends."""
 
     def __init__(self, append: Append, *, max_lines: int = MAX_WAITING_LINES) -> None:
         self._append = append
@@ -32,7 +32,7 @@ class WriteQueue:
         self._thread.start()
 
     def add(self, path: Path, lines: Sequence[bytes]) -> None:
-        """Queue the lines; blocks while too much waits. Raises what stopped the writing."""
+        """Queue the lines. Block while the queue is full; raise the error that stopped writing."""
         with self._changed:
             assert not self._closed, "the queue is closed"
             for line in lines:
@@ -45,7 +45,7 @@ class WriteQueue:
                 self._changed.notify_all()
 
     def flush(self) -> None:
-        """Return when all that was added is stored; raise what keeps it from being stored."""
+        """Return when all lines are stored; raise the error that keeps them from being stored."""
         with self._changed:
             self._error = None
             self._changed.notify_all()
@@ -55,7 +55,7 @@ class WriteQueue:
                 raise self._error
 
     def close(self) -> None:
-        """Flush and end the thread. When flushing fails, the queue stays open."""
+        """Flush and end the thread. If flushing fails, raise its error; the queue stays open."""
         if self._closed:
             return
         self.flush()
@@ -65,7 +65,7 @@ class WriteQueue:
         self._thread.join()
 
     def abandon(self) -> None:
-        """End the thread without storing what still waits; the one who closes was told why."""
+        """End the thread and drop the lines that wait. Call it after `close` raised their error."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -87,11 +87,11 @@ class WriteQueue:
                     if where != path:
                         break
                     batch.append(line)
-                self._in_hand = True
+                self._in_hand = True  # `flush` must not return while these are being written
             error: BaseException | None = None
             try:
                 self._append(path, batch)
-            except BaseException as failure:  # noqa: BLE001 - raised to the one who waits
+            except BaseException as failure:  # noqa: BLE001 - `flush` and `add` raise it
                 error = failure
             with self._changed:
                 self._in_hand = False

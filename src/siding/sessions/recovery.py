@@ -1,10 +1,10 @@
-"""Make a chain fit to go on with, and say whether it was cut off.
+"""Repair a chain so that a model accepts it, and say whether the conversation was cut off.
 
-What an interrupted program leaves (calls without results, thoughts without an answer, blank
-answers) would be refused by a model, so it is taken out of what is resumed; the file keeps it. But
-what the last turn was doing when it was cut off stays, with a result that says so: the tool may
-have done its work. How
-the conversation ended is a table, from the last message that counts to what has to happen.
+A program that was killed leaves calls without results, thoughts without an answer and blank
+answers. A model's API refuses these, so they are left out of the resumed conversation; the file
+keeps them. The calls of the last turn stay, each with a result that says it was cut off: the tool
+may have done its work. The table `ENDINGS` says how a conversation ended, by its last message that
+counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ PERMISSION_MODES = frozenset(
 
 
 class Last(StrEnum):
-    """What the last message that counts is."""
+    """The kind of the last message that counts."""
 
     NOTHING = "nothing"
     ANSWER = "answer"
@@ -49,33 +49,35 @@ class Last(StrEnum):
     ATTACHMENT = "attachment"
 
 
-class Ending(StrEnum):
-    """How a conversation ended."""
+class ConversationEnding(StrEnum):
+    """How a conversation ended. The values are Claude Code's names."""
 
     COMPLETE = "none"
     CUT_OFF_PROMPT = "interrupted_prompt"
     CUT_OFF_TURN = "interrupted_turn"
 
 
-ENDINGS: dict[Last, Ending] = {
-    Last.NOTHING: Ending.COMPLETE,
-    Last.ANSWER: Ending.COMPLETE,  # a streamed answer never says that it is finished
-    Last.PROMPT: Ending.CUT_OFF_PROMPT,
-    Last.HIDDEN: Ending.COMPLETE,
-    Last.RESULT: Ending.CUT_OFF_TURN,
-    Last.FINAL_RESULT: Ending.COMPLETE,
-    Last.CALL: Ending.CUT_OFF_TURN,  # the tool may have done its work
-    Last.ATTACHMENT: Ending.CUT_OFF_TURN,
+ENDINGS: dict[Last, ConversationEnding] = {
+    Last.NOTHING: ConversationEnding.COMPLETE,
+    Last.ANSWER: ConversationEnding.COMPLETE,  # a streamed answer never says that it is finished
+    Last.PROMPT: ConversationEnding.CUT_OFF_PROMPT,
+    Last.HIDDEN: ConversationEnding.COMPLETE,
+    Last.RESULT: ConversationEnding.CUT_OFF_TURN,
+    Last.FINAL_RESULT: ConversationEnding.COMPLETE,
+    Last.CALL: ConversationEnding.CUT_OFF_TURN,  # the tool may have done its work
+    Last.ATTACHMENT: ConversationEnding.CUT_OFF_TURN,
 }
 
 
-class Recovered(NamedTuple):
-    """What to go on with. `prompt` is the message that still waits for an answer, None when the
-    conversation was complete. `found` is how it had ended; a cut-off turn has become a prompt.
+class RepairedChain(NamedTuple):
+    """A repaired chain, ready to be resumed.
+
+    `found` is how the conversation had ended. `prompt` is the message that waits for an answer,
+    None when the conversation was complete; for a cut-off turn it is a new message.
     """
 
     records: list[Record]
-    found: Ending
+    found: ConversationEnding
     prompt: Record | None
 
 
@@ -85,36 +87,41 @@ def recover(
     new_id: Callable[[], str],
     now: str,
     cwd: str = "",
-) -> Recovered:
-    """Return the chain with all that a model would refuse taken out, and how it ended."""
+) -> RepairedChain:
+    """Return the chain without anything a model would refuse, and how it ended.
+
+    A cut-off turn gets a hidden prompt to continue. If the last message is then a user message, an
+    answer that says nothing is added, so that the next prompt does not follow another one.
+    """
     kept = mended(records, cwd=cwd, keep=_calls_of_last_turn(records))
     found, last = ending_of(kept)
-    prompt: Record | None = kept[last] if found is Ending.CUT_OFF_PROMPT else None
-    if found is Ending.CUT_OFF_TURN:
-        prompt = _hidden_user(_going_on(kept), new_id(), now, _uuid(kept[-1]))
+    prompt: Record | None = kept[last] if found is ConversationEnding.CUT_OFF_PROMPT else None
+    if found is ConversationEnding.CUT_OFF_TURN:
+        prompt = _hidden_user(_continuation(kept), new_id(), now, _uuid(kept[-1]))
         kept.append(prompt)
     at = _last_that_counts(kept, errors_count=True)
     if at is not None and kept[at].get("type") == USER:
         kept.insert(at + 1, _silent_answer(new_id(), now, _uuid(kept[at])))
-    return Recovered(records=kept, found=found, prompt=prompt)
+    return RepairedChain(records=kept, found=found, prompt=prompt)
 
 
-def _going_on(records: Sequence[Record]) -> str | list[Record]:
-    """Return what the model is told after a turn was cut off: to continue, and for each of its
-    calls that has no result that it was cut off.
+def _continuation(records: Sequence[Record]) -> str | list[Record]:
+    """Return the content of the prompt that follows a cut-off turn.
+
+    It tells the model to continue, and has a result for each call of the turn that has none.
     """
-    wanted = _calls_of_last_turn(records)
+    open_calls = _calls_of_last_turn(records)
     results = [
         missing_result(call)
         for each in records
         for call in tool_uses(each)
-        if call.get("id") in wanted
+        if call.get("id") in open_calls
     ]
     return [*results, {"type": "text", "text": CONTINUE}] if results else CONTINUE
 
 
 def missing_result(call: Record) -> Record:
-    """Return what stands in for the result of a call that was cut off."""
+    """Return a tool result that says the call was cut off."""
     return {
         "type": "tool_result",
         "tool_use_id": call.get("id"),
@@ -124,7 +131,7 @@ def missing_result(call: Record) -> Record:
 
 
 def is_silent_answer(record: Record) -> bool:
-    """Whether the message only stands for an answer that nobody asked for."""
+    """Return whether the message is an answer that `recover`, or another program, made up."""
     return (
         record.get("type") == ASSISTANT
         and message_of(record).get("model") == SYNTHETIC
@@ -133,9 +140,10 @@ def is_silent_answer(record: Record) -> bool:
 
 
 def _calls_of_last_turn(records: Sequence[Record]) -> frozenset[object]:
-    """Return the calls without a result after which nobody said anything any more.
+    """Return the ids of the last turn's calls that have no result.
 
-    Those are what an agent was doing when it was killed; a call further back was given up.
+    The agent was doing these when it was killed. A call without a result that is followed by a
+    prompt or by another answer was given up, and is not among them.
     """
     answered: set[object] = set()
     found: set[object] = set()
@@ -157,9 +165,9 @@ def _calls_of_last_turn(records: Sequence[Record]) -> frozenset[object]:
 def mended(
     records: Sequence[Record], *, cwd: str = "", keep: frozenset[object] = frozenset()
 ) -> list[Record]:
-    """Return the records without what cannot be sent to a model, old forms brought up to date.
+    """Return the records without anything a model would refuse; old forms become the present one.
 
-    The calls named by `keep` stay, though nobody answered them.
+    Calls without a result are kept when their id is in `keep`.
     """
     kept = [_up_to_date(record, cwd) for record in records]
     kept = without_open_calls(kept, keep=keep)
@@ -170,7 +178,10 @@ def mended(
 def without_open_calls(
     records: Sequence[Record], *, keep: frozenset[object] = frozenset()
 ) -> list[Record]:
-    """Leave out assistant messages none of whose tool calls was ever answered, nor is to stay."""
+    """Return the records without assistant messages that have only unanswered tool calls.
+
+    A message is kept if one of its calls has a result, or if the id of one is in `keep`.
+    """
     answered = {block.get("tool_use_id") for each in records for block in tool_results(each)} | keep
     return [
         record
@@ -180,7 +191,10 @@ def without_open_calls(
 
 
 def without_lone_thoughts(records: Sequence[Record]) -> list[Record]:
-    """Leave out assistant messages of thoughts only, unless their answer has other lines."""
+    """Return the records without assistant messages that have only thoughts.
+
+    They are kept when another line of the same answer says something.
+    """
     completed = {
         message_id(record)
         for record in records
@@ -196,7 +210,7 @@ def without_lone_thoughts(records: Sequence[Record]) -> list[Record]:
 
 
 def without_blanks(records: Sequence[Record]) -> list[Record]:
-    """Leave out blank answers, and join the user messages that then follow each other."""
+    """Return the records without blank answers; user messages that then meet become one."""
     kept = [record for record in records if record.get("type") != ASSISTANT or not is_blank(record)]
     if len(kept) == len(records):
         return kept
@@ -210,7 +224,7 @@ def without_blanks(records: Sequence[Record]) -> list[Record]:
 
 
 def joined_users(first: Record, second: Record) -> Record:
-    """Return one user message that says what both said; tool results come first, as models ask."""
+    """Return one user message with the content of both; tool results first, as the API demands."""
     blocks = as_blocks(first) + as_blocks(second)
     ordered = [block for block in blocks if block.get("type") == "tool_result"]
     ordered += [block for block in blocks if block.get("type") != "tool_result"]
@@ -226,8 +240,8 @@ def as_blocks(record: Record) -> list[Record]:
     return blocks_of(record)
 
 
-def ending_of(records: Sequence[Record]) -> tuple[Ending, int]:
-    """Return how the conversation ended, and the index of the message that says so (-1: none)."""
+def ending_of(records: Sequence[Record]) -> tuple[ConversationEnding, int]:
+    """Return how the conversation ended, and the index of its last message that counts or -1."""
     at = _last_that_counts(records, errors_count=False)
     if at is None:
         return ENDINGS[Last.NOTHING], -1
@@ -250,7 +264,7 @@ def _last(records: Sequence[Record], at: int) -> Last:
 
 
 def _is_final(records: Sequence[Record], at: int) -> bool:
-    """Whether the call that a result answers was of a tool that ends the turn."""
+    """Return whether the result at index `at` is from a tool that ends the turn."""
     results = tool_results(records[at])
     answered = results[0].get("tool_use_id") if results else None
     for record in reversed(records[:at]):
@@ -261,6 +275,10 @@ def _is_final(records: Sequence[Record], at: int) -> bool:
 
 
 def _last_that_counts(records: Sequence[Record], *, errors_count: bool) -> int | None:
+    """Return the index of the last message that is no system or progress line, or None.
+
+    Failed API calls are passed over too, unless `errors_count`.
+    """
     for at in range(len(records) - 1, -1, -1):
         record = records[at]
         if record.get("type") in (SYSTEM, PROGRESS):
@@ -272,6 +290,7 @@ def _last_that_counts(records: Sequence[Record], *, errors_count: bool) -> int |
 
 
 def _up_to_date(record: Record, cwd: str) -> Record:
+    """Return the record in the present form: known permission modes, today's attachments."""
     mode = record.get("permissionMode", "default")
     if record.get("type") == USER and mode not in PERMISSION_MODES:
         return {key: value for key, value in record.items() if key != "permissionMode"}

@@ -1,8 +1,8 @@
 """Full-text search over all sessions of a project.
 
-The index (SQLite FTS5) is a cache beside the transcripts: brought up to date before each search by
-reading what was added, made anew when it does not fit or is damaged. It holds words and places, no
-text: what is shown comes from the transcript.
+The index (SQLite FTS5) is a cache beside the transcripts. Before each search it is extended by
+reading what was added to them; it is made again when it is damaged or does not fit a file. It holds
+words and places but no text: snippets come from the transcripts.
 """
 
 import os
@@ -46,7 +46,10 @@ _CLEAN = "drop table if exists files; drop table if exists places; drop table if
 
 
 class Hit(NamedTuple):
-    """A message that fits. `snippet`: some words around the first that was looked for."""
+    """A message that was found. `snippet`: about 120 characters around the first search term.
+
+    `agent_id` is "" for the session's own messages; `kind` is the type of the line.
+    """
 
     session_id: str
     agent_id: str
@@ -57,7 +60,7 @@ class Hit(NamedTuple):
 
 
 class SearchIndex:
-    """The index of one directory of sessions. Close it after use."""
+    """The index of one directory of sessions. Use it in a ``with`` block, which closes it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -71,7 +74,7 @@ class SearchIndex:
         self._database.close()
 
     def update(self, layouts: Iterable[SessionLayout]) -> int:
-        """Take in what was added to these sessions; return how many messages that was."""
+        """Index what was added to these sessions; return the number of messages added."""
         count = 0
         for layout in layouts:
             paths = [(layout.transcript, ""), *((path, path.stem[6:]) for path in layout.agents())]
@@ -88,9 +91,9 @@ class SearchIndex:
         session: str | None = None,
         mask: Callable[[str], str] | None = None,
     ) -> list[Hit]:
-        """Return the best fitting messages. Every word must occur; a quoted part as it stands.
+        """Return the best matches, at most `limit`. All words must occur; quoted parts literally.
 
-        `mask` takes the secrets out of a message before a snippet of it is made.
+        `mask` removes secrets from a message's text before its snippet is cut out.
         """
         query = _query(words)
         if not query:
@@ -110,7 +113,7 @@ class SearchIndex:
         try:
             return self._prepared()
         except sqlite3.OperationalError:
-            raise  # it is busy or cannot be written: not a reason to throw it away
+            raise  # the file is locked or read-only, not damaged: do not delete it
         except sqlite3.DatabaseError:
             for suffix in ("", "-wal", "-shm"):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
@@ -119,7 +122,7 @@ class SearchIndex:
     def _prepared(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, timeout=30.0, isolation_level=None)
         try:
-            # A cache: what a power cut leaves of it is found out when it is used.
+            # No fsync: it is a cache, and damage from a power cut is noticed when it is opened.
             database.execute("pragma journal_mode = wal")
             database.execute("pragma synchronous = off")
             found = database.execute("pragma user_version").fetchone()[0]
@@ -134,6 +137,7 @@ class SearchIndex:
         return database
 
     def _update_file(self, path: Path, session: str, agent: str) -> int:
+        """Index what was added to one transcript; return the number of messages added."""
         name = str(path.relative_to(self.root))
         fd, status = open_with_stat(path)
         try:
@@ -144,7 +148,7 @@ class SearchIndex:
                 return 0
             self._database.execute("begin immediate")
             try:
-                count = self._take_in(fd, status.st_size, name, session, agent)
+                count = self._add_lines(fd, status.st_size, name, session, agent)
             except BaseException:
                 self._database.execute("rollback")
                 raise
@@ -153,8 +157,9 @@ class SearchIndex:
         finally:
             os.close(fd)
 
-    def _take_in(self, fd: int, size: int, name: str, session: str, agent: str) -> int:
+    def _add_lines(self, fd: int, size: int, name: str, session: str, agent: str) -> int:
         database = self._database
+        # Read again: another process may have indexed the file before our transaction began.
         row = database.execute(
             "select id, covered, mark from files where path = ?", (name,)
         ).fetchone()
@@ -166,7 +171,8 @@ class SearchIndex:
             row = (cursor.lastrowid, 0, b"")
         file, covered, mark = row
         if covered > size or mark != _mark(fd, covered):
-            # Another file now: its words stay in the index and lead nowhere.
+            # It is another file now. A contentless FTS5 table (content='') cannot delete rows, so
+            # the old words stay; without places they are never found.
             database.execute("delete from places where file = ?", (file,))
             covered = 0
         next_id = database.execute("select coalesce(max(id), 0) from places").fetchone()[0] + 1
@@ -227,12 +233,15 @@ class SearchIndex:
 
 
 def searched_text(record: Record) -> str:
-    """Return the words of a message: what was said, called and answered."""
+    """Return the searchable text of a message: what was said, tool calls and their results.
+
+    It is cut after `MOST_TEXT` characters.
+    """
     return " ".join(_words(content_of(record)))[:MOST_TEXT]
 
 
 def snippet(text: str, terms: Iterable[str], width: int = 120) -> str:
-    """Return the part of the text around the first of the terms."""
+    """Return the text around the first occurrence of a term, cut to `width` characters."""
     folded = text.casefold()
     places = [at for term in terms if (at := folded.find(term.casefold())) >= 0]
     start = max(0, min(places, default=0) - width // 3)
@@ -261,7 +270,7 @@ def _searchable(raw: bytes) -> tuple[str, str, str] | None:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Yield the texts in a content: of blocks their text, input and result, no ids or images."""
+    """Yield the texts of a message's content: text, input and result of its blocks."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -282,7 +291,7 @@ def _values(value: Any) -> Iterator[str]:
 
 
 def _terms(words: str) -> list[str]:
-    """Return the words and quoted parts a person looks for, each quoted for the query."""
+    """Return the search words and quoted parts, each quoted for an FTS5 query."""
     terms: list[str] = []
     for number, part in enumerate(words.split('"')):
         terms += [part] if number % 2 else part.split()

@@ -1,4 +1,4 @@
-"""The sessions of one project: find them, read them, go on with them."""
+"""The sessions of one project: list, find, open, continue, branch and rewind them."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from siding.sessions.heads import parsed
 from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
 from siding.sessions.kinds import ASSISTANT, Record
 from siding.sessions.layout import SessionLayout
-from siding.sessions.listing import WINDOW_BYTES, Listed, listed
+from siding.sessions.listing import WINDOW_BYTES, ListedSession, listed
 from siding.sessions.messages import tool_uses
 from siding.sessions.metadata import Metadata
 from siding.sessions.transcript import Transcript
@@ -24,15 +24,16 @@ from siding.storage.codec import NotJson, encode_line
 from siding.storage.lines import lines_backwards, lines_forwards
 from siding.storage.locks import Holder
 
-_MOST_UNREAD = 64 << 20  # bytes that showing a list may read to find a title
-_CALLERS_LOOKED_AT = 64  # answers from the end; a result comes right after its call
+_MOST_UNREAD = 64 << 20  # bytes that a list may read of one file to find its title
+_CALLERS_LOOKED_AT = 64  # answers, from the end; enough, as a result comes right after its call
 
 
 class SessionRow(NamedTuple):
     """A session in a list; `size` in bytes.
 
-    `changed_at` is the time of its newest message, `written_at` that of the last write to its file,
-    an import for example; both in seconds since 1970. Without times in the messages both are that.
+    `changed_at` is the time of its newest message. `written_at` is the time of the last write to
+    its file, by an import for example. Both are in seconds since 1970, and equal when no message
+    has a time.
     """
 
     id: str
@@ -40,17 +41,17 @@ class SessionRow(NamedTuple):
     size: int
     changed_at: float
     written_at: float
-    listed: Listed
+    listed: ListedSession
 
 
 class SessionStore:
-    """The directory of sessions. Reading makes nothing and needs no lock."""
+    """The directory of a project's sessions. Reading needs no lock and creates no session."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def layout(self, session_id: str) -> SessionLayout:
-        """Return where a session's files are."""
+        """Return the paths of a session's files; the session need not exist."""
         return SessionLayout(root=self.root, session_id=session_id)
 
     def ids(self) -> list[str]:
@@ -66,9 +67,10 @@ class SessionStore:
         ]
 
     def rows(self, *, hidden: bool = False) -> list[SessionRow]:
-        """Return the sessions, the one with the newest message first; of equally new ones, a
-        branch and its source for example, the one that was written last. Files that cannot be read
-        are left out.
+        """Return the sessions, the one with the newest message first.
+
+        Of equally new ones, such as a branch and its source, the one written last comes first.
+        Files that cannot be read are left out. With `hidden`, side conversations are included.
         """
         found = []
         for session_id in self.ids():
@@ -78,7 +80,7 @@ class SessionStore:
         return sorted(shown, key=lambda row: (-row.changed_at, -row.written_at, row.id))
 
     def row(self, session_id: str) -> SessionRow:
-        """Return what a list shows of one session."""
+        """Return one session's row for a list. Raises OSError or UnreadableFile."""
         layout = self.layout(session_id)
         status = layout.transcript.stat()
         found = listed_file(layout.transcript, read_index(layout.index_json))
@@ -93,9 +95,9 @@ class SessionStore:
         )
 
     def require(self, named: str) -> str:
-        """Return the id of the session a person means: an id, its beginning, a title.
+        """Return the id of the session that `named` means: an id, its beginning, or a title.
 
-        Raises NotFound, and UsageError when several fit.
+        Raises NotFound if there is none, UsageError if there are several.
         """
         ids = self.ids()
         if named in ids:
@@ -105,7 +107,7 @@ class SessionStore:
             found = [row.id for row in self.rows(hidden=True) if row.listed.title == named]
         if len(found) > 1:
             raise UsageError(
-                f"{named!r} could be any of {', '.join(sorted(found)[:5])}",
+                f"{named!r} fits several sessions: {', '.join(sorted(found)[:5])}",
                 hint="give more of the session's id",
             )
         if not found:
@@ -115,22 +117,22 @@ class SessionStore:
         return found[0]
 
     def newest(self) -> str:
-        """Return the session with the newest message; raises NotFound."""
+        """Return the id of the session with the newest message; raises NotFound."""
         rows = self.rows()
         if not rows:
             raise NotFound("there is no session yet", hint="`siding session import` brings one in")
         return rows[0].id
 
     def live(self, session_id: str) -> Transcript:
-        """Open the live end of a session; raises NotFound."""
+        """Open a session and read its live end; raises NotFound."""
         return self._open(session_id, Transcript.live)
 
     def whole(self, session_id: str) -> Transcript:
-        """Open all of a session; raises NotFound."""
+        """Open a session and read all of it; raises NotFound."""
         return self._open(session_id, Transcript.whole)
 
     def index(self, session_id: str) -> Index:
-        """Return the session's index, brought up to date (and stored, where that is possible)."""
+        """Return the session's up-to-date index; store it too, if it can be written."""
         layout = self.layout(session_id)
         before = read_index(layout.index_json)
         index = updated(layout.transcript, before)
@@ -140,12 +142,12 @@ class SessionStore:
         return index
 
     def title(self, session_id: str, transcript: Transcript) -> str | None:
-        """Return the title of an open session, at the price a list pays for it."""
+        """Return the title of an open session; read no more of the file than a list does."""
         found = transcript.metadata().title(session_id)
         return found or self.row(session_id).listed.title
 
     def metadata(self, session_id: str, transcript: Transcript) -> Metadata:
-        """Return all metadata of an open session, also from before what was read."""
+        """Return all metadata of an open session, also from the part of the file not read yet."""
         found = transcript.metadata()
         if transcript.start != 0:
             before = metadata_before(transcript.path, self.index(session_id), transcript.start)
@@ -167,10 +169,10 @@ class SessionStore:
         attachments: bool = False,
         background: bool = False,
     ) -> Writer:
-        """Return the writer of a session, new or gone on with.
+        """Return a writer for a new or an existing session.
 
-        Raises `LockBusy` when another process writes to it. A boundary that is the very end (its
-        summary was never stored) is withdrawn: that compaction did not happen.
+        Raises `LockBusy` when another process writes to the session. If its last message is a
+        boundary, a compaction was cut off before its summary was stored; the boundary is withdrawn.
         """
         layout = self.layout(session_id)
         writer = Writer(
@@ -191,7 +193,7 @@ class SessionStore:
         return writer
 
     def _take_up(self, writer: Writer) -> None:
-        """Let a writer, which holds the lock, go on with what is in the file."""
+        """Tell a writer, which holds the lock, what is in the file."""
         writer.close_last_line()
         resumed = self.resumed(writer.session_id)
         writer.resume(resumed)
@@ -200,7 +202,7 @@ class SessionStore:
             writer.resume(self.resumed(writer.session_id))
 
     def resumed(self, session_id: str) -> Resumed:
-        """Return what a writer needs to go on with a session."""
+        """Return what a writer must know to continue a session; raises NotFound, NewerVersion."""
         with self.live(session_id) as transcript:
             transcript.require_known_version()
             end = transcript.end()
@@ -233,9 +235,9 @@ class SessionStore:
 
 
 def branch_session(store: SessionStore, source: str, target: str) -> str:
-    """Make `target` a branch of the live chain of `source`; return its title.
+    """Create the session `target` as a branch of the live chain of `source`; return its title.
 
-    The file appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
+    Its file appears whole or not at all. Raises NotFound, UsageError, FileExistsError.
     """
     with store.live(source) as transcript:
         transcript.require_known_version()
@@ -261,12 +263,12 @@ def branch_session(store: SessionStore, source: str, target: str) -> str:
 def rewind_session(
     writer: Writer, transcript: Transcript, target: str | None, *, now: str, uuid: str
 ) -> Record:
-    """Write that the session goes on behind `target` (None: at its start); return the line.
+    """Write that the session goes on after `target` (None: from its start); return the line.
 
-    Behind the summary of a compaction that kept a part, what was kept comes next, whatever is
-    written; so going back to that summary takes the kept part out as well. In the same way the line
-    takes out the other calls of an answer, and their results, when it goes back into that answer:
-    readers put them beside the call that is left.
+    Some messages after `target` would still be read as part of the chain, so the line also removes
+    them. If `target` is the summary of a compaction that kept messages, these are the kept
+    messages, which readers put after the summary. If `target` is one of several lines of an answer,
+    these are the other lines and the results of their calls, which readers put beside it.
     """
     line = rewind_line(target, uuid=uuid, now=now)
     last = transcript.tree.boundaries[-1] if transcript.tree.boundaries else None
@@ -280,7 +282,7 @@ def rewind_session(
 
 
 def _coming_back(transcript: Transcript, target: str) -> set[str]:
-    """Return what is said behind a message of the chain and would yet be on the chain to it."""
+    """Return the messages after `target` on the chain that readers would still add before it."""
     head = transcript.tree.heads.get(target)
     if head is None:
         return set()
@@ -289,11 +291,11 @@ def _coming_back(transcript: Transcript, target: str) -> set[str]:
     return later & {each.uuid for each in chain_to(transcript.tree, head)}
 
 
-def listed_file(path: Path, index: Index | None = None) -> Listed:
-    """Return what a list shows of a transcript, from its two ends.
+def listed_file(path: Path, index: Index | None = None) -> ListedSession:
+    """Return the line about a transcript for a list, read from the two ends of its file.
 
-    A title that stands in neither comes from the index. Where much of a file is not in it yet, a
-    list does not wait for it: writers repeat the title near the end.
+    A title that is in neither end comes from the index. The index is extended for that only if
+    less than 64 MiB are missing, as a list must be quick; writers repeat the title near the end.
     """
     fd, status = open_with_stat(path)
     try:
@@ -336,7 +338,7 @@ def _readable(lines: Iterator[bytes]) -> Iterator[Record]:
 
 
 def _merged(before: Metadata, found: Metadata) -> Metadata:
-    """Return the metadata of a file whose first part was read by the index."""
+    """Return `found`, the metadata of the part that was read, with `before`, that of the rest."""
     after = {kind: dict(entries) for kind, entries in found.last.items()}
     for kind, entries in before.last.items():
         found.last[kind] = {**entries, **found.last.get(kind, {})}

@@ -1,10 +1,10 @@
 """Read a transcript: all of it, or only its live end.
 
-`Transcript.live` begins at the end of the file. It looks for the newest compaction, reads only what
-was written from there on (and what the compaction kept), and goes further back only when the
-chain does: when somebody went on from a message before the compaction. Messages are looked at
-(`heads`), not parsed; a record is parsed when it is asked for. So time and memory follow the live
-end, not the file.
+`Transcript.live` starts at the end of the file. It finds the newest compaction and reads only what
+was written since (and what the compaction kept). It reads further back only when the chain goes
+further back, because somebody continued from a message before the compaction. Only the heads of
+messages are read; a record is parsed when it is asked for. So time and memory depend on the size of
+the live end, not of the file.
 """
 
 import os
@@ -15,8 +15,8 @@ from typing import NamedTuple, Self
 
 from siding.files.regular import open_with_stat
 from siding.sessions.bridging import How
-from siding.sessions.chains import Rule, chain_to, choose_end, history
-from siding.sessions.heads import Head, Seen, look, parsed, version_of
+from siding.sessions.chains import EndRule, chain_to, choose_end, history
+from siding.sessions.heads import Head, SeenLine, look, parsed, version_of
 from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
 from siding.sessions.locate import (
     blocks,
@@ -37,8 +37,11 @@ from siding.storage.lines import lines_forwards
 _MOST_SEARCHED_FOR = 8  # missing messages; each search may read the file once
 
 
-class Damage(NamedTuple):
-    """A line that could not be read. `number` is None when the reading began in mid file."""
+class TranscriptDamage(NamedTuple):
+    """A line that could not be read, from byte `offset` to `end`.
+
+    `number` counts from 1; None when reading started in the middle of the file.
+    """
 
     number: int | None
     offset: int
@@ -47,10 +50,10 @@ class Damage(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A place in a chain where a message is missing and what came before was found all the same.
+    """A place in a chain where a message is missing, and another parent was found.
 
-    `message` names `missing` as the one before it and was hung on `bridged_to` instead (None: on
-    nothing, it is the first one). `number` and `offset` say where the line of `message` is.
+    `message` names `missing` as its parent; its parent is now `bridged_to` (None: it is a root).
+    `number` (from 1) and `offset` are those of the line of `message`.
     """
 
     number: int
@@ -61,7 +64,7 @@ class Gap(NamedTuple):
 
 
 class Other(NamedTuple):
-    """A line that is no message: its type and where it is."""
+    """A line that is not a message: its type, and its bytes in the file without the newline."""
 
     type: str
     offset: int
@@ -69,10 +72,10 @@ class Other(NamedTuple):
 
 
 class Transcript:
-    """An open transcript file. Closing it frees the file; what was read stays.
+    """An open transcript file. After `close` the tree is still there, but no record can be read.
 
-    `start` is the first byte that was read; `size` the file's when it was opened. A file that
-    grows meanwhile is seen as it was. `version` is the newest format a line of ours was written in.
+    `start` is the offset of the first byte that was read. `size` is the file's size when it was
+    opened; lines added since are not seen. `version` is the newest format version of its lines.
     """
 
     def __init__(self, path: Path, fd: int, size: int) -> None:
@@ -82,30 +85,33 @@ class Transcript:
         self.version = 1
         self.tree = Tree()
         self.others: list[Other] = []
-        self.damage: list[Damage] = []
+        self.damage: list[TranscriptDamage] = []
         self._fd = fd
 
     @classmethod
     def whole(cls, path: Path) -> Self:
-        """Look at every line. Raises FileNotFoundError or `NotARegularFile`."""
+        """Open a transcript and read every line. Raises FileNotFoundError or `NotARegularFile`."""
         found = cls._opened(path)
         found._scan(0)
         return found
 
     @classmethod
     def unsettled(cls, path: Path) -> Self:
-        """Look at every line, and leave in the tree what compactions and snips take out of it."""
+        """Open a transcript and read every line, without applying its compactions and snips.
+
+        The messages that they take out stay in the tree. Raises as `whole` does.
+        """
         found = cls._opened(path)
         found._read_from(0)
         found.tree.bridge()
         return found
 
     @classmethod
-    def live(cls, path: Path, rule: Rule = Rule.SESSION) -> Self:
-        """Look at the lines the live chain needs. Raises as `whole` does."""
+    def live(cls, path: Path, rule: EndRule = EndRule.SESSION) -> Self:
+        """Open a transcript and read what the live chain needs. Raises as `whole` does."""
         found = cls._opened(path)
         boundaries = boundaries_backwards(found._fd, found.size)
-        back = 1
+        back = 1  # boundaries; doubled each time, so that the file is not read once for each
         while True:
             start = 0
             for _ in range(back):
@@ -134,7 +140,7 @@ class Transcript:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file. It can be called again."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -143,21 +149,24 @@ class Transcript:
         self.close()
 
     def require_known_version(self) -> None:
-        """Raise NewerVersion when a newer release wrote here: its lines are read, not written."""
+        """Raise NewerVersion when a newer release wrote to this file.
+
+        Such a file can be read, but not continued.
+        """
         if self.version > FORMAT_VERSION:
             raise NewerVersion(self.path, "session", self.version, FORMAT_VERSION)
 
-    def end(self, rule: Rule = Rule.SESSION) -> Head | None:
-        """Return the message the conversation ends with."""
+    def end(self, rule: EndRule = EndRule.SESSION) -> Head | None:
+        """Return the message that the conversation ends with, None when there is none."""
         return choose_end(self.tree, rule)
 
-    def chain(self, rule: Rule = Rule.SESSION) -> list[Head]:
+    def chain(self, rule: EndRule = EndRule.SESSION) -> list[Head]:
         """Return the live chain, oldest message first."""
         end = choose_end(self.tree, rule)
         return [] if end is None else chain_to(self.tree, end)
 
     def gaps(self, heads: Iterable[Head]) -> list[Gap]:
-        """Return where messages are missing in a chain of this transcript."""
+        """Return the gaps in a chain of this transcript: places where messages are lost."""
         found = [
             (head, bridge)
             for head in heads
@@ -176,27 +185,27 @@ class Transcript:
             for head, bridge in found
         ]
 
-    def numbered_damage(self) -> list[Damage]:
-        """Return the damage found so far in file order, with the numbers of its lines."""
+    def numbered_damage(self) -> list[TranscriptDamage]:
+        """Return the damaged lines found so far, in file order and with their line numbers."""
         numbers = self._line_numbers(each.offset for each in self.damage)
         found = sorted(self.damage, key=lambda each: each.offset)
         return [each._replace(number=numbers[each.offset]) for each in found]
 
     def history(self, end: str) -> list[Head]:
-        """Return all that was said on the way to a message; for an unsettled transcript."""
+        """Return everything that was said up to the message `end`; call it after `unsettled`."""
         head = self.tree.heads.get(end)
         return [] if head is None else history(self.tree, head)
 
     def record(self, head: Head) -> Record | None:
-        """Return a message's whole record, its parent as the tree has it.
+        """Return a message's whole record, with the parent that it has in the tree.
 
-        None when its line is damaged where nobody had looked; it is then added to `damage`.
+        Returns None, and adds to `damage`, when a part of the line that was skipped is damaged.
         """
         raw = self.raw(head.offset, head.size)
         try:
             record = parsed(raw)
         except NotJson as error:
-            found = Damage(
+            found = TranscriptDamage(
                 number=None, offset=head.offset, end=head.offset + head.size + 1, problem=str(error)
             )
             if found not in self.damage:
@@ -215,7 +224,7 @@ class Transcript:
                 yield record
 
     def metadata(self) -> Metadata:
-        """Return the metadata in what was read (see `index` for what lies before it)."""
+        """Return the metadata of the part that was read; `index` has that of the part before."""
         metadata = Metadata()
         boundaries = {each.uuid for each in self.tree.boundaries}
         marks = sorted(
@@ -233,15 +242,15 @@ class Transcript:
             try:
                 metadata.add(parsed(self.raw(each.offset, each.size)))
             except NotJson:
-                continue  # counted as damage by who looks for it
+                continue  # a damaged line is reported by `damage`, not here
         return metadata
 
     def raw(self, offset: int, size: int) -> bytes:
-        """Return bytes of the file."""
+        """Return `size` bytes of the file from `offset`."""
         return read_at(self._fd, offset, size)
 
     def _scan(self, start: int) -> None:
-        """Read from `start` on, or from where what the newest compaction kept begins."""
+        """Read from `start`, or from the first message that the newest compaction kept."""
         self._read_from(start)
         last = self.tree.boundaries[-1] if self.tree.boundaries else None
         if start > 0 and last is not None and last.segment is not None:
@@ -272,8 +281,8 @@ class Transcript:
             if rest.is_too_long:
                 self._damaged(rest.raw, number, rest.offset, rest.end, TOO_LONG)
             else:
-                # A writer that was killed left its last line without an end. The next writer ends
-                # it, so whether it counts must not depend on whether there was one already.
+                # A killed writer left its last line without a newline. The next writer adds it, so
+                # the line must count (or not) in the same way before and after that.
                 self._take(rest.raw, rest.offset, number, problem=TORN)
             start = rest.end
             number = number and number + 1
@@ -289,17 +298,17 @@ class Transcript:
             return
         self.version = max(self.version, version_of(raw))
         self.tree.add(seen)
-        if isinstance(seen, Seen) and seen.head is None:
+        if isinstance(seen, SeenLine) and seen.head is None:
             self.others.append(Other(type=seen.type, offset=offset, size=len(raw)))
 
     def _damaged(self, raw: bytes, number: int | None, offset: int, end: int, problem: str) -> None:
         self.damage.append(
-            Damage(number=number, offset=offset, end=min(end, self.size), problem=problem)
+            TranscriptDamage(number=number, offset=offset, end=min(end, self.size), problem=problem)
         )
         self.tree.add_wreck(wreck_of(raw, offset))
 
     def _line_numbers(self, offsets: Iterable[int]) -> dict[int, int]:
-        """Return the numbers, from 1, of the lines that begin at the offsets."""
+        """Return the line number, counted from 1, for each offset at which a line begins."""
         numbers: dict[int, int] = {}
         number = 1
         position = 0
@@ -309,11 +318,11 @@ class Transcript:
             numbers[offset] = number
         return numbers
 
-    def _leads_further_back(self, rule: Rule) -> bool:
-        """Whether the chain goes on before what was read.
+    def _leads_further_back(self, rule: EndRule) -> bool:
+        """Return whether the chain continues before `start`.
 
-        A message whose parent is missing here may have it further back: the file is searched for it
-        before the message is taken for one that lost its parent.
+        The parent of a message can be further back in the file, so the file is searched for it
+        before the parent counts as lost.
         """
         end = choose_end(self.tree, rule)
         if end is None:
@@ -322,7 +331,7 @@ class Transcript:
         first = chain[0]
         if self.tree.parent_id(first) is not None and self.tree.parent(first) is None:
             return True
-        heads = chain if rule is Rule.SESSION else self.tree.heads.values()
+        heads = chain if rule is EndRule.SESSION else self.tree.heads.values()
         parents = {head.parent for head in self.tree.missing_parents(heads)} - {None}
         if len(parents) > _MOST_SEARCHED_FOR:
             return True

@@ -1,7 +1,8 @@
-"""The messages of a transcript and their parents, as the lines of the file leave them.
+"""The tree of a transcript's messages.
 
-Built in file order; then `settled`: what the newest compaction keeps is put behind its boundary,
-and what was snipped is taken out. A message given twice keeps its first place with its last value.
+Lines are added in file order. `settle` then applies the newest compaction (the messages it keeps
+move behind its boundary, the others before it are removed) and all snips. A message that is added
+twice keeps its first place and its last value.
 """
 
 from collections.abc import Iterable
@@ -15,14 +16,15 @@ from siding.sessions.bridging import (
     is_missing,
     still_there,
 )
-from siding.sessions.heads import Head, Seen, look_at
+from siding.sessions.heads import Head, SeenLine, look_at
 from siding.sessions.kinds import PreservedSegment, Record
 from siding.sessions.wrecks import Wreck
 
 
 class Boundary(NamedTuple):
-    """A compaction: its line's message, what it keeps of the messages before it, and the message
-    that was the last one when it was made.
+    """A compaction: the id of its line, and the segment of earlier messages that it keeps.
+
+    `before` is the id of the message that was the last one when the compaction was made.
     """
 
     uuid: str
@@ -31,10 +33,13 @@ class Boundary(NamedTuple):
 
 
 class Tree:
-    """Messages by uuid, in file order. `kept` are those a compaction preserved: their usage was
-    counted before it and must read as zero. `behind` says what follows a message although it was
-    written before it: the last of the kept ones, behind the one they were put behind. `bridged` are
-    the messages whose parent is missing, and what they hang on instead.
+    """Messages by uuid, in file order.
+
+    `kept`: the messages that the newest compaction keeps. Their tokens were counted before it, so
+    their usage must read as zero. `behind`: maps the summary (or boundary) to the last kept
+    message, which follows it although it was written earlier. `bridged`: the messages whose parent
+    is missing, with the parent they have instead. `bridges`: the parents of `progress` lines of old
+    files, which only stand for them.
     """
 
     __slots__ = (
@@ -66,8 +71,8 @@ class Tree:
         self._put_away: set[str] = set()
         self._latest = 0
 
-    def add(self, seen: Head | Seen) -> None:
-        """Take the next line of the file."""
+    def add(self, seen: Head | SeenLine) -> None:
+        """Add the next line of the file."""
         if isinstance(seen, Head):
             self._add_head(seen)
             return
@@ -90,7 +95,7 @@ class Tree:
                 self._withdrawn[gone.uuid] = gone.parent or before.get(gone.uuid)
 
     def add_wreck(self, wreck: Wreck) -> None:
-        """Take the next line of the file, a damaged one."""
+        """Add the next line of the file, which is damaged."""
         self.wrecks.append(wreck)
 
     def _add_head(self, head: Head) -> None:
@@ -106,40 +111,45 @@ class Tree:
     def settle(self) -> "Tree":
         """Apply the newest compaction and all snips; return the tree itself."""
         if self.wrecks:
-            # What a compaction kept may be damaged inside; what is certain holds it together.
+            # A line inside the kept segment may be damaged. Bridge it before the segment is walked,
+            # but not by file order: in the wrong place that would keep other messages.
             self.bridged = bridges_over(self.heads, self._remains(), only_certain=True)
         self._keep_segment()
         self._snip()
         return self.bridge()
 
     def bridge(self) -> "Tree":
-        """Find where the messages hang whose parent is not there; return the tree itself."""
+        """Find another parent for each message whose parent is missing; return the tree itself."""
         self.bridged = bridges_over(self.heads, self._remains())
         return self
 
     def parent_id(self, head: Head) -> str | None:
-        """Return the id of the message before this one, a bridge taken into account."""
+        """Return the id of the message's parent, or of the one it has instead of a missing one."""
         if head.uuid in self.bridged:
             return self.bridged[head.uuid].to
         return head.parent
 
     def parent(self, head: Head) -> Head | None:
-        """Return the message before this one, None at a root or where the parent is missing."""
+        """Return the message's parent; None for a root or when the parent is missing."""
         parent = self.parent_id(head)
         return self.heads.get(parent) if parent is not None else None
 
     def missing_parents(self, heads: Iterable[Head]) -> list[Head]:
-        """Return those of the messages that name a parent nothing is known of."""
+        """Return those of the messages whose parent is missing and left no trace in the lines."""
         remains = self._remains()
-        told = {name for wreck in self.wrecks for name in wreck.names} | remains.stand_ins.keys()
+        traces = {name for wreck in self.wrecks for name in wreck.names} | remains.stand_ins.keys()
         return [
             head
             for head in heads
-            if is_missing(head, self.heads, remains) and head.parent not in told
+            if is_missing(head, self.heads, remains) and head.parent not in traces
         ]
 
     def before_boundary(self, uuid: str) -> Head | None:
-        """Return the message that was the last one when that compaction was made."""
+        """Return the message that was the last one when the compaction `uuid` was made.
+
+        If it is damaged or withdrawn, its nearest ancestor, or else the last message of the main
+        line before the boundary. None when there is no such compaction or message.
+        """
         before = next((each.before for each in self.boundaries if each.uuid == uuid), None)
         if before is None:
             return None
@@ -161,7 +171,7 @@ class Tree:
         )
 
     def unfinished(self) -> set[str]:
-        """Return the boundaries nothing was written behind: their summaries were not stored."""
+        """Return the ids of boundaries without a child: their summaries were never stored."""
         parents = {self.parent_id(head) for head in self.heads.values()}
         return {each.uuid for each in self.boundaries} - parents
 
@@ -176,7 +186,7 @@ class Tree:
                 self._first_kept = {last.segment.head_uuid: last.segment.anchor_uuid}
             found = self._walk_segment(last.segment) or self._walk_through(present, last.segment)
             if found is None:
-                return  # what it names is not there: the old history stays as it was
+                return  # the segment is not in the file: remove nothing
             kept = found
             self._relink(last.segment)
             tail = self._last_of(last.segment)
@@ -194,6 +204,7 @@ class Tree:
         self.kept = kept
 
     def _walk_segment(self, segment: PreservedSegment) -> set[str] | None:
+        """Return the ids of the segment's messages; None if its tail does not lead to its head."""
         walked: set[str] = set()
         first = self._first_of(segment)
         head = self._last_of(segment)
@@ -205,7 +216,7 @@ class Tree:
         return None
 
     def _first_of(self, segment: PreservedSegment) -> str:
-        """Return the first message of the segment, or the next one if its own line is damaged."""
+        """Return the id of the segment's first message, or of its child if its line is damaged."""
         if segment.head_uuid in self.heads:
             return segment.head_uuid
         if any(segment.head_uuid in wreck.names for wreck in self.wrecks):
@@ -219,7 +230,7 @@ class Tree:
         return segment.head_uuid
 
     def _last_of(self, segment: PreservedSegment) -> Head | None:
-        """Return the last message of the segment, or the one before if its own line is damaged."""
+        """Return the segment's last message, or its nearest ancestor if its line is damaged."""
         last = segment.tail_uuid
         if last not in self.heads:
             last = still_there(self.heads, self._remains(), last) or last
@@ -228,7 +239,11 @@ class Tree:
     def _walk_through(
         self, boundaries: list[Boundary], segment: PreservedSegment
     ) -> set[str] | None:
-        """Walk a segment that begins in what an earlier compaction kept; else change nothing."""
+        """Return the ids of a segment that begins among messages an earlier compaction kept.
+
+        For that the earlier compactions are applied. If the segment is not found all the same, the
+        parents are set back and None is returned.
+        """
         before = {head.uuid: head.parent for head in self.heads.values()}
         for boundary in boundaries[:-1]:
             if boundary.segment is not None and boundary.segment.tail_uuid in self.heads:
@@ -240,6 +255,7 @@ class Tree:
         return found
 
     def _relink(self, segment: PreservedSegment) -> None:
+        """Put the segment behind its anchor, and the anchor's other children behind the segment."""
         first = self.heads.get(self._first_of(segment))
         last = self._last_of(segment)
         for head in self.heads.values():
@@ -250,6 +266,7 @@ class Tree:
             self.bridged.pop(first.uuid, None)
 
     def _snip(self) -> None:
+        """Remove the snipped messages; their children get the nearest ancestor that is left."""
         parents = {uuid: self.heads.pop(uuid).parent for uuid in self.removed if uuid in self.heads}
         if not parents:
             return
@@ -270,7 +287,7 @@ class Tree:
 
 
 def tree_of(records: Iterable[Record], *, settled: bool = True) -> Tree:
-    """Return the tree of records in file order; `Head.offset` is a record's index."""
+    """Return the tree of records given in file order; each `Head.offset` is a record's index."""
     tree = Tree()
     for index, record in enumerate(records):
         tree.add(look_at(record, offset=index))

@@ -1,10 +1,11 @@
-"""What conversations cost in tokens, each call counted once.
+"""Count the tokens that conversations cost, each call once.
 
-The traps, and what is done about them: an answer of several blocks is several lines with the same
-usage (counted once by message and request id, the larger usage wins, in whatever file it stands,
-so copies in branches and forks do not count again); subagents' own files are added, the summary in
-the parent's result is not; calls that are in no line (compactions, titles) are the difference to
-the client's own running total, which a fork begins with its parent's.
+- An answer of several blocks is several lines with the same usage. It is counted once by message id
+  and request id, in all files together, so copies in branches and forks do not count again. If the
+  usages differ, the larger one counts.
+- Subagents' own files are counted; the summary of their usage in the parent's result is not.
+- Some calls are in no line: compactions, titles. They are the difference between the lines and the
+  client's running total. A fork's running total starts with its parent's.
 """
 
 import os
@@ -33,16 +34,16 @@ class Tokens(NamedTuple):
     calls: int = 0
 
     def plus(self, other: "Tokens") -> "Tokens":
-        """Return both together."""
+        """Return the sum of both."""
         return Tokens(*(one + two for one, two in zip(self, other, strict=True)))
 
     @property
     def total(self) -> int:
-        """All tokens."""
+        """The number of tokens of all kinds."""
         return self.input + self.output + self.cache_read + self.cache_write
 
 
-class Source(NamedTuple):
+class UsageSource(NamedTuple):
     """A session's files: its transcript and those of its subagents."""
 
     session_id: str
@@ -50,8 +51,10 @@ class Source(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """Tokens of one day, model and session. `day`: ISO date in UTC, "" when unknown; `cwd`: where
-    the work was done. `hidden`: from the client's total, in no line of the conversation.
+    """Tokens of one day, model, session and directory.
+
+    `day`: the ISO date in UTC, "" when unknown. `cwd`: the directory the agent worked in. `hidden`:
+    the tokens are in the client's running total but in no line of the conversation.
     """
 
     day: str
@@ -103,8 +106,10 @@ class _Call(NamedTuple):
 
 
 class Counting:
-    """Counts sources, in the order of `add`: of copies the first one seen keeps the call, unless a
-    later one says more.
+    """Counts the tokens of several sessions.
+
+    A call that is in several of them counts for the session that was added first, with the largest
+    usage seen.
     """
 
     def __init__(self) -> None:
@@ -115,8 +120,8 @@ class Counting:
         self._last_day: dict[str, str] = {}
         self._copied_from: dict[str, str] = {}
 
-    def add(self, source: Source) -> None:
-        """Count one session. Files that cannot be read raise OSError or `UnreadableFile`."""
+    def add(self, source: UsageSource) -> None:
+        """Count one session. Raises OSError or `UnreadableFile` if a file cannot be read."""
         seen: dict[tuple[str, str], Tokens] = {}
         for path in source.paths:
             for line in _lines(path):
@@ -166,7 +171,7 @@ class Counting:
         own[model] = own.get(model, Tokens()).plus(tokens)
 
     def spent(self) -> list[Spent]:
-        """Return what was counted, by day, model, session and directory."""
+        """Return the tokens counted so far, sorted by day, model, session and directory."""
         sums: dict[tuple[str, str, str, str], Tokens] = {}
         for call in (*self._calls.values(), *self._unnamed):
             key = (call.day, call.model, call.session_id, call.cwd)
@@ -178,6 +183,7 @@ class Counting:
         return sorted([*found, *self._hidden()])
 
     def _hidden(self) -> Iterator[Spent]:
+        """Yield the tokens that are in a session's running total and in no line."""
         unseen = {session: self._unseen(session) for session in self._states}
         for session, models in unseen.items():
             inherited = unseen.get(self._copied_from.get(session, ""), {})
@@ -196,7 +202,7 @@ class Counting:
                 cache_read=use.cache_read_input_tokens,
                 cache_write=use.cache_creation_input_tokens,
             )
-            # The total may name a variant, as in "some-model[1m]", that the lines do not.
+            # Claude Code's total may name a variant ("some-model[1m]"); its lines do not.
             name = model.partition("[")[0]
             lines = self._own.get(session, {})
             own = lines.get(model, lines.get(name, Tokens()))
@@ -228,7 +234,7 @@ def _lines(path: Path) -> Iterator[_Line]:
                 try:
                     line = _DECODER.decode(raw)
                 except TOO_ODD:
-                    continue  # no count that can be trusted; damage is the doctor's to tell
+                    continue  # a damaged line; `siding session doctor` reports it
                 if line.type == "assistant" or line.model_usage is not None:
                     yield line
     finally:

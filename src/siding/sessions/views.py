@@ -45,8 +45,9 @@ def raw(records: Iterable[Record]) -> list[Record]:
 
 
 def screen(records: Sequence[Record]) -> list[Record]:
-    """Return the conversation a person scrolls through: all that was said on the way to its end,
-    what was compacted away where it was said, with the compactions between.
+    """Return the whole conversation up to its end, for a person who scrolls back.
+
+    Compacted messages are in their old places, with the compactions between them.
     """
     settled = choose_end(tree_of(records))
     tree = tree_of(records, settled=False)
@@ -55,9 +56,9 @@ def screen(records: Sequence[Record]) -> list[Record]:
 
 
 def active(chain: Sequence[Record]) -> list[Record]:
-    """Return what the model may still see: from the newest boundary on, without what was snipped.
+    """Return the messages the model may still see: those since the newest boundary, not snipped.
 
-    A snip that names nothing takes nothing out; the lines that mark snips and boundaries stay.
+    Lines that mark a snip or a boundary are kept, even when a snip names them.
     """
     start = max((at for at, record in enumerate(chain) if is_boundary(record)), default=0)
     view = chain[start:]
@@ -70,8 +71,9 @@ def active(chain: Sequence[Record]) -> list[Record]:
 
 
 def with_zero_usage(record: Record) -> Record:
-    """Return an assistant message whose tokens count for nothing: a compaction kept it, and they
-    were counted before.
+    """Return an assistant message with its token counts set to zero.
+
+    It is used for messages that a compaction kept: their tokens were counted before it.
     """
     message = message_of(record)
     usage = message.get("usage")
@@ -80,7 +82,7 @@ def with_zero_usage(record: Record) -> Record:
 
 
 def with_replacements(records: Iterable[Record], replacements: Iterable[Record]) -> list[Record]:
-    """Return the records with every replaced tool result in its replaced form."""
+    """Return the records with the text of each replaced tool result exchanged."""
     texts = {
         each.get("toolUseId"): each.get("replacement")
         for each in replacements
@@ -95,14 +97,15 @@ def wire(
     replacements: Iterable[Record] = (),
     render: Callable[[Record], str] | None = None,
 ) -> list[Record]:
-    """Return `{"role", "content"}` messages that an API takes, made of the active view.
+    """Return the active view as ``{"role", "content"}`` messages that a model's API accepts.
 
-    System lines, failed answers and blank ones are left out; the lines of one answer become one
-    message, user messages that follow each other too; every call has exactly one result (one that
-    was cut off gets a result that says so) and no result is without its call. `render` gives an
-    attachment's text; without it attachments are left out. Unknown blocks and fields of blocks
-    (signatures of thoughts) are kept as they are. An answer at the end that only says that nobody
-    asked for one is left out: a model would take it for the beginning of its own answer.
+    - System lines, failed answers and blank answers are left out.
+    - The lines of one answer become one message; so do user messages that follow each other.
+    - Every call has exactly one result, and every result its call. A call that was cut off gets a
+      result that says so.
+    - `render` returns the text of an attachment; without it attachments are left out.
+    - Unknown blocks, and unknown fields of blocks (signatures of thoughts), are kept.
+    - Made-up answers at the end are left out: a model would take them for the start of its own.
     """
     kept = [
         each
@@ -133,7 +136,7 @@ def _for_wire(record: Record, render: Callable[[Record], str] | None) -> Record 
 
 
 def _merged_answers(records: Sequence[Record]) -> list[Record]:
-    """Join the lines of one answer, also where results of its first calls stand between them."""
+    """Join the lines of one answer, even if results of its first calls are between them."""
     merged: list[Record] = []
     places: dict[str, int] = {}
     for record in records:
@@ -150,7 +153,7 @@ def _merged_answers(records: Sequence[Record]) -> list[Record]:
 
 
 def _paired(records: Sequence[Record]) -> list[Record]:
-    """Put each result right after its calls, the first one of each call; make up missing ones."""
+    """Put each result right after its call; if a call has several, the first. Add missing ones."""
     results: dict[Any, Record] = {}
     for record in records:
         if record["type"] == USER:
@@ -180,6 +183,7 @@ def _user_of(record: Record, blocks: list[Record]) -> Record:
 
 
 def _alternating(records: Sequence[Record]) -> list[Record]:
+    """Join neighbouring messages of one role: the API wants the roles to alternate."""
     joined: list[Record] = []
     for record in records:
         if joined and joined[-1]["type"] == record["type"]:

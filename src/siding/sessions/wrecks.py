@@ -1,8 +1,8 @@
-"""Read what a damaged line still tells: which message it was, and which one it came after.
+"""Read the ids that are left in a damaged line: the message's own, and its parent's.
 
-A line is damaged when it is no JSON object any more. Its bytes often hold more than nothing: the
-parent stands at the beginning of the line, the message's own id near the end. Only what is certain
-is taken: inside a text of the message both would have their quotes escaped.
+A line is damaged when it is not a JSON object. Its parent's id is at the beginning of the line, its
+own id near the end, so one of them often survives. A match cannot come from the text of the
+message: there the quotes would be escaped.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from siding.sessions.kinds import COMPACT_BOUNDARY
 
-_BEGIN_BYTES = 1024  # the keys before the message's own content
+_BEGIN_BYTES = 1024  # enough for the keys before the message's content
 _PARENT = re.compile(rb'"parentUuid":\s*(?:(null)|"([^"\\\x00-\x1f]{1,200})")')
 _LOGICAL_PARENT = re.compile(rb'"logicalParentUuid":\s*"([^"\\\x00-\x1f]{1,200})"')
 _UUID = re.compile(rb'"uuid":\s*"([^"\\\x00-\x1f]{1,200})"')
@@ -20,9 +20,11 @@ _BOUNDARY = b'"%b"' % COMPACT_BOUNDARY.encode()
 
 
 class Wreck(NamedTuple):
-    """A damaged line. `names` are the ids it may have had; `parent` is None when the line does not
-    tell it. `is_root` means that it tells it had none. `line` is the line of conversation it was
-    on: "" for the main one, else the subagent's id, None when that is not known.
+    """A damaged line at byte `offset`.
+
+    `names`: the ids that may have been its own. `parent`: its parent's id, None when it is lost.
+    `is_root`: the line still says that it has no parent. `line`: the conversation line it belongs
+    to: "" for the main one, a subagent's id, or None when that is lost.
     """
 
     offset: int
@@ -33,10 +35,10 @@ class Wreck(NamedTuple):
 
 
 def wreck_of(raw: bytes, offset: int) -> Wreck:
-    """Return what a damaged line tells.
+    """Return the ids that are left in a damaged line.
 
-    A boundary that is damaged compacts nothing: the message before it counts as its parent, so that
-    what the compaction had put away is in the conversation again.
+    A damaged boundary no longer compacts: the message before it counts as its parent, so that the
+    messages which the compaction took out are in the conversation again.
     """
     begin = raw[:_BEGIN_BYTES]
     parent = _text(_LOGICAL_PARENT.search(begin))

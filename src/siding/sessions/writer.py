@@ -1,10 +1,11 @@
 """Write a conversation to its transcript.
 
-Rules: nothing is on disk before something was said; what was set before (title, mode, …) is kept
-and written with the first message. What a person says is stored before `append` returns, and so is
-the call of a tool: it must be known what was run when the power fails in it. Progress
-is never written, a message only once; subagents write to their own file, without looking at what
-the parent has.
+- The file is created with the first message of the person or the model. Metadata that was set
+  before (title, mode, …) is kept in memory and written with it.
+- A prompt, and a message with a tool's call, are on the disk before `append` returns: if the power
+  fails while the tool runs, the file must say what was run.
+- Progress lines are not written. A message is written once.
+- Subagents have their own files; these may repeat messages of the parent's.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,13 +23,13 @@ from siding.sessions.queue import WriteQueue
 from siding.storage.codec import encode_line
 from siding.storage.locks import Holder
 
-REPEAT_AFTER_BYTES = 48 * 1024  # other programs look at the last 64 KiB
+REPEAT_AFTER_BYTES = 48 * 1024  # Claude Code (2.1.197) looks for titles in the last 64 KiB
 _FIRST_KEYS = ("teamName", "agentName", "promptId", "agentId")
 _LAST_KEYS = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "v")
 
 
 class Stamp(NamedTuple):
-    """What is written into every message: where and by what it was made."""
+    """The fields that every message gets: the directory, branch and program it was made in."""
 
     cwd: str
     version: str
@@ -39,9 +40,11 @@ class Stamp(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """What a writer must know of the file it goes on with. `unfinished`: a boundary at its end.
+    """What a writer must know about the file that it continues.
 
-    `parents` gives the message before each of the newest ones.
+    `known`: ids of all messages. `cursor`: the id of the last one. `callers`: for each of the
+    newest tool calls, the id of the message that made it. `parents`: the parents of the newest
+    messages. `unfinished`: the id of a boundary that is the last message.
     """
 
     known: frozenset[str]
@@ -55,7 +58,7 @@ class Resumed(NamedTuple):
 class WriterClosed(SidingError):
     """A writer was used after it was closed; nothing was written.
 
-    Another process may have gone on with the session since.
+    Another process may have written to the session since.
     """
 
     code = "writer_closed"
@@ -70,14 +73,13 @@ class WriterClosed(SidingError):
 class Writer:
     """The one writer of a session. Close it, or use it in a ``with`` block.
 
-    A closed writer refuses everything but to be closed again: it has given the session away.
+    For a session that exists, the lock is taken at once (`LockBusy`: another process has it), and
+    `resume` must be called before anything is written. For a new session, the lock is taken with
+    the first message. After `close` every method but `close` raises `WriterClosed`.
 
-    Of a session that exists it takes the lock at once (`LockBusy`: another process has it), and
-    must be told by `resume` how it goes on; of a new one with the first message.
-
-    Without `background` every call returns after its lines are stored. With it, only what a person
-    said and a tool's call are waited for, with all before them; the rest is stored soon, in order,
-    and `flush` waits for it.
+    Without `background` every call returns after its lines are stored. With it, a call returns at
+    once unless it writes a prompt or a tool's call; these, and all lines before them, are waited
+    for. `flush` waits for the rest.
     """
 
     def __init__(
@@ -122,17 +124,17 @@ class Writer:
 
     @property
     def exists(self) -> bool:
-        """Whether anything of the session is on disk."""
+        """Whether the session's file is there."""
         return self._exists
 
     def close_last_line(self) -> None:
-        """End the last line, if a killed writer left it without its end."""
+        """End the last line, if a killed writer left it without a newline."""
         self._require_open()
         if self._appender is not None:
             self._appender.append(())
 
     def resume(self, resumed: Resumed) -> None:
-        """Go on as `resumed` says."""
+        """Set the state of the writer to that of an existing file."""
         self.metadata = resumed.metadata
         self.cursor = resumed.cursor
         self._known = set(resumed.known)
@@ -140,15 +142,19 @@ class Writer:
         self._parents = dict(resumed.parents)
 
     def append(self, messages: Iterable[Record], *, durable: bool = False) -> list[Record]:
-        """Add messages behind the last one; return them as they were written."""
+        """Write messages after the last one; return the records as written.
+
+        Messages whose id is in the file already are skipped.
+        """
         return self._write(messages, self.cursor, durable=durable)
 
     def record(
         self, messages: Iterable[Record], *, parent: str | None = None, durable: bool = True
     ) -> list[Record]:
-        """Take a conversation from its beginning (or from `parent` on) and write what is new.
+        """Write the new messages of a conversation given from its beginning, or after `parent`.
 
-        Messages already there that come before the first new one only say where it hangs.
+        Messages already in the file are skipped; the last one skipped becomes the parent of the
+        first new message. Return the records as written.
         """
         return self._write(messages, parent, durable=durable)
 
@@ -160,8 +166,10 @@ class Writer:
         parent: str | None = None,
         group: str = "",
     ) -> list[Record]:
-        """Add messages to a subagent's own file, behind `parent`. Nothing is left out as known:
-        a fork begins with messages of its parent, and they belong into its file too.
+        """Write messages to a subagent's own file, after `parent`; return the records as written.
+
+        Messages that the session's file has are written too: a fork starts with messages of its
+        parent, and its file must hold them.
         """
         written: list[Record] = []
         for message in self._clean(messages):
@@ -174,7 +182,10 @@ class Writer:
         return written
 
     def set(self, entry: Record) -> None:
-        """Set metadata: an entry without its session id."""
+        """Write a metadata entry, given without its session id.
+
+        Before the first message it is only kept in memory.
+        """
         self._require_open()
         record = {**entry, "sessionId": self.session_id, "v": FORMAT_VERSION}
         agent = entry.get("agentId")
@@ -189,9 +200,9 @@ class Writer:
             self._pending.append(record)
 
     def withdraw(self, uuid: str) -> None:
-        """Take a message back. Its line stays in the file and no reader shows it.
+        """Withdraw a message. Its line stays in the file, but readers no longer show it.
 
-        If it was the last one, the conversation goes on behind the message before it.
+        If it was the last one, the conversation goes on after its parent.
         """
         self._require_open()
         self._store(
@@ -210,7 +221,7 @@ class Writer:
             self.cursor = self._parents.get(uuid)
 
     def repeat_metadata(self) -> None:
-        """Write the metadata again, so that it stands near the end of the file."""
+        """Write the metadata again, so that it is near the end of the file."""
         self._require_open()
         if self._exists:
             repeated = self.metadata.repeated(self.session_id)
@@ -219,16 +230,16 @@ class Writer:
             self._since_repeat = 0
 
     def flush(self) -> None:
-        """Return when everything is stored."""
+        """Return when all lines are stored; raise the error that prevents it."""
         self._require_open()
         if self._queue is not None:
             self._queue.flush()
 
     def close(self) -> None:
-        """Store what is left and let the next writer in. Closing it again does nothing.
+        """Store the remaining lines and release the lock. Calling it again does nothing.
 
-        When something cannot be stored the error is raised, and the writer is closed all the same:
-        what it had not stored yet is not in the file.
+        If lines cannot be stored the error is raised and the writer is closed; those lines are then
+        not in the file.
         """
         if self._closed:
             return
@@ -287,7 +298,11 @@ class Writer:
     def _parent_of(
         self, message: Record, parent: str | None, written: Sequence[Record]
     ) -> str | None:
-        """A tool's result hangs on the message that made the call."""
+        """Return the parent of a message: `parent`, or for a tool's result the message of its call.
+
+        Other lines may come between a call and its result, as a model can make several calls at
+        once.
+        """
         if not is_tool_result(message):
             return parent
         named = message.get("sourceToolAssistantUUID")
@@ -300,6 +315,10 @@ class Writer:
         return _callers_in(written).get(call) or self._callers.get(call) or parent
 
     def _stamped(self, message: Record, parent: str | None, agent: str | None) -> Record:
+        """Return the record of a message, with its keys in the order of Claude Code's lines.
+
+        The parent comes first and the uuid near the end; `wrecks` relies on it.
+        """
         record: Record = {"parentUuid": parent}
         if "logicalParentUuid" in message:
             record["logicalParentUuid"] = message["logicalParentUuid"]
@@ -352,15 +371,15 @@ class Writer:
             self._queue.flush()
 
     def _begin(self) -> None:
-        """Take the lock of a session that is not there yet."""
+        """Take the lock of a new session. Raises UsageError if another process has created it."""
         if self._appender is not None:
             return  # an earlier attempt to write the first message got this far
         appender = Appender(self.layout.transcript, holder=self._holder)
         if self.layout.transcript.exists():
             appender.close()
             raise UsageError(
-                f"session {self.session_id!r} was made by another process in the meantime",
-                hint="open it again to go on with it",
+                f"session {self.session_id!r} was created by another process in the meantime",
+                hint="open it again to continue it",
             )
         self._appender = appender
 
@@ -372,7 +391,7 @@ class Writer:
 
 
 def _as_root(record: Record, before: str | None) -> Record:
-    """Return a boundary: a root, that names the message it comes after."""
+    """Return a boundary as a root that names the message before it in `logicalParentUuid`."""
     logical = record.get("logicalParentUuid") or before
     rest = {key: value for key, value in record.items() if key != "logicalParentUuid"}
     return {"parentUuid": None, "logicalParentUuid": logical} | {
@@ -385,14 +404,17 @@ def _callers_in(records: Iterable[Record]) -> dict[str, str]:
 
 
 def _must_be_stored(record: Record) -> bool:
-    """Whether a message must be stored before anything else happens: a prompt, a tool's call."""
+    """Return whether a message must be on the disk before the caller goes on.
+
+    That holds for prompts and for messages with a tool's call.
+    """
     if record.get("type") == USER:
         return not is_tool_result(record)
     return bool(tool_uses(record))
 
 
 def _supersedes(new: Record, old: Record) -> bool:
-    """Whether an entry set before the first message makes an earlier one pointless."""
+    """Return whether `new` replaces `old`, when both are set before the first message."""
     kinds = {
         "custom-title",
         "ai-title",

@@ -1,1 +1,1 @@
-"""The board (what is to be done) and the workspaces bound to it (where)."""
+"""Tasks (what is to be done) and their workspaces (where). `FORMAT.md` describes the files."""

@@ -1,15 +1,15 @@
-"""From what a person types to what git and the file system accept. Pure."""
+"""Names of tasks, and the branch names made of them. No I/O."""
 
 MAX_NAME_LENGTH = 200
 MAX_SLUG_LENGTH = 48
-MAX_MADE_LENGTH = 60  # of a name that nobody chose
+MAX_DERIVED_LENGTH = 60  # of a name that is made from a command
 INTERPRETERS = ("python", "node", "bash", "sh", "ruby", "perl", "npx", "uvx", "deno", "bun")
 
 
 def problem_with_name(name: str) -> str | None:
-    """Return why `name` cannot name a task, or None when it can.
+    """Return why a task cannot be called `name`, or None when it can.
 
-    Any script and any punctuation is fine; the slug takes care of git.
+    All scripts and punctuation are allowed: `slug` makes the name fit for git.
     """
     if not name.strip():
         return "it is empty"
@@ -23,7 +23,7 @@ def problem_with_name(name: str) -> str | None:
 
 
 def slug(name: str) -> str:
-    """Return `name` as a piece of a branch name: lower case, ``[a-z0-9-]``, never empty."""
+    """Return `name` as a part of a branch name: only ``a-z0-9-``, "task" if nothing is left."""
     letters = [
         character if character.isascii() and character.isalnum() else "-"
         for character in name.lower()
@@ -55,11 +55,11 @@ def name_after_command(argv: list[str]) -> str:
     subject = max(words, key=len, default="") if words else ""
     name = f"{program}: {subject}" if " " in subject.strip() else program
     clean = "".join(character for character in name if character.isprintable()).strip(" -")
-    return _at_a_word(clean, MAX_MADE_LENGTH) or "task"
+    return _cut_at_word(clean, MAX_DERIVED_LENGTH) or "task"
 
 
-def _at_a_word(text: str, length: int) -> str:
-    """Return `text`, or its beginning up to the last whole word that leaves room for a ``…``."""
+def _cut_at_word(text: str, length: int) -> str:
+    """Return `text`; if it is longer than `length`, its first whole words and a ``…``."""
     if len(text) <= length:
         return text
     kept = text[:length]

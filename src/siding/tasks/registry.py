@@ -1,12 +1,8 @@
-"""The workspace registry: ``worktrees.json``, who works where.
+"""The registry of workspaces, ``worktrees.json``: the workspace of each task.
 
-The shape is the s12 ``index.json`` (name, path, branch, task_id, status, created_at, kept_at,
-removed_at), plus what it takes to survive a crash and a swapped directory: the base commit, the
-directory's identity, and the intent of an unfinished act. Unknown fields are kept.
-
-The file can be lost or damaged, and an entry can be missing. Readers then get what `Elsewhere`
-knows (the tasks, the disk and the trash); reading writes nothing. The next write puts the whole
-registry down again, after a damaged file was copied aside byte for byte.
+If the file is lost or damaged, or lacks an entry, readers get the missing entries from `Elsewhere`
+(the tasks, the disk and the trash). Reading writes nothing. The next change writes the whole
+registry again; a damaged file is copied aside first, byte for byte. Unknown fields are kept.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -24,7 +20,7 @@ _STATES = frozenset(state.value for state in WorkspaceState)
 
 
 class Workspace(NamedTuple):
-    """One line of the registry. Times are ISO 8601 with an offset, or None."""
+    """One entry of the registry. Times are ISO 8601 with an offset, or None."""
 
     name: str
     path: str  # absolute
@@ -36,23 +32,23 @@ class Workspace(NamedTuple):
     removed_at: str | None = None
     base_commit: Sha = Sha("")
     base_snapshot: Sha = Sha("")  # the workspace as it was made: the state before the first step
-    git_dir: str = ""  # git's record of the worktree, in the repository
+    git_dir: str = ""  # the worktree's directory in the repository's `.git/worktrees`
     device: int = 0  # with inode: the directory's identity when it was made; 0 is unknown
     inode: int = 0
-    intent: Mapping[str, Any] | None = None  # an act that began and is not known to have ended
+    intent: Mapping[str, Any] | None = None  # an act under way, or one that was cut off
     trash: str | None = None  # where a removed workspace was moved to, relative to the project
     rest: Mapping[str, Any] = {}
 
 
 class Elsewhere(Protocol):
-    """Knows from other records what the registry should hold."""
+    """Finds from other records the entries that the registry should have."""
 
     def all(self, known: Collection[str]) -> list[Workspace]:
-        """Return the workspaces of all tasks but those with these ids."""
+        """Return the workspaces of all tasks except those with an id in `known`."""
         ...
 
     def of_task(self, task_id: TaskId) -> Workspace | None:
-        """Return the workspace of one task."""
+        """Return the workspace of one task, None if it never had one."""
         ...
 
 
@@ -71,7 +67,10 @@ def _say_nothing(sentence: str) -> None:
 
 
 class Registry:
-    """The registry document. The caller holds the project's lock for whatever writes."""
+    """The registry document. The caller must hold the project's lock to write.
+
+    `say` is called with a sentence when the file had to be made again.
+    """
 
     def __init__(
         self,
@@ -85,19 +84,19 @@ class Registry:
         self._say = say
 
     def all(self) -> list[Workspace]:
-        """Return every entry, oldest first; those that the file lacks come last."""
+        """Return every entry, in the order of the file; entries that it lacks come last."""
         return self._look().all
 
     def problem(self) -> str | None:
-        """Return in words what is wrong with the file, or None."""
+        """Return a sentence about what is wrong with the file, None if nothing is."""
         return self._problem(self._look())
 
     def lacks(self, task_id: TaskId) -> bool:
-        """Return whether the file itself has no entry of this task that can be read."""
+        """Return whether the file has no readable entry of this task."""
         return self._entered(task_id) is None
 
     def mend(self) -> None:
-        """Write down what the file should hold; nothing is written when nothing is wrong."""
+        """Write the whole registry again if something is wrong with the file."""
         found = self._look()
         if self._problem(found) is not None:
             self._write(found, found.all)
@@ -128,20 +127,20 @@ class Registry:
         return {**known, **lost}
 
     def named(self, name: str) -> Workspace | None:
-        """Return the newest workspace with this name, branch or task id."""
-        wanted = [
+        """Return the newest workspace with this name, branch or task id; None if there is none."""
+        matches = [
             each for each in self.all() if name in (each.name, each.branch, str(each.task_id))
         ]
-        return wanted[-1] if wanted else None
+        return matches[-1] if matches else None
 
     def put(self, workspace: Workspace) -> None:
-        """Add the entry, or replace the one of the same task."""
+        """Store the workspace; it replaces the entry of the same task, if there is one."""
         found = self._look()
         others = [each for each in found.all if each.task_id != workspace.task_id]
         self._write(found, [*others, workspace])
 
     def forget(self, task_id: TaskId) -> None:
-        """Drop the entry of a task."""
+        """Remove the entry of a task."""
         found = self._look()
         self._write(found, [each for each in found.all if each.task_id != task_id])
 
@@ -154,13 +153,13 @@ class Registry:
         return None
 
     def _look(self) -> "_Found":
-        """Read the file, and from elsewhere what it lacks."""
+        """Read the file, and get the entries that it lacks from `Elsewhere`."""
         there, damage = self._in_file()
         lost = self._elsewhere.all({each.task_id for each in there})
         return _Found(there=there, lost=lost, damage=damage)
 
     def _in_file(self) -> tuple[list[Workspace], DamagedFile | None]:
-        """Return the entries that can be read, and what is wrong with the rest."""
+        """Return the readable entries of the file, and the first damage found."""
         entries, damage = self._entries()
         there = []
         for entry in entries:
@@ -182,9 +181,9 @@ class Registry:
         return f"the registry of workspaces is missing; there were workspaces of task {ids}"
 
     def _entries(self) -> tuple[list[Any], DamagedFile | None]:
-        """Return what the file lists; nothing and the damage when it cannot be parsed.
+        """Return the raw entries of the file; [] and the damage if it cannot be parsed.
 
-        A file that a newer release wrote is not damaged: that is raised.
+        Raises NewerVersion for a file that a newer release wrote: that one is not damaged.
         """
         try:
             document = read_document_or_none(
@@ -206,7 +205,7 @@ class Registry:
             return DamagedFile(self._path, f"an entry cannot be read: {error!r}")
 
     def _write(self, found: "_Found", workspaces: list[Workspace]) -> None:
-        """Replace the file. A damaged one is copied aside first: cut off, it is still there."""
+        """Replace the file. A damaged one is copied first, so that its bytes cannot be lost."""
         problem = self._problem(found)
         if found.damage is not None:
             problem = f"{problem}; the file is kept as {copy_aside(self._path, 'damaged').name}"
@@ -217,7 +216,7 @@ class Registry:
 
 
 class _Found(NamedTuple):
-    """What the file holds, what it lacks, and what is wrong with it."""
+    """The entries in the file, those it lacks, and the damage in it."""
 
     there: list[Workspace]
     lost: list[Workspace]

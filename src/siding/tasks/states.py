@@ -1,7 +1,7 @@
-"""Every move a task or a workspace can make lives here. No I/O, no clock.
+"""The states of tasks and workspaces and the moves between them, as tables. No I/O, no clock.
 
-Two machines, bound by the task's id and otherwise independent: *what* is to be done can be planned
-without a place, and a place can be kept or taken away without deciding about the work.
+There are two state machines, connected only by the task's id: a task can be planned before it has a
+workspace, and a workspace can be kept or removed before it is decided what becomes of the work.
 
     task        pending --start--> active --close--> closed --reopen--> active
     workspace   absent --create--> active --keep--> kept --resume--> active
@@ -15,7 +15,7 @@ from siding.errors import IllegalTransition
 
 
 class TaskState(StrEnum):
-    """Where a task stands on the board."""
+    """Whether work on a task has begun and ended."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -23,7 +23,7 @@ class TaskState(StrEnum):
 
 
 class TaskMove(StrEnum):
-    """What can happen to a task."""
+    """The moves of a task."""
 
     START = "start"
     CLOSE = "close"
@@ -31,7 +31,7 @@ class TaskMove(StrEnum):
 
 
 class WorkspaceState(StrEnum):
-    """Whether a task has a place to be worked on."""
+    """Whether a task has a workspace. `KEPT`: a person recorded that it is to stay."""
 
     ABSENT = "absent"
     ACTIVE = "active"
@@ -40,7 +40,7 @@ class WorkspaceState(StrEnum):
 
 
 class WorkspaceMove(StrEnum):
-    """What can happen to a workspace."""
+    """The moves of a workspace."""
 
     CREATE = "create"
     KEEP = "keep"

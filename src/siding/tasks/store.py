@@ -45,7 +45,7 @@ class TaskStore:
             raise DamagedFile(path, str(error)) from error
 
     def readable(self) -> Iterator[Task]:
-        """Yield every task that can be read; the others are `siding doctor`'s to report."""
+        """Yield every task that can be read; `siding doctor` reports the others."""
         for task_id in self.ids():
             try:
                 yield self.load(task_id)
@@ -53,7 +53,7 @@ class TaskStore:
                 continue
 
     def save(self, task: Task) -> None:
-        """Make `task` the stored one, durably."""
+        """Store the task. When this returns, it would survive a power cut."""
         path = self._layout.task(task.id).task_json
         make_dirs(path.parent)
         write_document(path, document_of(task))

@@ -1,9 +1,4 @@
-"""A task: what is to be done. The fields of ``task.json``.
-
-The shape is the bar tool's (id ... metadata), plus owner, blocked_by and worktree from the s12
-task board, plus what we need to know for certain: the base as a commit id, and the start card.
-Fields this version does not know are kept and written back.
-"""
+"""A task, and its document ``task.json``. Unknown fields are kept and written back."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -20,8 +15,8 @@ class Task(NamedTuple):
     id: TaskId
     name: str
     repo_root: str
-    base_ref: str  # what the person named: a branch, a tag, a commit
-    base_commit: Sha  # what it meant at that moment; the base never moves. "" in old homes
+    base_ref: str  # the branch, tag or commit that the person named as the base
+    base_commit: Sha  # the commit it was then; it never changes. "" in homes of older tools
     branch: str  # "" while there is no workspace
     workspace_path: str  # relative to the home; "" while there is no workspace
     status: TaskState
@@ -31,9 +26,9 @@ class Task(NamedTuple):
     owner: str
     blocked_by: tuple[str, ...]
     worktree: str  # the name in the workspace registry; "" when unbound
-    metadata: Mapping[str, Any]  # description, tags, and whatever the user adds
+    metadata: Mapping[str, Any]  # description, tags, and what other programs add
     start: Mapping[str, Any]  # the start card; {} before there is a workspace
-    rest: Mapping[str, Any]  # fields of other versions, kept
+    rest: Mapping[str, Any]  # fields of other releases, written back as they are
 
     @property
     def description(self) -> str:
@@ -47,7 +42,10 @@ class Task(NamedTuple):
 
 
 def task_from(document: Mapping[str, Any]) -> Task:
-    """Return the task in `document`. Missing optional fields get their empty value."""
+    """Return the task in `document`; a missing optional field gets its empty value.
+
+    Raises TypeError or ValueError when a field has the wrong type.
+    """
     known = dict(document)
     known.pop("version", None)
     take = known.pop
@@ -73,7 +71,7 @@ def task_from(document: Mapping[str, Any]) -> Task:
 
 
 def document_of(task: Task) -> dict[str, Any]:
-    """Return what `task_from` reads back as the same task."""
+    """Return the JSON document of the task; `task_from` reads it back."""
     return {
         "version": TASK_VERSION,
         "id": task.id,

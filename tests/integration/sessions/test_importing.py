@@ -24,7 +24,7 @@ def test_one_bad_file_does_not_keep_the_others_out(sandbox: Sandbox) -> None:
     put(sandbox, IDS[1], [TALK[0], message(2, "assistant", "something else")])
     done = sandbox.siding("session", "import", *map(str, paths), status=2)
     assert done.stdout.decode().split() == [IDS[0], IDS[2]]
-    assert b"went on differently" in done.stderr
+    assert b"differs from this transcript" in done.stderr
     assert b"1 of 3 files were not imported" in done.stderr
     missing = sandbox.directory / "nowhere.jsonl"
     done = sandbox.siding("session", "import", str(missing), str(paths[0]), status=1)

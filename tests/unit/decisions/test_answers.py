@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from siding.decisions.answers import Answer, answers_from, check_answers, document_of
 from siding.decisions.checking import check_request
-from siding.decisions.places import InvalidAnswer
+from siding.decisions.input_object import InvalidAnswer
 from siding.decisions.request import Item, ItemKind
 
 from .asking import LINE, requests, simple

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from siding.decisions.answers import check_answers
 from siding.decisions.checking import check_request
-from siding.decisions.places import InvalidRequest
-from siding.decisions.record import Asked, Decision, open_document, record_document
+from siding.decisions.input_object import InvalidRequest
+from siding.decisions.record import Decision, Origin, open_document, record_document
 from siding.decisions.states import DecisionState
 from siding.decisions.store import DecisionStore
 from siding.errors import SidingError
@@ -108,5 +108,5 @@ def test_a_status_and_a_plan_are_read_or_named_as_wrong(value: Any) -> None:
 
 
 def _decision(request: Any) -> Decision:
-    asked = Asked(session_id="s", created_at="2026-01-01T00:00:00+00:00")
-    return Decision(asked=asked, request=request, state=DecisionState.OPEN)
+    origin = Origin(session_id="s", created_at="2026-01-01T00:00:00+00:00")
+    return Decision(origin=origin, request=request, state=DecisionState.OPEN)

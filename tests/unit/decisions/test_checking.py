@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from siding.decisions.checking import check_request
-from siding.decisions.places import InvalidRequest
+from siding.decisions.input_object import InvalidRequest
 from siding.decisions.request import document_of
 
 from .asking import requests, simple

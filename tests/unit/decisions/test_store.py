@@ -12,7 +12,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from siding.decisions.answers import Answer
 from siding.decisions.checking import check_request
-from siding.decisions.record import Asked, Decision
+from siding.decisions.record import Decision, Origin
 from siding.decisions.states import AlreadyClosed, DecisionState
 from siding.decisions.store import DecisionStore
 from siding.errors import NotFound
@@ -27,8 +27,8 @@ AT = "2026-01-15T10:30:00+08:00"
 BOTH = (Answer(1, ("jwt",)), Answer(2, ("bcrypt",), "note"))
 
 
-def asked(key: str = "", **more: Any) -> Asked:
-    return Asked(session_id=SECOND, created_at=AT, key=key, **more)
+def asked(key: str = "", **more: Any) -> Origin:
+    return Origin(session_id=SECOND, created_at=AT, key=key, **more)
 
 
 def answered(decision: Decision, note: str = "note") -> Decision:

@@ -9,18 +9,20 @@ from siding.phases.states import (
     PHASE_MOVES,
     Leads,
     PhaseMove,
-    Position,
+    PhasePosition,
     Standing,
     move_phase,
     standing,
 )
 
 PHASES = ("design", "impl", "verify", "finish")
-POSITIONS = st.one_of(st.none(), st.builds(Position, st.sampled_from(PHASES), st.integers(1, 20)))
+POSITIONS = st.one_of(
+    st.none(), st.builds(PhasePosition, st.sampled_from(PHASES), st.integers(1, 20))
+)
 TARGETS = st.sampled_from([*PHASES, "none", None])
 
 
-def allowed(at: Position | None, move: PhaseMove, target: str | None) -> bool:
+def allowed(at: PhasePosition | None, move: PhaseMove, target: str | None) -> bool:
     """The rules again, from the words of the description, without the table."""
     if move is PhaseMove.START:
         return (at is None or at.phase == PHASES[-1]) and target in PHASES
@@ -38,7 +40,7 @@ def allowed(at: Position | None, move: PhaseMove, target: str | None) -> bool:
 
 @given(POSITIONS, st.sampled_from(PhaseMove), TARGETS)
 def test_a_move_is_made_or_refused_as_described(
-    at: Position | None, move: PhaseMove, target: str | None
+    at: PhasePosition | None, move: PhaseMove, target: str | None
 ) -> None:
     if not allowed(at, move, target):
         with pytest.raises(IllegalTransition) as caught:
@@ -47,7 +49,7 @@ def test_a_move_is_made_or_refused_as_described(
         return
     after = move_phase(PHASES, at, move, target)
     if move is PhaseMove.START:
-        assert after == Position(str(target), 1)
+        assert after == PhasePosition(str(target), 1)
         return
     assert at is not None
     assert after.step == at.step + 1
@@ -62,5 +64,7 @@ def test_every_standing_has_its_line() -> None:
 @pytest.mark.parametrize("move", [PhaseMove.NEXT_PART, PhaseMove.BACK_PART])
 def test_a_phase_that_was_taken_out_of_the_settings_leads_nowhere(move: PhaseMove) -> None:
     with pytest.raises(IllegalTransition):
-        move_phase(PHASES, Position("old", 3), move, "impl")
-    assert move_phase(PHASES, Position("old", 3), PhaseMove.NEXT_STEP, None) == Position("old", 4)
+        move_phase(PHASES, PhasePosition("old", 3), move, "impl")
+    assert move_phase(PHASES, PhasePosition("old", 3), PhaseMove.NEXT_STEP, None) == PhasePosition(
+        "old", 4
+    )

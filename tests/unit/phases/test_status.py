@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from siding.phases.plan import DEFAULT_PHASES, BadPlan, Gate, GateKind, plan_from
+from siding.phases.plan import DEFAULT_PHASES, BadPlan, GateKind, PhaseGate, plan_from
 from siding.phases.status import (
-    Entry,
+    HistoryEntry,
     PassedGate,
     commit_message,
     document_of,
@@ -52,8 +52,8 @@ SEED: dict[str, Any] = {
 }
 
 
-def entry(action: str, summary: str = "text", **more: Any) -> Entry:
-    return Entry(
+def entry(action: str, summary: str = "text", **more: Any) -> HistoryEntry:
+    return HistoryEntry(
         timestamp="2025-01-15T12:00:00+08:00",
         action=action,
         phase="impl",
@@ -138,12 +138,12 @@ def test_gates_have_three_kinds() -> None:
     ]
     assert plan_from({"names": ["a", "b"], "gates": {"a": gates, "b": "make"}}).gates == {
         "a": (
-            Gate(GateKind.COMMAND, "true"),
-            Gate(GateKind.COMMAND, "make"),
-            Gate(GateKind.ASK, "Good?"),
-            Gate(GateKind.DECISION, "k", "yes"),
+            PhaseGate(GateKind.COMMAND, "true"),
+            PhaseGate(GateKind.COMMAND, "make"),
+            PhaseGate(GateKind.ASK, "Good?"),
+            PhaseGate(GateKind.DECISION, "k", "yes"),
         ),
-        "b": (Gate(GateKind.COMMAND, "make"),),
+        "b": (PhaseGate(GateKind.COMMAND, "make"),),
     }
 
 

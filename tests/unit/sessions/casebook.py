@@ -30,16 +30,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.errors import UsageError
-from siding.sessions.chains import Rule, agent_chain, branches, leaves
+from siding.sessions.chains import EndRule, agent_chain, branches, leaves
 from siding.sessions.kinds import Record
-from siding.sessions.listing import Listed, first_prompt
+from siding.sessions.listing import ListedSession, first_prompt
 from siding.sessions.messages import message_of, visible_count
-from siding.sessions.recovery import Ending, recover
+from siding.sessions.recovery import ConversationEnding, recover
 from siding.sessions.store import SessionStore, branch_session, listed_file
 from siding.sessions.transcript import Transcript
 from siding.sessions.writer import Stamp
 
-RULES = {"by_id": Rule.SESSION, "by_log": Rule.LISTED, "by_file": Rule.FILE, "by_path": Rule.PATH}
+RULES = {
+    "by_id": EndRule.SESSION,
+    "by_log": EndRule.LISTED,
+    "by_file": EndRule.FILE,
+    "by_path": EndRule.PATH,
+}
 LARGE = 5 * 1024 * 1024
 NOW = "2026-01-02T00:00:00.000Z"
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -118,7 +123,7 @@ def _opened(path: Path) -> Transcript:
     return Transcript.live(path) if path.stat().st_size > LARGE else Transcript.whole(path)
 
 
-def _ids(path: Path, rule: Rule) -> list[str]:
+def _ids(path: Path, rule: EndRule) -> list[str]:
     """Return the chain by the rule, from the whole file and from its live end."""
     with Transcript.whole(path) as whole, Transcript.live(path, rule) as live:
         found = [head.uuid for head in whole.chain(rule)]
@@ -138,7 +143,7 @@ def _chains(path: Path, _case: Record, _wanted: Record) -> Record:
 
 
 def _load(path: Path, _case: Record, wanted: Record) -> Record:
-    found: Record = {"chains": _ids(path, Rule.SESSION)}
+    found: Record = {"chains": _ids(path, EndRule.SESSION)}
     for rule in RULES.values():
         if "chains" in wanted:
             assert _ids(path, rule) == found["chains"], rule
@@ -227,14 +232,14 @@ def _interrupt(_path: Path, case: Record, _wanted: Record) -> Record:
         uuid = str(record["uuid"])
         return f"+{record['type']}" if uuid.startswith("new-") else uuid
 
-    kind = Ending.COMPLETE.value
+    kind = ConversationEnding.COMPLETE.value
     if found.prompt is not None:
-        kind = f"{Ending.CUT_OFF_PROMPT.value}:{shown(found.prompt)}"
+        kind = f"{ConversationEnding.CUT_OFF_PROMPT.value}:{shown(found.prompt)}"
     return {"kind": kind, "ids": [shown(record) for record in found.records]}
 
 
 def _lite(path: Path, _case: Record, _wanted: Record) -> Record:
-    found: Listed = listed_file(path)
+    found: ListedSession = listed_file(path)
     return {
         "customTitle": found.title,
         "firstPrompt": found.prompt,

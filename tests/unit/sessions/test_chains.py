@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.chains import Rule, branches, chain, choose_end, has_circle, leaves
+from siding.sessions.chains import EndRule, branches, chain, choose_end, has_circle, leaves
 from siding.sessions.tree import tree_of
 
 from .building import called, result, said
@@ -24,7 +24,7 @@ def test_messages_without_a_time_are_in_the_order_of_the_file() -> None:
     del last["timestamp"]
     tree = tree_of([said("u1", None, 1), odd, said("u2", "a1", 3), last])
     assert [head.uuid for head in chain(tree)] == ["u1", "a1", "u3"]
-    for rule in Rule:
+    for rule in EndRule:
         assert choose_end(tree_of([odd]), rule) is not None
 
 
@@ -38,19 +38,19 @@ def test_without_any_times_the_last_end_in_the_file_is_the_end() -> None:
     ]
     for record in records:
         del record["timestamp"]
-    for rule in Rule:
+    for rule in EndRule:
         assert [head.uuid for head in chain(tree_of(records), rule)] == ["u1", "a1", "u3", "a3"]
 
 
 def test_side_lines_are_ends_for_some_readers_only() -> None:
     side = said("x1", None, 9, isSidechain=True, agentId="ag")
     tree = tree_of([said("u1", None, 1), side])
-    ends = {rule: end.uuid for rule in Rule if (end := choose_end(tree, rule))}
+    ends = {rule: end.uuid for rule in EndRule if (end := choose_end(tree, rule))}
     assert ends == {
-        Rule.SESSION: "u1",
-        Rule.LISTED: "x1",
-        Rule.FILE: "x1",
-        Rule.PATH: "u1",
+        EndRule.SESSION: "u1",
+        EndRule.LISTED: "x1",
+        EndRule.FILE: "x1",
+        EndRule.PATH: "u1",
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.chains import Rule
+from siding.sessions.chains import EndRule
 from siding.sessions.compaction import Making, full, partial
 from siding.sessions.kinds import Record
 from siding.sessions.store import SessionStore
@@ -39,7 +39,7 @@ def stored(path: Path, records: list[Record], hurt: str, how: str) -> Path:
     return path
 
 
-def chain_of(path: Path, rule: Rule = Rule.SESSION) -> list[str]:
+def chain_of(path: Path, rule: EndRule = EndRule.SESSION) -> list[str]:
     """Return the chain; from the whole file and from its live end it is the same."""
     with Transcript.whole(path) as whole, Transcript.live(path, rule) as live:
         found = [head.uuid for head in whole.chain(rule)]
@@ -62,7 +62,7 @@ def test_all_that_is_whole_stays_in_the_conversation(tmp_path: Path, how: str, h
     records = talk(40)
     path = stored(tmp_path / "t.jsonl", records, f"m{hurt:03d}", how)
     expected = [each["uuid"] for each in records if each["uuid"] != f"m{hurt:03d}"]
-    for rule in Rule:
+    for rule in EndRule:
         assert chain_of(path, rule) == expected
 
 
@@ -171,7 +171,7 @@ def test_what_was_compacted_away_is_shown_though_its_last_message_is_lost(
 def test_a_subagents_own_conversation(tmp_path: Path, how: str) -> None:
     records = talk(8, isSidechain=True, agentId="ag")
     path = stored(tmp_path / "agent-ag.jsonl", records, "m004", how)
-    assert chain_of(path, Rule.FILE) == [f"m{n:03d}" for n in range(8) if n != 4]
+    assert chain_of(path, EndRule.FILE) == [f"m{n:03d}" for n in range(8) if n != 4]
 
 
 def test_the_first_message_of_a_forked_session_may_have_a_foreign_parent(tmp_path: Path) -> None:

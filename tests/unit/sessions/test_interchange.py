@@ -204,7 +204,7 @@ def test_what_was_said_here_goes_out_behind_what_came_in(tmp_path: Path) -> None
     kinds = [json.loads(each)["payload"]["type"] for each in lines[len(ROLLOUT) :]]
     assert kinds == ["message", "function_call", "function_call_output"]
     source.write_bytes(data_of([*ROLLOUT, *ROLLOUT[-2:]]))
-    with pytest.raises(UsageError, match="went on differently"):
+    with pytest.raises(UsageError, match="differs from this transcript"):
         bring_in(store, source)
     assert bring_in(store, source, session_id="other").session_id == "other"
 
@@ -273,7 +273,7 @@ def test_withdrawn_messages_do_not_go_out(tmp_path: Path) -> None:
 def test_a_file_that_is_no_transcript_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "x.jsonl"
     source.write_bytes(b'{"hello":1}\n')
-    with pytest.raises(UsageError, match="no transcript"):
+    with pytest.raises(UsageError, match="does not look like a transcript"):
         form_of(source)
 
 

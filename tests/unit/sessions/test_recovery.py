@@ -11,7 +11,7 @@ from siding.sessions.recovery import (
     CUT_OFF_RESULT,
     ENDINGS,
     NO_RESPONSE,
-    Ending,
+    ConversationEnding,
     Last,
     ending_of,
     mended,
@@ -21,7 +21,7 @@ from siding.sessions.recovery import (
 from .building import at, called, line, result, said
 
 
-def recovered(records: list[Record]) -> tuple[Ending, list[str], Record | None]:
+def recovered(records: list[Record]) -> tuple[ConversationEnding, list[str], Record | None]:
     numbers = count(1)
     found = recover(line(records), new_id=lambda: f"new-{next(numbers)}", now=at(99), cwd="/w")
     return found.found, [record["uuid"] for record in found.records], found.prompt
@@ -33,7 +33,7 @@ def test_every_last_message_has_an_ending() -> None:
 
 def test_a_prompt_without_an_answer_waits_for_one() -> None:
     ending, ids, prompt = recovered([said("u1", None, 1)])
-    assert (ending, ids) == (Ending.CUT_OFF_PROMPT, ["u1", "new-1"])
+    assert (ending, ids) == (ConversationEnding.CUT_OFF_PROMPT, ["u1", "new-1"])
     assert prompt is not None
     assert prompt["uuid"] == "u1"
 
@@ -41,7 +41,7 @@ def test_a_prompt_without_an_answer_waits_for_one() -> None:
 def test_a_turn_cut_off_in_its_tools_goes_on_with_a_hidden_prompt() -> None:
     records = [said("u1", None, 1), called("a1", None, 2, "t1"), result("r1", None, 3, "t1")]
     ending, ids, prompt = recovered(records)
-    assert (ending, ids) == (Ending.CUT_OFF_TURN, ["u1", "a1", "r1", "new-1", "new-2"])
+    assert (ending, ids) == (ConversationEnding.CUT_OFF_TURN, ["u1", "a1", "r1", "new-1", "new-2"])
     assert prompt is not None
     assert prompt["isMeta"] is True
     assert text_of(prompt) == CONTINUE
@@ -52,7 +52,7 @@ def test_the_result_of_a_tool_that_tells_the_person_ends_the_turn(tool: str) -> 
     call = called("a1", None, 2, "t1")
     call["message"]["content"][0]["name"] = tool
     ending, _, _ = recovered([said("u1", None, 1), call, result("r1", None, 3, "t1")])
-    assert ending is Ending.COMPLETE
+    assert ending is ConversationEnding.COMPLETE
 
 
 def test_the_silent_answer_stands_right_behind_the_last_user_message() -> None:
@@ -84,7 +84,10 @@ def test_a_call_nobody_answered_at_the_end_is_a_turn_that_was_cut_off() -> None:
         called("a3", None, 3, "t2", answer="M"),
     ]
     ending, ids, prompt = recovered(records)
-    assert (ending, ids) == (Ending.CUT_OFF_TURN, ["u1", "a1", "a2", "a3", "new-1", "new-2"])
+    assert (ending, ids) == (
+        ConversationEnding.CUT_OFF_TURN,
+        ["u1", "a1", "a2", "a3", "new-1", "new-2"],
+    )
     assert prompt is not None
     assert text_of(prompt) == CONTINUE
     results = [each for each in blocks_of(prompt) if each["type"] == "tool_result"]
@@ -102,7 +105,7 @@ def test_of_parallel_calls_only_those_without_a_result_were_cut_off() -> None:
         result("r1", None, 4, "t1"),
     ]
     ending, ids, prompt = recovered(records)
-    assert (ending, ids[:4]) == (Ending.CUT_OFF_TURN, ["u1", "a1", "a2", "r1"])
+    assert (ending, ids[:4]) == (ConversationEnding.CUT_OFF_TURN, ["u1", "a1", "a2", "r1"])
     assert prompt is not None
     results = [each for each in blocks_of(prompt) if each["type"] == "tool_result"]
     assert [each["tool_use_id"] for each in results] == ["t2"]
@@ -112,7 +115,7 @@ def test_of_parallel_calls_only_those_without_a_result_were_cut_off() -> None:
 def test_what_a_program_notes_behind_a_call_does_not_answer_it(last: str) -> None:
     records = [said("u1", None, 1), called("a1", None, 2, "t1"), said("s1", None, 3, last)]
     ending, ids, _ = recovered(records)
-    assert (ending, ids[:3]) == (Ending.CUT_OFF_TURN, ["u1", "a1", "s1"])
+    assert (ending, ids[:3]) == (ConversationEnding.CUT_OFF_TURN, ["u1", "a1", "s1"])
 
 
 def test_a_call_that_was_given_up_long_ago_is_taken_out() -> None:
@@ -122,7 +125,7 @@ def test_a_call_that_was_given_up_long_ago_is_taken_out() -> None:
         said("u2", None, 3),
         said("a2", None, 4, "assistant"),
     ]
-    assert recovered(records)[:2] == (Ending.COMPLETE, ["u1", "u2", "a2"])
+    assert recovered(records)[:2] == (ConversationEnding.COMPLETE, ["u1", "u2", "a2"])
 
 
 def test_thoughts_stay_when_their_answer_has_other_lines() -> None:
@@ -167,5 +170,5 @@ def test_old_attachments_and_unknown_modes_are_brought_up_to_date() -> None:
 
 
 def test_nothing_is_complete() -> None:
-    assert ending_of([]) == (Ending.COMPLETE, -1)
-    assert recovered([]) == (Ending.COMPLETE, [], None)
+    assert ending_of([]) == (ConversationEnding.COMPLETE, -1)
+    assert recovered([]) == (ConversationEnding.COMPLETE, [], None)

@@ -145,7 +145,7 @@ def test_an_import_under_another_name_by_an_earlier_release_can_go_on(
     path.write_text(path.read_text() + json.dumps(said("u4", "a3", 9)) + "\n")
     assert bring_in(store, path, session_id=OTHER).lines == 1
     incoming(tmp_path / "in", [*talk()[:3], said("x", "r1", 4)])
-    with pytest.raises(UsageError, match="went on differently"):
+    with pytest.raises(UsageError, match="differs from this transcript"):
         bring_in(store, path, session_id=OTHER)
 
 

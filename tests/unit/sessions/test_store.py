@@ -93,7 +93,7 @@ def test_sessions_are_found_by_id_beginning_and_title(tmp_path: Path) -> None:
     assert store.require("abc") == "abc-1"
     assert store.require("Two") == "abd-2"
     assert store.newest() == "abc-1"
-    with pytest.raises(UsageError, match="could be any of"):
+    with pytest.raises(UsageError, match="fits several sessions"):
         store.require("ab")
     with pytest.raises(NotFound):
         store.require("zzz")

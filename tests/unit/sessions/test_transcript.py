@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.chains import Rule
+from siding.sessions.chains import EndRule
 from siding.sessions.compaction import Keep, Making, full, partial, snip
 from siding.sessions.kinds import Record
 from siding.sessions.transcript import Transcript
@@ -240,15 +240,15 @@ def test_the_live_end_is_all_that_is_read(tmp_path: Path) -> None:
     with Transcript.live(path) as transcript:
         assert list(transcript.tree.heads) == ["b", "c"]
         assert transcript.start == sum(len(encode_line(each)) + 1 for each in records)
-    with Transcript.live(path, Rule.LISTED) as transcript:
-        assert [head.uuid for head in transcript.chain(Rule.LISTED)] == ["b", "c"]
+    with Transcript.live(path, EndRule.LISTED) as transcript:
+        assert [head.uuid for head in transcript.chain(EndRule.LISTED)] == ["b", "c"]
 
 
 def test_what_was_kept_is_there_right_after_the_compaction(tmp_path: Path) -> None:
     records = _talk(6)
     lines = partial(records, "m4", "s", Making(new_id=iter("bc").__next__, now=at(10)))
     path = written(tmp_path / "t.jsonl", [*records, *lines])
-    for rule in Rule:
+    for rule in EndRule:
         with Transcript.live(path, rule) as transcript:
             assert [head.uuid for head in transcript.chain(rule)] == ["b", "c", "m4", "m5"]
 

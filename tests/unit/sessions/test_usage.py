@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from siding.sessions.kinds import Record
-from siding.sessions.usage import Counting, Source, Spent, Tokens, summed
+from siding.sessions.usage import Counting, Spent, Tokens, UsageSource, summed
 
 from .building import at, said, written
 
@@ -27,7 +27,7 @@ def state(tokens: int, model: str = "claude-x") -> Record:
 def spent(tmp_path: Path, **sessions: list[Record]) -> list[Spent]:
     counting = Counting()
     for name, records in sessions.items():
-        counting.add(Source(name, (written(tmp_path / f"{name}.jsonl", records),)))
+        counting.add(UsageSource(name, (written(tmp_path / f"{name}.jsonl", records),)))
     return counting.spent()
 
 

@@ -1,7 +1,7 @@
-"""Values from outside, each with its place in the document, so that a mistake can be named.
+"""Read fields of JSON objects from outside, with errors that name the wrong field by its path.
 
-``Place("items[0].options[1]", {...})`` says of a wrong field ``items[0].options[1].value``, what it
-should be and what it is.
+An error of ``InputObject("items[0].options[1]", {...})`` about its field `value` says
+``items[0].options[1].value``, what the field should be, and what it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from siding.errors import SidingError
 
 
 class InvalidRequest(SidingError):
-    """What was asked cannot be put to a person as it stands. Nothing was stored."""
+    """The request cannot be put to a person: a field is missing or wrong. Nothing was stored."""
 
     code = "invalid_decision"
 
@@ -22,13 +22,13 @@ class InvalidRequest(SidingError):
 
 
 class InvalidAnswer(InvalidRequest):
-    """An answer does not fit what was asked. Nothing was stored."""
+    """An answer does not fit the request. Nothing was stored."""
 
     code = "invalid_answer"
 
 
-class Place:
-    """One object of the document, and where it is."""
+class InputObject:
+    """One JSON object of a document, and the path to it."""
 
     def __init__(
         self, path: str, value: object, *, error: type[InvalidRequest] = InvalidRequest
@@ -44,11 +44,11 @@ class Place:
         self._values: Mapping[str, Any] = value
 
     def at(self, key: str) -> str:
-        """Return the path of a field."""
+        """Return the path of a field of this object."""
         return f"{self.path}.{key}" if self.path else key
 
     def wrong(self, key: str, problem: str, hint: str) -> InvalidRequest:
-        """Return the error for a field."""
+        """Return (do not raise) the error for a field; with key "" for the object itself."""
         return self._error(self.at(key) if key else self.path, problem, hint=hint)
 
     def has(self, key: str) -> bool:
@@ -58,17 +58,17 @@ class Place:
         return self._values.get(key)
 
     def unknown(self, known: Sequence[str]) -> list[str]:
-        """Return a sentence for each field that means nothing here, with what may be meant."""
-        said = []
+        """Return a sentence for each field that is not in `known`, with the name it may mean."""
+        sentences = []
         for key in self._values:
             if key not in known:
                 close = get_close_matches(str(key), known, n=1)
                 meant = f"; did you mean {close[0]!r}?" if close else ""
-                said.append(f"{self.at(str(key))[:200]} is not known and was left out{meant}")
-        return said
+                sentences.append(f"{self.at(str(key))[:200]} is not known and was left out{meant}")
+        return sentences
 
     def text(self, key: str, *, what: str, longest: int) -> str:
-        """Return a text that is not blank."""
+        """Return the field, which must be a text that is not blank."""
         value = self._values.get(key)
         if value is None:
             raise self.wrong(key, "is missing", hint=f'add "{key}": {what}')
@@ -83,7 +83,7 @@ class Place:
         return self._within(key, value, longest)
 
     def text_or_empty(self, key: str, *, longest: int) -> str:
-        """Return a text, "" when there is none."""
+        """Return the field, which must be a text; "" when it is missing."""
         value = self._values.get(key)
         if value is None:
             return ""
@@ -96,7 +96,7 @@ class Place:
         return self._within(key, value, longest)
 
     def whole(self, key: str, *, least: int, what: str) -> int:
-        """Return a whole number of at least `least`."""
+        """Return the field, which must be a whole number of at least `least`."""
         value = self._values.get(key)
         if value is None:
             raise self.wrong(key, "is missing", hint=f'add "{key}": {what}')
@@ -107,7 +107,7 @@ class Place:
         return value
 
     def texts(self, key: str, *, longest: int) -> tuple[str, ...]:
-        """Return a list of texts, () when there is none."""
+        """Return the field, which must be a list of texts; () when it is missing."""
         value = self._values.get(key)
         if value is None:
             return ()
@@ -127,8 +127,8 @@ class Place:
             self._within(f"{key}[{index}]", each, longest)
         return tuple(value)
 
-    def objects(self, key: str, *, what: str) -> list["Place"]:
-        """Return the objects of a list that has at least one."""
+    def objects(self, key: str, *, what: str) -> list["InputObject"]:
+        """Return the objects in the field, which must be a list of at least one."""
         value = self._values.get(key)
         if value is None:
             raise self.wrong(key, "is missing", hint=f'add "{key}": {what}')
@@ -137,7 +137,7 @@ class Place:
         if not value:
             raise self.wrong(key, "is empty", hint=what)
         return [
-            Place(f"{self.at(key)}[{index}]", each, error=self._error)
+            InputObject(f"{self.at(key)}[{index}]", each, error=self._error)
             for index, each in enumerate(value)
         ]
 
@@ -148,7 +148,7 @@ class Place:
 
 
 def shown(value: object) -> str:
-    """Return what a wrong value is, short enough for a message."""
+    """Return a wrong value in at most 60 characters, for a message."""
     names = {type(None): "null", bool: "true or false", dict: "an object", list: "a list"}
     if type(value) in names:
         return names[type(value)]
