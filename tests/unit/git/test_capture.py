@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from privileges import bound_by_permissions
 from siding.git.command import Git, Place
 from siding.git.coverage import Reason
 from siding.git.errors import SnapshotDamaged, WorkspaceMissing, WorkspaceReplaced
@@ -305,15 +306,27 @@ def test_too_large_is_left_out_and_said(task: World) -> None:
     assert task.stored(task.capture().snapshot) == on_disk(task.worktree)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_unreadable_is_left_out_and_said(task: World) -> None:
     write(task.worktree / "secret", "x")
     (task.worktree / "secret").chmod(0)
     write(task.worktree / "fine", "y")
-    taken = task.capture()
+    taken = bound_by_permissions(task.capture)
     (task.worktree / "secret").chmod(0o600)
     assert b"fine" in task.stored(taken.snapshot)
-    assert [(s.path, s.reason) for s in taken.coverage.skipped] == [(b"secret", Reason.UNREADABLE)]
+    assert [(s.path, s.reason, s.size) for s in taken.coverage.skipped] == [
+        (b"secret", Reason.UNREADABLE, 1)
+    ]
+    assert not taken.coverage.complete
+
+
+def test_a_directory_that_cannot_be_looked_into_is_said(task: World) -> None:
+    write(task.worktree / "locked/inside", "x")
+    (task.worktree / "locked").chmod(0)
+    taken = bound_by_permissions(task.capture)
+    (task.worktree / "locked").chmod(0o700)
+    assert b"locked/inside" not in task.stored(taken.snapshot)
+    assert (b"locked", Reason.UNREADABLE) in [(s.path, s.reason) for s in taken.coverage.skipped]
+    assert not taken.coverage.complete
 
 
 def test_names_that_git_refuses_are_said(task: World) -> None:

@@ -1,12 +1,14 @@
 """Going back to a tree: what is planned, what stands in the way, what is on disk afterwards."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flushes import Watcher
 from siding.git.errors import GitError, WorkspaceReplaced
 from siding.git.obstacles import changed_since, obstacles
 from siding.git.patches import Change, diff_trees
@@ -77,6 +79,43 @@ def test_every_path_is_in_exactly_one_list(
     touched = {each.path for each in (*plan.writes, *plan.deletes)}
     assert not touched & unknown
     assert all(GITLINK in changes[each.path] for each in plan.left if each.why is Why.REPOSITORY)
+
+
+def test_nothing_below_a_path_that_no_snapshot_holds_is_touched() -> None:
+    """What was not captured may be a file now and a directory in the snapshot: both are left."""
+    changes = [
+        change(b"unknown/made", NONE, FILE),
+        change(b"unknown/gone/deep", FILE, NONE),
+        change(b"unknown beside", FILE, NONE),
+    ]
+    plan = plan_restoration(changes, unknown=[b"unknown"])
+    assert [(each.path, each.why) for each in plan.left] == [
+        (b"unknown/gone/deep", Why.NOT_CAPTURED),
+        (b"unknown/made", Why.NOT_CAPTURED),
+    ]
+    assert [each.path for each in (*plan.writes, *plan.deletes)] == [b"unknown beside"]
+
+
+@pytest.mark.parametrize("act", ["write", "delete", "make"])
+def test_every_directory_with_a_changed_name_is_flushed(
+    task: World, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    root = task.worktree
+    first = task.capture().snapshot
+    if act == "write":
+        write(root / "src/deep/c.txt", "changed\n")
+    elif act == "delete":
+        write(root / "src/deep/new", "new\n")
+    else:
+        shutil.rmtree(root / "src")
+    plan = back(task, task.capture().snapshot, first)
+    with staged(task.store, task.where, plan.writes, task.directory / "staging") as contents:
+        watcher = Watcher(monkeypatch)
+        restore(task.where, plan, contents)
+    directories = [os.stat(path) for path in (root, root / "src", root / "src/deep")]
+    ours = {(found.st_dev, found.st_ino) for found in directories}
+    assert ours & {inode for _name, inode in watcher.calls}
+    assert not ours & {inode for _name, inode in watcher.unflushed()}
 
 
 def test_files_directories_and_links_take_each_others_places(task: World) -> None:

@@ -28,7 +28,10 @@ def names(steps: list[Step], **more: Any) -> tuple[list[str], list[str]]:
     return undoable, redoable
 
 
-ACTS = st.lists(st.sampled_from(["rollback", "apply", "run", "undo", "redo", "idle"]), max_size=25)
+ACTS = st.lists(
+    st.sampled_from(["rollback", "apply", "run", "checkpoint", "undo", "redo", "idle"]),
+    max_size=25,
+)
 
 
 @given(ACTS)
@@ -47,12 +50,18 @@ def test_it_is_the_two_stacks_of_an_editor(acts: list[str]) -> None:
             steps.append(step(number, act))
             undoable.append(steps[-1].id)
             redoable.clear()
-        elif act == "run":
-            steps.append(step(number, "run"))
+        elif act in ("run", "checkpoint"):
+            steps.append(step(number, act))
             redoable.clear()
         elif act == "idle":
             steps.append(step(number, "checkpoint", snapshot=f"s{number - 1}"))
         assert names(steps) == (undoable, redoable)
+
+
+def test_a_checkpoint_takes_redo_away_only_if_something_had_changed() -> None:
+    undone = [step(1, "rollback"), step(2, "rollback", undoes="0001")]
+    assert names([*undone, step(3, "checkpoint", snapshot="s2")]) == ([], ["0001"])
+    assert names([*undone, step(3, "checkpoint")]) == ([], [])
 
 
 def test_an_undo_that_was_cut_off_is_an_attempt() -> None:

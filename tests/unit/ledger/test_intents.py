@@ -10,7 +10,7 @@ from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent, Intents, has_intents
-from siding.storage.errors import StorageError
+from siding.storage.errors import DamagedFile
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder
 
@@ -93,7 +93,7 @@ def test_a_damaged_one_is_said(layout: TaskLayout) -> None:
     layout.intents_dir.mkdir()
     (layout.intents_dir / "a000000000001.json").write_bytes(b"{")
     assert has_intents(str(layout.root))
-    with pytest.raises(StorageError, match="a000000000001"):
+    with pytest.raises(DamagedFile, match="a000000000001"):
         Intents(layout).all()
 
 

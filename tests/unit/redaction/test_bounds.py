@@ -29,6 +29,16 @@ def test_what_goes_out_at_once(come: bytes, out: bytes) -> None:
     assert PLAIN.stream().feed(come) == out
 
 
+def test_a_known_value_with_blanks_is_held_back_from_its_first_byte_on() -> None:
+    """Otherwise its first words would be out before the last one shows what they are."""
+    rules = Redactor(known=known_values({"MY_SECRET": "correct horse battery"}))
+    stream = rules.stream()
+    assert stream.feed(b"say correct horse ") == b"say "
+    assert stream.feed(b"battery now\n") == b"[redacted:env:MY_SECRET] now\n"
+    assert stream.feed(b"say correct horse ") == b"say "
+    assert stream.feed(b"sense\n") == b"correct horse sense\n"
+
+
 @pytest.mark.parametrize(
     "endless",
     [

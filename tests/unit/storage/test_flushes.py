@@ -1,15 +1,11 @@
-"""Whatever returns has flushed: each file after its last write, each directory after its last name.
+"""What returns has flushed: each file after its last write, each directory after its last name."""
 
-The calls are observed, not replaced. A power cut itself is not simulated here.
-"""
-
-import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from flushes import Watcher
 from planted import planted
 from siding.files.durable import (
     create_bytes,
@@ -23,60 +19,6 @@ from siding.git.objects import write_object
 from siding.git.refs import write_ref
 from siding.storage.documents import migrate_document, write_document
 from siding.storage.journals import Journal
-
-Call = tuple[str, tuple[int, int]]  # what, and the (device, inode) it was done to
-
-
-def _above(path: Any, options: dict[str, int], which: str) -> os.stat_result:
-    """Return the directory in which a name is given or taken away."""
-    fd = options.get(f"{which}_dir_fd")
-    return os.stat(Path(path).parent) if fd is None else os.fstat(fd)
-
-
-class Watcher:
-    """Writes down what is written, named and flushed, by inode."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.calls: list[Call] = []
-        for name in ("write", "fsync", "ftruncate"):
-            self._watch(patch, name, lambda a, _k: [os.fstat(a[0])])
-        for name in ("rename", "link"):
-            self._watch(patch, name, lambda a, k: [_above(a[0], k, "src"), _above(a[1], k, "dst")])
-        self._watch(patch, "unlink", lambda _a, k: [os.fstat(k["dir_fd"])])
-        self._watch(patch, "mkdir", lambda a, _k: [os.stat(Path(a[0]).parent)])
-
-    def _watch(
-        self, patch: pytest.MonkeyPatch, name: str, target: Callable[[Any, Any], list[Any]]
-    ) -> None:
-        real = getattr(os, name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            result = real(*args, **kwargs)
-            self.calls += [(name, (s.st_dev, s.st_ino)) for s in target(args, kwargs)]
-            return result
-
-        patch.setattr(os, name, call)
-
-    def unflushed(self) -> set[Call]:
-        """What was changed and not flushed afterwards."""
-        open_: set[Call] = set()
-        for name, inode in self.calls:
-            if name == "fsync":
-                open_ = {call for call in open_ if call[1] != inode}
-            else:
-                open_.add((name, inode))
-        return open_
-
-    def renamed_unflushed_bytes(self) -> bool:
-        """Whether a name was given while written bytes were not flushed."""
-        dirty: set[tuple[int, int]] = set()
-        for name, inode in self.calls:
-            if name in {"rename", "link"} and dirty:
-                return True
-            if name == "write":
-                dirty.add(inode)
-            dirty -= {inode} if name == "fsync" else set()
-        return False
 
 
 def _append_twice(root: Path) -> None:

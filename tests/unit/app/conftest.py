@@ -1,0 +1,12 @@
+"""A task to work on through the application, in this process."""
+
+import pytest
+
+from integration.undo.desk import Desk
+from sandbox import Sandbox
+
+
+@pytest.fixture
+def desk(sandbox: Sandbox) -> Desk:
+    """A task with a workspace, in a real repository and a home of its own."""
+    return Desk(sandbox)
