@@ -203,10 +203,10 @@ def test_settings_add_allow_and_switch_off(sandbox: Sandbox) -> None:
     ("extra", "why"),
     [
         ("{Kind: x}", b"lower-case"),
-        ("{k: '['}", b"no regular expression"),
+        ("{k: '['}", b"not a regular expression"),
         ("{k: 'a b'}", b"white space"),
         ("{k: '(a+)+'}", b"repeats"),
-        ("{k: 'x*'}", b"nothing at all"),
+        ("{k: 'x*'}", b"matches the empty text"),
         ("[k]", b"names, each with a text"),
     ],
 )

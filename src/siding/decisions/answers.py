@@ -43,13 +43,13 @@ def check_answers(request: DecisionRequest, value: object) -> tuple[Answer, ...]
             raise place.wrong(
                 "id",
                 f"is {number}, and no item has that number",
-                hint=f"the items are {_listed(list(items))}",
+                hint=f"the items are {_number_list(list(items))}",
             )
         found[number] = _answer(place, items[number])
     missing = [number for number in items if number not in found]
     if missing:
         raise InvalidAnswer(
-            "decisions", f"lack an answer to {_listed(missing)}", hint="every item needs one"
+            "decisions", f"lack an answer to {_number_list(missing)}", hint="every item needs one"
         )
     return tuple(found[number] for number in items)
 
@@ -65,7 +65,7 @@ def answers_from(document: object) -> tuple[Answer, ...]:
     decisions = document.get("decisions") if isinstance(document, dict) else None
     if not isinstance(decisions, list):
         raise ValueError("`output.decisions` is not a list")  # noqa: TRY004 - about the file
-    return tuple(_stored(each) for each in decisions)
+    return tuple(_answer_from(each) for each in decisions)
 
 
 def _answer(place: InputObject, item: Item) -> Answer:
@@ -115,7 +115,7 @@ def _range(least: int, most: int) -> str:
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def _listed(numbers: list[int]) -> str:
+def _number_list(numbers: list[int]) -> str:
     return ", ".join(str(number) for number in numbers[:20]) + (" …" if len(numbers) > 20 else "")
 
 
@@ -128,7 +128,7 @@ def _decision(answer: Answer, kind: ItemKind | None) -> dict[str, Any]:
     return document
 
 
-def _stored(value: object) -> Answer:
+def _answer_from(value: object) -> Answer:
     match value:
         case {"id": int(number), "chosen": str(chosen), **rest}:
             values = rest.get("values")

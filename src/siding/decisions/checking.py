@@ -174,28 +174,28 @@ def _recommend(
     if not place.has("recommend"):
         return ()
     if kind is ItemKind.MULTIPLE and isinstance(place.raw("recommend"), list):
-        wanted = place.texts("recommend", longest=LONGEST_LINE)
+        recommended = place.texts("recommend", longest=LONGEST_LINE)
     else:
         what = "the text you suggest" if kind is ItemKind.TEXT else "the value of an option"
         longest = LONGEST_TEXT if kind is ItemKind.TEXT else LONGEST_LINE
-        wanted = (place.text("recommend", what=what, longest=longest),)
+        recommended = (place.text("recommend", what=what, longest=longest),)
     if kind is ItemKind.TEXT:
-        return wanted
+        return recommended
     values = [option.value for option in options]
-    for each in wanted:
+    for each in recommended:
         if each not in values:
             raise place.wrong(
                 "recommend",
                 f"is {shown(each)}, which is no option's value",
                 hint=f"one of {', '.join(values)[:200]}",
             )
-    if len(set(wanted)) != len(wanted) or (most is not None and len(wanted) > most):
+    if len(set(recommended)) != len(recommended) or (most is not None and len(recommended) > most):
         raise place.wrong(
             "recommend",
             "names more options than may be chosen, or one twice",
             hint="name each at most once, and no more than max",
         )
-    return wanted
+    return recommended
 
 
 def _stored_location(place: InputObject, ignored: list[str]) -> Location | None:

@@ -51,10 +51,10 @@ class Rules:
         If `data` starts at the beginning of a line, put a newline before it: some rules look for
         one. With `final` no more bytes follow.
         """
-        spans = list(self._found(data, final=final))
-        return _apart(spans, data, self._allowed) if spans else spans
+        spans = list(self._all_spans(data, final=final))
+        return _without_overlaps(spans, data, self._allowed) if spans else spans
 
-    def _found(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
+    def _all_spans(self, data: bytes, *, final: bool) -> Iterator[SecretSpan]:
         limit = len(data)
         runs = list(prefilter.runs(data))
         if runs:
@@ -72,7 +72,7 @@ class Rules:
             from siding.redaction.evaluate import announced
 
             yield from announced(data, words, limit, final=final)
-        yield from self._placed(data, limit)
+        yield from self._by_surroundings(data, limit)
         for value, kind in self._plain:
             for at in prefilter.positions(data, value):
                 yield SecretSpan(at, at + len(value), kind)
@@ -81,7 +81,7 @@ class Rules:
                 if found.end() > found.start():
                     yield SecretSpan(found.start(), found.end(), kind)
 
-    def _placed(self, data: bytes, limit: int) -> Iterator[SecretSpan]:
+    def _by_surroundings(self, data: bytes, limit: int) -> Iterator[SecretSpan]:
         if b"@" in data and b"://" in data:
             from siding.redaction.places import url_password
 
@@ -109,7 +109,9 @@ class Rules:
 _HASH_STARTS = frozenset(bytes([each]) for each in b"a123456789ygspPH")
 
 
-def _apart(spans: list[SecretSpan], data: bytes, allowed: frozenset[bytes]) -> list[SecretSpan]:
+def _without_overlaps(
+    spans: list[SecretSpan], data: bytes, allowed: frozenset[bytes]
+) -> list[SecretSpan]:
     """Return the spans in order, without the allowed ones; spans that overlap become one."""
     spans.sort(key=lambda span: (span.start, -span.end))
     apart: list[SecretSpan] = []

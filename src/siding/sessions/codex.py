@@ -203,17 +203,17 @@ def _thought(payload: Record) -> Record:
 
 
 def _call(payload: Record) -> Record:
-    given: Any = payload.get("arguments", payload.get("input", payload.get("action")))
-    if isinstance(given, str):
+    arguments: Any = payload.get("arguments", payload.get("input", payload.get("action")))
+    if isinstance(arguments, str):
         try:
-            given = parse_object(given.encode("utf-8", "surrogateescape"))
+            arguments = parse_object(arguments.encode("utf-8", "surrogateescape"))
         except NotJson:
-            given = {"input": given}
+            arguments = {"input": arguments}
     return {
         "type": "tool_use",
         "id": str(payload.get("call_id") or payload.get("id") or ""),
         "name": str(payload.get("name") or payload.get("type")),
-        "input": given if isinstance(given, dict) else {},
+        "input": arguments if isinstance(arguments, dict) else {},
     }
 
 

@@ -138,7 +138,11 @@ def _take_prompt(gathering: Gathering, message: Record, uuid: str, line: str | N
     responses = _responses(message.get("content"))
     if responses and not content:
         content = [
-            {"type": "tool_result", "tool_use_id": str(each.get("id")), "content": _said(each)}
+            {
+                "type": "tool_result",
+                "tool_use_id": str(each.get("id")),
+                "content": _response_text(each),
+            }
             for each in responses
             if str(each.get("id")) not in gathering.answered
         ]
@@ -234,7 +238,7 @@ def _result_text(call: Record) -> str:
         return shown
     responses = _responses(call.get("result"))
     if responses:
-        return "\n".join(map(_said, responses))
+        return "\n".join(map(_response_text, responses))
     return json.dumps(call.get("result"), ensure_ascii=False)
 
 
@@ -244,7 +248,7 @@ def _responses(parts: object) -> list[Record]:
     return [each for each in found if isinstance(each, dict)]
 
 
-def _said(response: Record) -> str:
+def _response_text(response: Record) -> str:
     """Return the text of a tool's answer, as the model got it."""
     body = response.get("response")
     for key in ("output", "error"):

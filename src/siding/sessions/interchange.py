@@ -133,7 +133,7 @@ def bring_in(
     layout = store.layout(session_id or found.session_id)
     naming = Naming(frozenset({found.session_id}), layout.session_id)
     lines = [encode_line(naming.record(record)) for record in found.records]
-    added = _added(layout.transcript, lines, naming)
+    added = _append_new(layout.transcript, lines, naming)
     return Arrival(session_id=layout.session_id, form=form, lines=added, agents=0)
 
 
@@ -151,7 +151,7 @@ def give_out(store: SessionStore, session_id: str, form: Form, target: Path) -> 
         others = [
             (each.offset, each.size) for each in transcript.others if each.type == "foreign-line"
         ]
-        places = sorted({*marked, *others, *_updated(transcript.path, form)})
+        places = sorted({*marked, *others, *_lines_of_form(transcript.path, form)})
         records = [parsed(transcript.raw(*place)) for place in places]
     path = target / _name(form, session_id, records)
     replace_bytes(path, bytes_of(_WRITERS[form](records)))
@@ -170,7 +170,7 @@ def _name(form: Form, session_id: str, records: Sequence[Record]) -> str:
     return f"session-{began[:16]}-{session_id[:8]}.jsonl"
 
 
-def _updated(path: Path, form: Form) -> Iterator[tuple[int, int]]:
+def _lines_of_form(path: Path, form: Form) -> Iterator[tuple[int, int]]:
     """Yield offset and size of all lines made from `form`.
 
     The tree holds only the last version of a message that was written several times; an export
@@ -188,15 +188,15 @@ def _bring_in_claude(store: SessionStore, path: Path, session_id: str | None) ->
     naming = Naming(frozenset(), layout.session_id)
     if layout.session_id != files.session_id:
         naming = Naming(frozenset({files.session_id, *_named_in(path)}), layout.session_id)
-    lines = _added(layout.transcript, map(naming.line, _raw_lines_at(path)), naming)
+    lines = _append_new(layout.transcript, map(naming.line, _raw_lines_at(path)), naming)
     agents = 0
     source = SessionLayout(root=path.parent, session_id=files.session_id)
     for file in _files_in(source):
         target = layout.directory / file.relative_to(source.directory)
         if _is_agent(source, file):
-            agents += _added(target, map(naming.line, _raw_lines_at(file)), naming) > 0
+            agents += _append_new(target, map(naming.line, _raw_lines_at(file)), naming) > 0
         else:
-            _copied(file, target)
+            _copy_file(file, target)
     return Arrival(session_id=layout.session_id, form=Form.CLAUDE, lines=lines, agents=agents)
 
 
@@ -210,11 +210,11 @@ def _named_in(path: Path) -> Iterator[str]:
 
 def _give_out_claude(layout: SessionLayout, target: Path) -> list[Path]:
     there = SessionLayout(root=target, session_id=layout.session_id)
-    written = [_written_for_claude(layout.transcript, there.transcript)]
+    written = [_copy_for_claude(layout.transcript, there.transcript)]
     for file in _files_in(layout):
         path = there.directory / file.relative_to(layout.directory)
         is_agent = _is_agent(layout, file)
-        written.append(_written_for_claude(file, path) if is_agent else _copied(file, path))
+        written.append(_copy_for_claude(file, path) if is_agent else _copy_file(file, path))
     return written
 
 
@@ -237,7 +237,7 @@ def _is_agent(layout: SessionLayout, path: Path) -> bool:
     )
 
 
-def _written_for_claude(source: Path, target: Path) -> Path:
+def _copy_for_claude(source: Path, target: Path) -> Path:
     """Copy a transcript for other tools, without holding all of it in memory; return `target`.
 
     The copy has another name until it is complete.
@@ -253,7 +253,7 @@ def _written_for_claude(source: Path, target: Path) -> Path:
     return target
 
 
-def _added(path: Path, lines: Iterable[bytes], naming: "Naming") -> int:
+def _append_new(path: Path, lines: Iterable[bytes], naming: "Naming") -> int:
     """Append the lines that the file does not have yet; return how many.
 
     The file's lines must be the first of `lines`; UsageError is raised otherwise. A new file
@@ -275,7 +275,7 @@ def _added(path: Path, lines: Iterable[bytes], naming: "Naming") -> int:
                     hint="import it under another name with --as ID",
                 )
         rest = iter(()) if waiting is None else chain((waiting,), coming)
-        return _appended(appender, rest)
+        return _append_all(appender, rest)
 
 
 def _create(path: Path, lines: Iterator[bytes]) -> int:
@@ -290,7 +290,7 @@ def _write_partial(path: Path, lines: Iterator[bytes]) -> int:
     partial = _partial_name(path)
     partial.unlink(missing_ok=True)
     with Appender(partial) as appender:
-        count = _appended(appender, lines)
+        count = _append_all(appender, lines)
     remove_file(lock_of(partial))
     return count
 
@@ -299,7 +299,7 @@ def _partial_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.partial")
 
 
-def _appended(appender: Appender, lines: Iterator[bytes]) -> int:
+def _append_all(appender: Appender, lines: Iterator[bytes]) -> int:
     count = 0
     while chunk := list(islice(lines, _CHUNK_LINES)):
         appender.append(chunk)
@@ -307,7 +307,7 @@ def _appended(appender: Appender, lines: Iterator[bytes]) -> int:
     return count
 
 
-def _copied(source: Path, target: Path) -> Path:
+def _copy_file(source: Path, target: Path) -> Path:
     make_dirs(target.parent)
     replace_bytes(target, read_bytes(source))
     return target

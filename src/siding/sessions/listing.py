@@ -73,9 +73,9 @@ def first_prompt(records: Iterable[Record]) -> str:
         if record.get("type") != USER or record.get("isMeta") or record.get("isCompactSummary"):
             continue
         for text in _texts(record):
-            said = _said(text)
-            if said:
-                return shortened(said)
+            prompt = _typed_by_person(text)
+            if prompt:
+                return shortened(prompt)
     return NO_PROMPT
 
 
@@ -85,7 +85,7 @@ def shortened(text: str, length: int = PROMPT_LENGTH) -> str:
     return line if len(line) <= length else line[:length].strip() + "…"
 
 
-def _said(text: str) -> str:
+def _typed_by_person(text: str) -> str:
     """Return what the person typed; "" for a program's text or a built-in command.
 
     Claude Code (2.1.197) wraps commands, shell input and its own notices in tags such as

@@ -65,8 +65,8 @@ def blocks(content: object, longest: int) -> Iterator[str]:
         elif kind == "thinking" and block.get("thinking"):
             yield "\n" + _quoted(str(block["thinking"])) + "\n"
         elif kind == "tool_use":
-            given = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
-            yield f"\n**{_one_line(block.get('name'))}**\n\n{fenced(given, 'json')}"
+            arguments = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
+            yield f"\n**{_one_line(block.get('name'))}**\n\n{fenced(arguments, 'json')}"
         elif kind == "tool_result":
             label = "error" if block.get("is_error") else "result"
             yield f"\n*{label}*\n\n{fenced(result_text(block.get('content'), longest))}"

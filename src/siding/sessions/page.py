@@ -112,8 +112,8 @@ def _blocks(content: object) -> Iterator[str]:
         elif kind == "thinking" and block.get("thinking"):
             yield _folded("thoughts", str(block["thinking"]))
         elif kind == "tool_use":
-            given = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
-            yield _folded(f"{block.get('name', 'tool')}", given)
+            arguments = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
+            yield _folded(f"{block.get('name', 'tool')}", arguments)
         elif kind == "tool_result":
             text = result_text(block.get("content"), LONGEST_RESULT)
             is_error = bool(block.get("is_error"))

@@ -65,7 +65,7 @@ class SearchIndex:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.path = root / "search.sqlite3"
-        self._database = self._opened()
+        self._database = self._open()
 
     def __enter__(self) -> Self:
         return self
@@ -108,18 +108,18 @@ class SearchIndex:
         terms = [term.strip('"') for term in _terms(words)]
         return [hit for row in rows if (hit := self._hit(row, terms, mask)) is not None]
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         make_dirs(self.root)
         try:
-            return self._prepared()
+            return self._connect()
         except sqlite3.OperationalError:
             raise  # the file is locked or read-only, not damaged: do not delete it
         except sqlite3.DatabaseError:
             for suffix in ("", "-wal", "-shm"):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-            return self._prepared()
+            return self._connect()
 
-    def _prepared(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, timeout=30.0, isolation_level=None)
         try:
             # No fsync: it is a cache, and damage from a power cut is noticed when it is opened.

@@ -91,7 +91,7 @@ class Transcript:
     @classmethod
     def whole(cls, path: Path) -> Self:
         """Open a transcript and read every line. Raises FileNotFoundError or `NotARegularFile`."""
-        found = cls._opened(path)
+        found = cls._open(path)
         found._scan(0)
         return found
 
@@ -101,7 +101,7 @@ class Transcript:
 
         The messages that they take out stay in the tree. Raises as `whole` does.
         """
-        found = cls._opened(path)
+        found = cls._open(path)
         found._read_from(0)
         found.tree.bridge()
         return found
@@ -109,7 +109,7 @@ class Transcript:
     @classmethod
     def live(cls, path: Path, rule: EndRule = EndRule.SESSION) -> Self:
         """Open a transcript and read what the live chain needs. Raises as `whole` does."""
-        found = cls._opened(path)
+        found = cls._open(path)
         boundaries = boundaries_backwards(found._fd, found.size)
         back = 1  # boundaries; doubled each time, so that the file is not read once for each
         while True:
@@ -124,7 +124,7 @@ class Transcript:
             back *= 2
 
     @classmethod
-    def _opened(cls, path: Path) -> Self:
+    def _open(cls, path: Path) -> Self:
         fd, status = open_with_stat(path)
         return cls(path, fd, status.st_size)
 

@@ -158,7 +158,7 @@ def test_an_export_is_what_came_in(imported: Sandbox) -> None:
     [
         (["show", "zzz"], b"no session 'zzz'"),
         (["rewind", SESSION, "99"], b"no message '99'"),
-        (["compact", "--snip", "4", "2"], b"no stretch"),
+        (["compact", "--snip", "4", "2"], b"not a range"),
         (["compact", "--clear-results", "9"], b"no more tool results"),
         (["import", "nowhere.jsonl"], b"No such file"),
     ],
