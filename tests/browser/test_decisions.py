@@ -203,7 +203,7 @@ def test_a_question_of_no_task_comes_to_the_board_and_is_cancelled_with_a_code(
     with asking(sandbox, {**QUESTION, "items": QUESTION["items"][:1]}) as command:
         expect(page.locator("#group-waiting .number")).to_have_text("1")  # without a reload
         open_question(page)
-        page.get_by_text("Not to be answered?").click()
+        page.get_by_text("Cancel instead of answering?").click()
         page.get_by_role("button", name="Cancel the question").click()
         field = page.locator("form.cancel").get_by_label("The code in the terminal")
         expect(field).to_be_focused()

@@ -82,7 +82,7 @@ def test_all_that_a_task_changed_is_one_patch(
     (task,) = [each["id"] for each in dashboard.json("/api/v1/tasks")["tasks"]]
     page = visit(dashboard, f"/tasks/{task}")
     page.get_by_role("link", name="2 files").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("All it changed")
+    expect(page.get_by_role("heading", level=1)).to_have_text("All changes")
     expect(page.locator(".file > summary .file-name")).to_have_text(["src/a.py", "two.txt"])
     expect(page.locator("#file-0")).to_contain_text("b = 1")
     _, raw = dashboard.get(f"/api/v1/tasks/{task}/changes.raw")

@@ -300,7 +300,8 @@ def _apply_request(task_id: TaskId, wish: Wish) -> ApplyRequest:
     mode = Mode(wish.mode)
     return ApplyRequest(
         task=task_id,
-        mode=None if mode is Mode.COMMIT else mode,  # None: another mode may be chosen
+        # None is `commit` too, but makes one commit where that would publish too much.
+        mode=None if mode is Mode.COMMIT else mode,
         message=wish.message or None,
         onto=wish.onto or None,
         close=wish.close,

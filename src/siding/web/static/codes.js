@@ -1,10 +1,10 @@
-// Acts that take a code: the first press has it printed in the terminal, the second one sends it.
-// A code is for exactly what was pressed: when that changes, it is forgotten, and none is printed
-// before somebody presses again.
+// Acts that need a code: the first press makes the terminal print it, the second one sends it. A
+// code is valid for exactly the act that was pressed. When that changes, the code is forgotten, and
+// the next press prints a new one.
 
 import { post } from "./door.js";
 
-/** Return the code that was typed; null when one was asked for just now and is still to be typed. */
+/** Return the code that was typed; null when one was just printed and is not typed yet. */
 export async function codeFor(form, address, body) {
   const box = form.querySelector(".terminal-code");
   const field = form.elements.code;

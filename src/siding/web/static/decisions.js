@@ -1,4 +1,5 @@
-// Answering: one by one or all at once, with the keyboard alone; what was chosen survives a reload.
+// Answering questions, one by one or all at once, also with the keyboard alone. Choices survive a
+// reload of the page.
 
 import { codeFor, forgetCode } from "./codes.js";
 import { post } from "./door.js";
@@ -136,7 +137,7 @@ async function send() {
   }
 }
 
-/** Take the question back: whoever asked it is told that there is no answer. */
+/** Cancel the question; the agent that asked is told that there is no answer. */
 async function cancel(given) {
   const complaint = given.querySelector(".complaint");
   const button = given.querySelector("button.submit");

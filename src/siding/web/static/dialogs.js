@@ -1,4 +1,4 @@
-// Dialogs: what an act would do, shown first; then done with the code from the terminal.
+// Dialogs: they show what an act would do, and then do it with the code from the terminal.
 
 import { codeFor, forgetCode } from "./codes.js";
 import { ask, post } from "./door.js";
@@ -8,7 +8,7 @@ const dialog = document.getElementById("dialog");
 let page;
 let address = "";
 
-/** Show a piece of the server's in the dialog. */
+/** Fetch a piece of HTML and show it in the dialog. */
 export async function openDialog(path) {
   address = path;
   let content;

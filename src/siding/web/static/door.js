@@ -1,5 +1,5 @@
-// The key: out of the address, into this tab, and with every request. It is never in a URL that is
-// sent, nor in a cookie. A new tab asks the open ones for it: they are of the same origin.
+// The key: this tab takes it from the address and sends it with every request. It is never part of
+// a URL that is sent, and never in a cookie. A new tab asks the open tabs of the same origin for it.
 
 const NAME = "siding.key";
 const tabs = new BroadcastChannel("siding.key");
@@ -16,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Spell out what draws nothing and changes what is drawn. */
+/** Spell out invisible and control characters, which could change how text looks. */
 export function inert(text) {
   const spelled = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, spelled);
@@ -40,7 +40,7 @@ export async function haveKey() {
   return Boolean(key) || askTabs();
 }
 
-/** Take the key out of what a person pasted: the address, or the key itself. */
+/** Return the key in a pasted text: an address, or the key itself. */
 export function takeKey(text) {
   const found = /key=([\w-]+)/.exec(text) ?? /^\s*([\w-]{20,})\s*$/.exec(text);
   return Boolean(found) && keep(found[1]);
@@ -62,7 +62,7 @@ function askTabs() {
   });
 }
 
-/** Ask the server; throw a Refusal for anything but success. */
+/** Send a request; throw a Refusal for any response but success. */
 export async function ask(path, options = {}) {
   const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
   let answer;
@@ -70,7 +70,7 @@ export async function ask(path, options = {}) {
     answer = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refusal(0, "The dashboard does not answer.", "It ends when nobody looks: `siding ui` starts it again.");
+    throw new Refusal(0, "The dashboard does not answer.", "It ends when nobody uses it; `siding ui` starts it again.");
   }
   if (answer.ok || options.evenBad) return answer;
   const told = await answer.json().catch(() => ({}));
@@ -78,7 +78,7 @@ export async function ask(path, options = {}) {
   throw new Refusal(answer.status, message ?? `refused (${answer.status})`, hint ?? "", code ?? "");
 }
 
-/** Send JSON, return JSON. */
+/** Send an object as JSON, and return the JSON of the response. */
 export async function post(path, body) {
   const headers = { "Content-Type": "application/json" };
   const answer = await ask(path, { method: "POST", headers, body: JSON.stringify(body) });

@@ -1,10 +1,10 @@
-// The keyboard alone is enough: letters where no field has the focus, and everything by Tab.
+// Keyboard shortcuts. Letters work while no field has the focus; Tab reaches everything else.
 
 import { showInDialog } from "./dialogs.js";
 
 const PLACES = { b: "/", i: "/inbox", d: "/decisions", p: "/phases", s: "/sessions", e: "/events", u: "/disk" };
 const HELP = [
-  ["j, k", "the next, the one before"],
+  ["j, k", "next, previous"],
   ["Enter", "open it"],
   ["g then b", "board"],
   ["g then i", "inbox"],
@@ -12,9 +12,9 @@ const HELP = [
   ["g then p, s, e, u", "phases, sessions, events, disk use"],
   ["n", "start a task"],
   ["1 to 9", "choose an option of a decision"],
-  ["←, →", "the question before, the next one"],
+  ["←, →", "previous question, next question"],
   ["Ctrl+Enter", "send the answers"],
-  ["Esc", "close what is open"],
+  ["Esc", "close the dialog"],
   ["?", "this list"],
 ];
 

@@ -1,4 +1,5 @@
-// Output: of a running step as it comes, of an ended one in windows. A gigabyte is never here whole.
+// Output: a running step's is shown as it comes, an ended one's in windows, because it may have
+// gigabytes.
 
 import { ask } from "./door.js";
 import { piece } from "./pieces.js";
@@ -8,7 +9,7 @@ const WINDOW = 65536; // bytes, as the server serves them
 const NEAR = 200; // pixels from an edge: time to fetch what is beyond it
 const FAR = NEAR + 1;
 
-/** Take care of the output boxes of a page that was just shown. */
+/** Fill the output boxes of a page that was just shown. */
 export function outputs(root) {
   for (const box of root.querySelectorAll("[data-window]:not([data-ready])")) {
     box.dataset.ready = "";
@@ -20,7 +21,7 @@ export function outputs(root) {
   }
 }
 
-/** A message about a running step's output. Rows are the server's HTML, each checked as a piece. */
+/** Show new output of a running step. Its rows are HTML from the server; each is checked. */
 export function heardOutput(message) {
   const name = message.topic.slice("output.".length);
   for (const box of document.querySelectorAll(`[data-output="${CSS.escape(name)}"]`)) {
@@ -51,7 +52,7 @@ function mark(text) {
   return Object.assign(document.createElement("div"), { className: "l mark", textContent: text });
 }
 
-/** Show the end of an output; scrolling to an edge brings the window before or after. */
+/** Show the end of an output; scrolling to an edge fetches the window before or after it. */
 function windows(box) {
   const size = Number(box.dataset.size);
   let [start, end] = [size, size];

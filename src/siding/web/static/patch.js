@@ -1,4 +1,4 @@
-// Patches: the list of files first, the rows of a file when it comes into view.
+// Patches: the list of files is fetched first, the rows of a file when it comes into view.
 
 import { ask } from "./door.js";
 import { piece } from "./pieces.js";

@@ -1,6 +1,6 @@
-// HTML from the server, put into the page. The server escapes everything that came from outside;
-// here only elements and attributes that its templates use are let in, so that a mistake there
-// would still not be a script. This is the only place where text becomes elements.
+// Put HTML from the server into the page. The server escapes everything that came from outside. This
+// module also refuses all elements and attributes that the templates do not use, so that a mistake
+// in a template cannot become a script. No other module turns text into elements.
 
 const ELEMENTS = new Set(
   ("a article blockquote br button caption circle code dd del details div dl dt em fieldset figcaption figure form " +
@@ -13,7 +13,7 @@ const ATTRIBUTES = new Set(
     "tabindex title type value viewbox width x y").split(" "),
 );
 
-/** Return HTML as a fragment; throw when anything in it is not one of ours. */
+/** Return HTML as a fragment; throw if it has an element or attribute that is not allowed. */
 export function piece(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
@@ -28,7 +28,7 @@ export function piece(html) {
   return template.content;
 }
 
-/** Make `old` like `fresh`, touching only what differs: focus, scrolling and what is open stay. */
+/** Change `old` to `fresh`, only where they differ, to keep focus, scrolling and open details. */
 export function morph(old, fresh) {
   if (old.dataset?.keep !== undefined && old.id === fresh.id) {
     if (old.dataset.output !== fresh.dataset.output) old.replaceWith(fresh); // it was live, and has ended

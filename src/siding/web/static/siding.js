@@ -1,4 +1,4 @@
-// Pages: fetched as pieces of HTML, shown, kept up to date by the live stream.
+// Pages: fetch them as pieces of HTML, show them, and keep them up to date with the live stream.
 
 import { ask, haveKey, inert, post, takeKey } from "./door.js";
 import { decisions } from "./decisions.js";
@@ -14,7 +14,7 @@ const main = document.getElementById("main");
 let turn = 0;
 let place = ""; // what is shown, or being fetched
 
-/** Fetch the page of the address and show it. */
+/** Fetch the page for the current address and show it. */
 export async function show({ scroll = true, focus = true } = {}) {
   const mine = ++turn;
   place = location.pathname + location.search;
@@ -23,7 +23,7 @@ export async function show({ scroll = true, focus = true } = {}) {
   let content;
   try {
     const answer = await ask("/view" + path + location.search, { evenBad: true });
-    if (answer.status === 401) return askForKey("The key of this tab is of an earlier start.");
+    if (answer.status === 401) return askForKey("This tab has the key of an earlier start of the dashboard.");
     content = piece(await answer.text());
   } catch (error) {
     if (mine === turn) complainInPage(error);
@@ -49,7 +49,7 @@ async function refresh() {
     morph(old, fresh);
     shown();
   } catch {
-    // The stream says when the dashboard is there again, and that refreshes.
+    // The stream reports when the dashboard is back, and the page is refreshed then.
   }
 }
 
@@ -94,7 +94,7 @@ function liveness(state) {
   lost = state === "lost";
 }
 
-/** Have counted what tasks changed since their base, for those on the page. */
+/** Fetch the change of each task on the page since its base, and fill it in. */
 async function countTotals() {
   const unknown = [...main.querySelectorAll('[data-total][data-known="0"]')].slice(0, 60);
   if (!unknown.length) return;
@@ -108,7 +108,7 @@ async function countTotals() {
   }
 }
 
-/** Say something at the foot of the page, for a while. */
+/** Show a message at the foot of the page for some seconds. */
 export function say(text, bad = false) {
   const box = document.getElementById("said");
   box.textContent = inert(text);
@@ -141,7 +141,7 @@ function askForKey(why) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (takeKey(field.value)) show();
-    else field.setCustomValidity("There is no key in it"), field.reportValidity();
+    else field.setCustomValidity("This address has no key in it"), field.reportValidity();
   });
   field.addEventListener("input", () => field.setCustomValidity(""));
   main.replaceChildren(form);
@@ -184,7 +184,7 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-/** Save a download. Large ones are better taken from the home: they pass through memory here. */
+/** Save a download. It passes through memory, so take very large ones from Siding's home. */
 async function save(link) {
   try {
     const answer = await ask(link.getAttribute("href"));
@@ -218,4 +218,4 @@ addEventListener("popstate", () => {
 });
 addEventListener("siding:answered", () => show());
 if (await haveKey()) show({ focus: false });
-else askForKey("It is in the address that siding ui prints. Tabs that are open share it.");
+else askForKey("The key is in the address that siding ui prints. Open tabs share it.");

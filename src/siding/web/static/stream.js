@@ -1,5 +1,6 @@
-// The live stream. It is read with fetch, because an EventSource cannot carry the key, and let go
-// while nobody sees the page: a browser has six connections to a server, and tabs share them.
+// The live stream. It is read with fetch, because an EventSource cannot send the key in a header. It
+// is closed while the page is hidden: with HTTP/1.1 a browser opens six connections to a server at
+// most, and all its tabs share them.
 
 import { ask } from "./door.js";
 

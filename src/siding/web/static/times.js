@@ -1,4 +1,4 @@
-// Moments in a person's words, kept true while the page is open.
+// Times as "3 minutes ago", kept up to date while the page is open.
 
 const UNITS = [[60, "second", 1], [3600, "minute", 60], [86400, "hour", 3600], [86400 * 30, "day", 86400], [Infinity, "month", 86400 * 30]];
 const said = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
