@@ -16,7 +16,7 @@ from siding.git.applying_bench import Bench, TreeEntry
 from siding.git.applying_content import committed
 from siding.git.commit_graph import paths_touched
 from siding.git.coverage import Coverage
-from siding.git.heads import head_of
+from siding.git.head import head_of
 from siding.git.patches import Change, diff_trees
 from siding.git.paths import is_selected, is_under, join, parents
 from siding.git.settings import UserSettings

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from siding.cli.globals import Context, add_globals
+from siding.cli.verb import load
 from siding.errors import SidingError
 
 TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
@@ -73,12 +74,10 @@ def _candidates(words: list[str], context: Context) -> Iterable[str]:
     return []
 
 
-def _options(module_name: str) -> list[str]:
-    from importlib import import_module
-
+def _options(place: str) -> list[str]:
     parser = ArgumentParser(add_help=True)
     add_globals(parser)
-    import_module(module_name).add_arguments(parser)
+    load(place).add_arguments(parser)
     return sorted(name for name in parser._option_string_actions if name.startswith("--"))
 
 

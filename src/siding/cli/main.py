@@ -10,107 +10,110 @@ import sys
 
 from siding import __version__
 
-# verb -> (module, what it does). The order is the order of the help page.
+# verb -> (where it is, see `verb.load`, and what it does). The order is that of the help page.
 VERBS: dict[str, tuple[str, str]] = {
-    "run": ("siding.cli.run", "run a command in the task's workspace and record it"),
-    "status": ("siding.cli.status", "where you are: task, workspace, last step"),
-    "log": ("siding.cli.log", "the steps of a task"),
-    "show": ("siding.cli.show", "one step with its output"),
-    "diff": ("siding.cli.diff", "what a task, a step or a range of steps changed"),
-    "apply": ("siding.cli.apply", "switch a task's change onto the main line"),
-    "pr": ("siding.cli.pr", "push a task's branch and open a pull request"),
-    "rollback": ("siding.cli.rollback", "go back to any step, or to the base"),
-    "undo": ("siding.cli.undo", "take a rollback, apply, closing or removal back"),
-    "redo": ("siding.cli.redo", "do again what an undo took back"),
-    "checkpoint": ("siding.cli.checkpoint", "record the workspace as it stands"),
-    "cd": ("siding.cli.cd", "go into a task's workspace (see `siding cd --help`)"),
-    "path": ("siding.cli.path", "where a task's workspace is"),
-    "open": ("siding.cli.open", "open a task's workspace in your editor"),
-    "verify": ("siding.cli.verify", "prove a task's record whole"),
+    "run": ("run", "run a command in the task's workspace and record it"),
+    "status": ("status", "where you are: task, workspace, last step"),
+    "log": ("log", "the steps of a task"),
+    "show": ("show", "one step with its output"),
+    "diff": ("diff", "what a task, a step or a range of steps changed"),
+    "apply": ("apply", "switch a task's change onto the main line"),
+    "pr": ("pr", "push a task's branch and open a pull request"),
+    "rollback": ("rollback", "go back to any step, or to the base"),
+    "undo": ("undo:UNDO", "take a rollback, apply, closing or removal back"),
+    "redo": ("undo:REDO", "do again what an undo took back"),
+    "checkpoint": ("checkpoint", "record the workspace as it stands"),
+    "cd": ("cd", "go into a task's workspace (see `siding cd --help`)"),
+    "path": ("path", "where a task's workspace is"),
+    "open": ("open", "open a task's workspace in your editor"),
+    "verify": ("verify", "prove a task's record whole"),
     "ui": ("siding.web.command", "the dashboard: this project in a browser"),
-    "gc": ("siding.cli.gc", "what tasks use on disk; free closed ones, recoverably"),
-    "init": ("siding.cli.init", "make this repository a project (implicit on first use)"),
-    "doctor": ("siding.cli.doctor", "find and mend what disagrees, without deleting work"),
-    "inbox": ("siding.cli.inbox", "all that waits for a person, in every project"),
-    "trust": ("siding.cli.trust", "allow hooks and permissions that come with the repository"),
-    "shell-init": ("siding.cli.shell_init", "what makes `siding cd` work in your shell"),
-    "completion": ("siding.cli.completion", "print the completion script of a shell"),
+    "gc": ("gc", "what tasks use on disk; free closed ones, recoverably"),
+    "init": ("init", "make this repository a project (implicit on first use)"),
+    "doctor": ("doctor", "find and mend what disagrees, without deleting work"),
+    "inbox": ("inbox", "all that waits for a person, in every project"),
+    "trust": ("trust", "allow hooks and permissions that come with the repository"),
+    "shell-init": ("shell_init", "what makes `siding cd` work in your shell"),
+    "completion": ("completion", "print the completion script of a shell"),
 }
 
 GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "task": (
         "what is to be done",
         {
-            "start": ("siding.cli.task_start", "make a task and its workspace"),
-            "list": ("siding.cli.task_list", "the tasks of this project"),
-            "show": ("siding.cli.task_show", "one task and its start card"),
-            "switch": ("siding.cli.task_switch", "choose the active task"),
-            "update": ("siding.cli.task_update", "change owner, description, tags, blocked-by"),
-            "close": ("siding.cli.task_close", "finish a task; keep or remove its workspace"),
-            "reopen": ("siding.cli.task_reopen", "bring a closed or deleted task back"),
+            "start": ("task_start", "make a task and its workspace"),
+            "list": ("task_list", "the tasks of this project"),
+            "show": ("task_show", "one task and its start card"),
+            "switch": ("task_switch", "choose the active task"),
+            "update": ("task_update", "change owner, description, tags, blocked-by"),
+            "close": ("task_close", "finish a task; keep or remove its workspace"),
+            "reopen": ("task_reopen", "bring a closed or deleted task back"),
         },
     ),
     "worktree": (
         "where it is done",
         {
-            "add": ("siding.cli.worktree_add", "give a task a workspace"),
-            "list": ("siding.cli.worktree_list", "the workspaces of this project"),
-            "status": ("siding.cli.worktree_status", "what changed in a workspace"),
-            "keep": ("siding.cli.worktree_keep", "record that a workspace stays"),
-            "remove": ("siding.cli.worktree_remove", "move a workspace away, recoverably"),
-            "events": ("siding.cli.worktree_events", "the newest lifecycle events"),
+            "add": ("worktree_add", "give a task a workspace"),
+            "list": ("worktree_list", "the workspaces of this project"),
+            "status": ("worktree_status", "what changed in a workspace"),
+            "keep": ("worktree_keep", "record that a workspace stays"),
+            "remove": ("worktree_remove", "move a workspace away, recoverably"),
+            "events": ("worktree_events", "the newest lifecycle events"),
         },
     ),
     "policy": (
         "what commands may do",
         {
-            "check": ("siding.cli.policy_check", "what the policy makes of a command"),
-            "test": ("siding.cli.policy_test", "run the project's own examples"),
-            "list": ("siding.cli.policy_list", "every rule, and where it comes from"),
-            "show": ("siding.cli.policy_show", "the policy's files, or one rule"),
+            "check": ("policy_check", "what the policy makes of a command"),
+            "test": ("policy_test", "run the project's own examples"),
+            "list": ("policy_list", "every rule, and where it comes from"),
+            "show": ("policy_show", "the policy's files, or one rule"),
         },
     ),
     "decide": (
         "questions put to a person, and the answers",
         {
-            "submit": ("siding.cli.decide_submit", "put one and wait (so does `decide '<json>'`)"),
-            "result": ("siding.cli.decide_result", "the answer, as one line of JSON"),
-            "list": ("siding.cli.decide_list", "the decisions that wait"),
-            "show": ("siding.cli.decide_show", "one decision, with what speaks for each option"),
-            "answer": ("siding.cli.decide_answer", "answer one in the terminal"),
-            "cancel": ("siding.cli.decide_cancel", "take a question back"),
-            "clean": ("siding.cli.decide_clean", "move old records to the trash"),
+            "submit": ("decide_submit", "put one and wait (so does `decide '<json>'`)"),
+            "result": ("decide_result", "the answer, as one line of JSON"),
+            "list": ("decide_list", "the decisions that wait"),
+            "show": ("decide_show", "one decision, with what speaks for each option"),
+            "answer": ("decide_answer", "answer one in the terminal"),
+            "cancel": ("decide_cancel", "take a question back"),
+            "clean": ("decide_clean", "move old records to the trash"),
         },
     ),
     "phase": (
         "where a task stands in its process",
         {
-            "start": ("siding.cli.phase_start", "begin, in any phase"),
-            "next-step": ("siding.cli.phase_next_step", "go on by a step"),
-            "back-step": ("siding.cli.phase_back_step", "a step has to be done again"),
-            "next-part": ("siding.cli.phase_next_part", "go on to the next phase, past its gates"),
-            "back-part": ("siding.cli.phase_back_part", "go back to an earlier phase"),
-            "issue": ("siding.cli.phase_issue", "record something to come back to"),
-            "error": ("siding.cli.phase_error", "record what went wrong"),
-            "status": ("siding.cli.phase_status", "phase, step, what came last"),
-            "list": ("siding.cli.phase_list", "the passes of all tasks"),
-            "show": ("siding.cli.phase_show", "the history of one"),
+            "start": ("phase_moves:START", "begin, in any phase"),
+            "next-step": ("phase_moves:NEXT_STEP", "go on by a step"),
+            "back-step": ("phase_moves:BACK_STEP", "a step has to be done again"),
+            "next-part": (
+                "siding.cli.phase_moves:NEXT_PART",
+                "go on to the next phase, past its gates",
+            ),
+            "back-part": ("phase_moves:BACK_PART", "go back to an earlier phase"),
+            "issue": ("phase_moves:ISSUE", "record something to come back to"),
+            "error": ("phase_moves:ERROR", "record what went wrong"),
+            "status": ("phase_status", "phase, step, what came last"),
+            "list": ("phase_list", "the passes of all tasks"),
+            "show": ("phase_show", "the history of one"),
         },
     ),
     "session": (
         "conversations: transcripts that open at once",
         {
-            "list": ("siding.cli.session_list", "the sessions of this project"),
-            "show": ("siding.cli.session_show", "a conversation: text, Markdown, JSON, a page"),
-            "search": ("siding.cli.session_search", "words in all sessions"),
-            "resume": ("siding.cli.session_resume", "what a session is gone on with"),
-            "branch": ("siding.cli.session_branch", "go on with a copy"),
-            "rewind": ("siding.cli.session_rewind", "go on behind an earlier message"),
-            "compact": ("siding.cli.session_compact", "make the context shorter"),
-            "export": ("siding.cli.session_export", "as Claude Code, Codex or Gemini CLI keeps it"),
-            "import": ("siding.cli.session_import", "from Claude Code, Codex or Gemini CLI"),
-            "doctor": ("siding.cli.session_doctor", "find what is damaged"),
-            "usage": ("siding.cli.session_usage", "tokens by day, model, task, session"),
+            "list": ("session_list", "the sessions of this project"),
+            "show": ("session_show", "a conversation: text, Markdown, JSON, a page"),
+            "search": ("session_search", "words in all sessions"),
+            "resume": ("session_resume", "what a session is gone on with"),
+            "branch": ("session_branch", "go on with a copy"),
+            "rewind": ("session_rewind", "go on behind an earlier message"),
+            "compact": ("session_compact", "make the context shorter"),
+            "export": ("session_export", "as Claude Code, Codex or Gemini CLI keeps it"),
+            "import": ("session_import", "from Claude Code, Codex or Gemini CLI"),
+            "doctor": ("session_doctor", "find what is damaged"),
+            "usage": ("session_usage", "tokens by day, model, task, session"),
         },
     ),
 }
@@ -119,7 +122,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
 
 HIDDEN: dict[str, tuple[str, str]] = {
-    "__complete": ("siding.cli.complete", "values for shell completion"),
+    "__complete": ("complete", "values for shell completion"),
 }
 
 
@@ -183,27 +186,27 @@ def _run_verb(
 ) -> int:
     import gc
     from argparse import ArgumentParser
-    from importlib import import_module
 
     from siding.cli.globals import add_globals, context_from
     from siding.cli.help import HelpPage
+    from siding.cli.verb import load
 
-    module = import_module(found[0])
+    verb = load(found[0])
     parser = ArgumentParser(
         prog=program,
-        description=(module.__doc__ or "").strip(),
+        description=(verb.__doc__ or "").strip(),
         formatter_class=HelpPage,
         allow_abbrev=False,
     )
     add_globals(parser)
-    module.add_arguments(parser)
+    verb.add_arguments(parser)
     parsed = parser.parse_args(arguments)
     for name, value in flags.items():  # given before the verb
         setattr(parsed, name, value)
     context = context_from(parsed)
     gc.freeze()  # what was loaded so far stays; later collections need not look at it
     gc.enable()
-    status = module.run(parsed, context)
+    status = verb.run(parsed, context)
     assert isinstance(status, int)
     return status
 

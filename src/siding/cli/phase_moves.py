@@ -1,6 +1,7 @@
-"""What the verbs that move a task through its phases share."""
+"""The verbs that move a task through its phases: one table."""
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
 
 from siding.app.hidden_home import project_for_people
 from siding.app.phase_gates import GateClosed
@@ -9,21 +10,31 @@ from siding.app.phases import PhaseMove
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert
+from siding.cli.verb import Verb
 from siding.cli.words import counted, duration, task_name
 
 
-def add_move(parser: ArgumentParser, summary: str, *, to_phase: str | None = None) -> None:
-    """Declare the arguments of a move; `summary` says what the text is."""
-    if to_phase is not None:
-        parser.add_argument("phase", help=to_phase)
+def _verb(move: PhaseMove, about: str, *, summary: str, phase: str = "") -> Verb:
+    """Return the verb of a move. `summary` and `phase` say what its arguments are."""
+    return Verb(
+        about,
+        partial(_add_arguments, move=move, summary=summary, phase=phase),
+        partial(_run, wanted=move),
+    )
+
+
+def _add_arguments(parser: ArgumentParser, *, move: PhaseMove, summary: str, phase: str) -> None:
+    if phase:
+        parser.add_argument("phase", help=phase)
     parser.add_argument("summary", help=summary)
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the move as JSON")
+    if move is PhaseMove.START:
+        parser.add_argument("--again", action="store_true", help="end the pass that is under way")
 
 
-def run_move(arguments: Namespace, context: Context, wanted: PhaseMove) -> int:
-    """Make the move and say what was done."""
+def _run(arguments: Namespace, context: Context, *, wanted: PhaseMove) -> int:
     request = PhaseRequest(
         move=wanted,
         summary=arguments.summary,
@@ -85,3 +96,51 @@ def _record(done: Moved) -> dict[str, object]:
             {"commit": each.sha[:12], "subject": inert(each.subject)} for each in done.gone_back
         ],
     }
+
+
+START = _verb(
+    PhaseMove.START,
+    """Begin a pass of the task through its phases, in any of them, with a commit of what is there.
+
+A pass that is not in its last phase goes on until --again ends it; its history is kept.
+""",
+    summary="what the task is",
+    phase="the phase to begin in",
+)
+NEXT_STEP = _verb(
+    PhaseMove.NEXT_STEP,
+    "Go on by a step within the phase: the workspace is committed on the task's branch.",
+    summary="what was done",
+)
+BACK_STEP = _verb(
+    PhaseMove.BACK_STEP,
+    "Record that a step has to be done again; files stay as they are (`siding rollback` goes "
+    "back).",
+    summary="why",
+)
+NEXT_PART = _verb(
+    PhaseMove.NEXT_PART,
+    """Go on to the phase that follows, once the gates of the present one hold.
+
+A gate is a command that must exit 0 in the workspace, or a decision that must be answered. When
+one does not hold, nothing is moved.
+""",
+    summary="what was done",
+    phase="the phase that follows",
+)
+BACK_PART = _verb(
+    PhaseMove.BACK_PART,
+    "Go back to an earlier phase; files stay as they are (`siding rollback` goes back).",
+    summary="why",
+    phase="an earlier phase",
+)
+ISSUE = _verb(
+    PhaseMove.ISSUE,
+    "Record something to come back to, with a commit of what is there.",
+    summary="what is to be looked at",
+)
+ERROR = _verb(
+    PhaseMove.ERROR,
+    "Record what went wrong, with a commit of what is there. Recording it is no failure: exit 0.",
+    summary="what went wrong",
+)

@@ -5,9 +5,9 @@ repositories, staged changes and local commits included.
 from argparse import ArgumentParser, Namespace
 
 from siding.app.project import require_project
-from siding.app.reopen import Reopened, reopen
+from siding.app.reopen import reopen
 from siding.cli.globals import Context
-from siding.cli.screen import Screen
+from siding.cli.reopened import tell_reopened
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -19,14 +19,3 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     tell_reopened(context.screen, reopen(project, arguments.task, wait=arguments.wait))
     return 0
-
-
-def tell_reopened(screen: Screen, done: Reopened) -> None:
-    """Say what came back."""
-    screen.note(f"opened task {done.task.id} · {done.task.name} again", "green")
-    if done.workspace is not None:
-        screen.note(f"  workspace {done.workspace.path}")
-    for note in done.notes:
-        screen.note(f"  {note}")
-    if not done.active:
-        screen.note(f"  `siding task switch {done.task.id}` makes it the active one")

@@ -1,45 +1,41 @@
-"""Take the newest rollback, apply, closing or removal back. Repeat to go further back.
-
-Nothing is lost by it: `siding redo` does it again, and every state in between is a step in the log.
-A run is no such act: `siding rollback --step N` goes back to before one.
-"""
+"""Undo and redo: walk the acts of a task back and forth."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from functools import partial
 
-from siding.app.project import require_project
-from siding.app.undo import Request, Undone, undo
+from siding.app.project import Project, require_project
+from siding.app.undo import Request, Undone, redo, undo
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
+from siding.cli.reopened import tell_reopened
 from siding.cli.restored import tell_restored, with_consent
-from siding.cli.task_reopen import tell_reopened
+from siding.cli.verb import Verb
 from siding.cli.words import task_name, task_step
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "-t",
-        "--task",
-        metavar="TASK",
-        help="the task (default: the active one, else the one that was closed last)",
-    )
-    parser.add_argument("--force", action="store_true", help="even if later changes go with it")
+def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
+    parser.add_argument("-t", "--task", metavar="TASK", help=task)
+    parser.add_argument("--force", action="store_true", help=force)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the step as JSON")
 
 
-def run(arguments: Namespace, context: Context) -> int:
+def _run(
+    arguments: Namespace, context: Context, *, act: Callable[[Project, Request], Undone]
+) -> int:
     project = require_project(context.app)
     request = Request(task=arguments.task, wait=arguments.wait)
     done = with_consent(
         context.screen,
-        lambda force: undo(project, request._replace(force=force)),
+        lambda force: act(project, request._replace(force=force)),
         force=arguments.force,
     )
-    tell(context, done, as_json=arguments.json)
+    _tell(context, done, as_json=arguments.json)
     return 0
 
 
-def tell(context: Context, done: Undone, *, as_json: bool) -> None:
+def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
     """Say what an undo or redo did."""
     screen = context.screen
     for first in done.settled:
@@ -55,3 +51,27 @@ def tell(context: Context, done: Undone, *, as_json: bool) -> None:
     if as_json:
         step = done.restored.step if done.restored is not None else done.applied
         print_json(screen, None if step is None else step.line)
+
+
+UNDO = Verb(
+    """Take the newest rollback, apply, closing or removal back. Repeat to go further back.
+
+Nothing is lost by it: `siding redo` does it again, and every state in between is a step in the log.
+A run is no such act: `siding rollback --step N` goes back to before one.
+""",
+    partial(
+        _add_arguments,
+        task="the task (default: the active one, else the one that was closed last)",
+        force="even if later changes go with it",
+    ),
+    partial(_run, act=undo),
+)
+REDO = Verb(
+    "Do again what the newest undo took back. A new run, or a change by hand, ends the line.",
+    partial(
+        _add_arguments,
+        task="the task (default: the active one)",
+        force="move what is in the way aside",
+    ),
+    partial(_run, act=redo),
+)

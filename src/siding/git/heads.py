@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git.command import Git, Place
+from siding.git.head import head_of
 from siding.git.objects import Commit
-from siding.git.refs import Head, HeadState, as_sha, read_head
+from siding.git.refs import as_sha
 from siding.git.store import SnapshotStore
 from siding.ids import Sha, TaskId
 
@@ -77,21 +77,6 @@ def _not_kept(store: SnapshotStore, task_id: TaskId, heads: Sequence[Sha]) -> tu
         return tuple(heads)
     new = set(done.stdout.decode("ascii").split())
     return tuple(sha for sha in heads if sha in new)
-
-
-def head_of(git: Git, git_dir: Path, common_dir: Path) -> Head:
-    """Return what a worktree has checked out; asks git only where refs are not files."""
-    found = read_head(git_dir, common_dir)
-    if found is not None:
-        return found
-    place = Place(git_dir=git_dir, common_dir=common_dir)
-    named = git.attempt(place, ["symbolic-ref", "-q", "HEAD"])
-    shown = git.attempt(place, ["rev-parse", "--verify", "-q", "HEAD^{commit}"])
-    sha = as_sha(shown.stdout.strip())
-    if named.returncode == 0:
-        branch = os.fsdecode(named.stdout.strip()).removeprefix("refs/heads/")
-        return Head(state=HeadState.BRANCH if sha else HeadState.UNBORN, branch=branch, sha=sha)
-    return Head(state=HeadState.DETACHED, branch=None, sha=sha)
 
 
 def keep_commits(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from siding.phases.plan import DEFAULT_PHASES, BadPlan, GateKind, PhaseGate, plan_from
+from siding.phases.states import PhasePosition
 from siding.phases.status import (
     HistoryEntry,
     PassedGate,
@@ -77,10 +78,22 @@ def test_the_seeds_own_file_is_read_and_kept() -> None:
 def test_a_gate_is_kept_beside_the_move_it_allowed() -> None:
     gates = (
         PassedGate("command", "pytest", exit_code=0, duration_ms=12, output="ok"),
-        PassedGate("ask", "Good?", session_id="2025-01-15T10-30-00"),
+        PassedGate("ask", "Good?", session_id="2025-01-15T10-30-00", via="terminal"),
+        PassedGate("command", "make", exit_code=1, step_id="0003"),
     )
-    status = started(entry("start", gates=gates), pass_id="p", task="t", phases=("impl",))
+    made = entry("start", gates=gates, inside_step="0004")
+    status = started(made, pass_id="p", task="t", phases=("impl",))
     assert status_from(json.loads(json.dumps(document_of(status)))) == status
+
+
+def test_what_a_file_does_not_say_is_empty() -> None:
+    status = status_from({**SEED, "history": [{**SEED["history"][0], "gates": [{}]}]})
+    assert (status.task, status.phases) == ("", ())
+    assert status.position == PhasePosition("impl", 3)
+    (only,) = status.history
+    assert (only.inside_step, only.git_commit) == ("", "a1b2c3d")
+    assert only.gates == (PassedGate("", ""),)
+    assert status_from({**SEED, "history": [SEED["history"][1]]}).history[0].git_commit == ""
 
 
 @pytest.mark.parametrize(
@@ -104,6 +117,13 @@ def test_the_messages_have_the_seeds_forms(action: str, subject: str) -> None:
 def test_what_is_missing_is_damage(tmp_path: Path, field: str) -> None:
     document = {key: value for key, value in SEED.items() if key != field}
     (tmp_path / "flow-status.json").write_text(json.dumps(document))
+    with pytest.raises(DamagedFile):
+        PhaseStore(tmp_path).load()
+
+
+@pytest.mark.parametrize("history", [{}, "", None, [3]])
+def test_a_history_that_is_no_list_of_entries_is_damage(tmp_path: Path, history: object) -> None:
+    (tmp_path / "flow-status.json").write_text(json.dumps({**SEED, "history": history}))
     with pytest.raises(DamagedFile):
         PhaseStore(tmp_path).load()
 
@@ -155,13 +175,22 @@ def test_gates_have_three_kinds() -> None:
         ({"names": ["a", "a "]}, "names"),
         ({"names": ["a", " "]}, "names"),
         ({"names": ["a", 3]}, "names"),
+        ({"names": "abc"}, "names"),
+        ({"names": [f"p{number}" for number in range(51)]}, "names"),
+        ({"names": ["x" * 61]}, "names"),
         ({"names": ["-a"]}, "names"),
         ({"names": ["a\nb"]}, "names"),
         ({"names": ["a"], "gates": ["x"]}, "gates"),
         ({"names": ["a"], "gates": {"b": "true"}}, "gates.b"),
         ({"names": ["a"], "gates": {"a": [3]}}, "gates.a[0]"),
+        ({"names": ["a"], "gates": {"a": ["x", " "]}}, "gates.a[1]"),
         ({"names": ["a"], "gates": {"a": [{"ask": "x", "command": "y"}]}}, "gates.a[0]"),
         ({"names": ["a"], "gates": {"a": [{"ask": " "}]}}, "gates.a[0].ask"),
+        ({"names": ["a"], "gates": {"a": [{"ask": 3}]}}, "gates.a[0].ask"),
+        (
+            {"names": ["a"], "gates": {"a": [{"decision": "k", "chosen": 3}]}},
+            "gates.a[0].decision",
+        ),
         ({"names": ["a"], "gates": {"a": [{"command": "x", "chosen": "y"}]}}, "gates.a[0].chosen"),
     ],
 )
@@ -169,3 +198,16 @@ def test_a_mistake_in_the_settings_is_named(section: object, place: str) -> None
     with pytest.raises(BadPlan) as caught:
         plan_from(section)
     assert caught.value.place == place
+    assert " " in str(caught.value), "a sentence for whoever wrote it"
+    assert not str(caught.value).startswith("(")
+
+
+def test_as_much_as_is_allowed() -> None:
+    names = [f"p{number}" for number in range(49)]
+    assert plan_from({"names": [*names, "x" * 60]}).names == (*names, "x" * 60)
+
+
+def test_the_commands_of_the_gates_are_listed_by_phase() -> None:
+    gates = {"a": ["make", {"ask": "Good?"}, "test"], "b": [{"ask": "Good?"}]}
+    plan = plan_from({"names": ["a", "b"], "gates": gates})
+    assert plan.commands() == {"a": ("make", "test")}

@@ -172,6 +172,28 @@ def test_waiting_gets_the_lock_as_soon_as_it_is_free(tmp_path: Path) -> None:
         assert time.naps == sorted(time.naps)
 
 
+def test_who_waits_long_looks_often_all_the_same(tmp_path: Path) -> None:
+    time, held = FakeTime(), FileLock(tmp_path / "lock").acquire()
+    time.at[100] = held.release
+    waiting = FileLock(tmp_path / "lock", sleep=time.sleep, monotonic=time.monotonic)
+    with waiting.acquire(timeout_s=60):
+        assert 0 < time.naps[0] < 0.001
+        assert max(time.naps) == 0.025
+
+
+def test_nobody_waits_who_does_not_ask_to(tmp_path: Path) -> None:
+    time = FakeTime()
+    lock = FileLock(tmp_path / "lock", sleep=time.sleep, monotonic=time.monotonic)
+    with FileLock(tmp_path / "lock"), pytest.raises(LockBusy):
+        lock.acquire()
+    assert time.now - 100 == pytest.approx(0.01)
+
+
+def test_what_was_waited_for_without_end_is_held(tmp_path: Path) -> None:
+    with FileLock(tmp_path / "lock").acquire(timeout_s=None):
+        assert FileLock(tmp_path / "lock").is_locked()
+
+
 @pytest.mark.parametrize("timeout_s", [0, 0.2, 5])
 def test_waiting_ends_at_its_time(tmp_path: Path, timeout_s: float) -> None:
     time = FakeTime()
@@ -215,6 +237,43 @@ def test_who_waits_through_a_removal_is_told(tmp_path: Path) -> None:
         FileLock(directory / "lock", sleep=time.sleep, monotonic=time.monotonic).acquire(
             timeout_s=9
         )
+
+
+def test_a_link_that_takes_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
+    path, elsewhere = tmp_path / "lock", tmp_path / "elsewhere"
+    time, held = FakeTime(), FileLock(path).acquire()
+
+    def move_and_link() -> None:
+        path.rename(elsewhere)
+        path.symlink_to(elsewhere)
+        held.release()
+
+    time.at[2] = move_and_link
+    waiting = FileLock(path, sleep=time.sleep, monotonic=time.monotonic)
+    with pytest.raises(NotARegularFile):
+        waiting.acquire(timeout_s=60)
+
+
+def test_no_descriptor_stays_open(tmp_path: Path) -> None:
+    path, time = tmp_path / "task/lock", FakeTime()
+    path.parent.mkdir()
+    waiting = FileLock(path, sleep=time.sleep, monotonic=time.monotonic)
+
+    def move_and_make_another() -> None:
+        path.parent.rename(tmp_path / "trash")
+        path.parent.mkdir()
+        held.release()
+
+    before = os.listdir("/proc/self/fd")
+    held = FileLock(path).acquire(holder=HOLDER)
+    assert FileLock(path).is_locked()
+    assert FileLock(path).holder() == HOLDER
+    with pytest.raises(LockBusy):
+        FileLock(path).acquire()
+    time.at[len(time.naps) + 2] = move_and_make_another
+    waiting.acquire(timeout_s=60).release()
+    assert FileLock(path).holder() is None
+    assert os.listdir("/proc/self/fd") == before
 
 
 def test_a_child_that_was_given_the_lock_keeps_it_when_we_are_gone(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Tools for those who work on Siding; nothing of them is in the package."""

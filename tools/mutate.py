@@ -1,0 +1,126 @@
+"""Try what the tests of a module would notice: change it in one place, run them, see one fail.
+
+    .venv/bin/python -m tools.mutate                      every module of `mutate.toml`
+    .venv/bin/python -m tools.mutate storage/locks.py     this one; several may be named
+    .venv/bin/python -m tools.mutate --lines 40-80 MODULE changes that begin on these lines
+    .venv/bin/python -m tools.mutate --list MODULE        the changes, without running anything
+
+A developer's tool: run it after work on such a module, and read what survived. Each survivor is a
+missing test, code that nobody needs, or a change that makes no difference. The last kind goes into
+`mutants-equivalent.txt` with its reason, in the form in which it is printed here, and is not tried
+again. The run is reproducible: Hypothesis draws the same examples every time.
+
+Nothing in the checkout is changed. The package is copied, the copy comes first on the path, and the
+one changed file is written there; a test that starts another Python sees it too. The tests that
+found the latest changes come first, and the first failure ends a run. One that takes far longer
+than the unchanged module's is stopped and counts as noticed (`trial.py`).
+
+What is changed is in `mutations.py`. Texts are not: no test should repeat each message.
+"""
+
+import argparse
+import compileall
+import os
+import shutil
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tools.mutations import mutations_of
+from tools.trial import CHECKOUT, FAILED, STOPPED, SURVIVED, Trial
+
+TOOLS = Path(__file__).resolve().parent
+EQUIVALENT = TOOLS / "mutants-equivalent.txt"
+
+
+@contextmanager
+def scratch_copy() -> Iterator[Path]:
+    """A directory with a copy of the package, compiled but for what is going to be changed."""
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        shutil.copytree(CHECKOUT / "src", Path(name, "src"))
+        compileall.compile_dir(Path(name, "src"), quiet=1)
+        yield Path(name)
+
+
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """Return the changes that make no difference: place, line and change; and the reason."""
+    found: dict[tuple[str, str, str], str] = {}
+    lines = EQUIVALENT.read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("#"))
+    for block in filter(None, (each.strip() for each in text.split("\n\n"))):
+        module, line, change, *reason = (each.strip() for each in block.splitlines())
+        assert reason, f"{EQUIVALENT.name}: no reason for {change!r} in {module}"
+        found[module, line, change] = " ".join(reason)
+    return found
+
+
+def try_module(scratch: Path, module: str, tests: Sequence[str], chosen: range) -> str:
+    """Try every change of a module; print what survives; return its row of the table."""
+    trial = Trial(scratch, module, tests)
+    for cached in trial.path.parent.glob(f"__pycache__/{trial.path.stem}.*"):
+        cached.unlink()
+    before = trial.unchanged()
+    if before.outcome != SURVIVED:
+        print((scratch / "out").read_text(errors="replace")[-3000:])
+        return f"{module:34} the tests fail without any change"
+    known, counts, began = equivalents(), Counter[str](), time.monotonic()
+    met: set[tuple[str, str, str]] = set()
+    for mutation in mutations_of(trial.source):
+        key = (f"{module} {mutation.function}", mutation.line_text, mutation.change)
+        met.add(key)
+        if mutation.line not in chosen:
+            continue
+        if key in known:
+            counts["equivalent"] += 1
+            continue
+        outcome = trial.verdict(mutation).outcome
+        counts[outcome] += 1
+        if outcome == SURVIVED:
+            print(f"# line {mutation.line}", *key, "", sep="\n", flush=True)
+    for stale in sorted(key for key in known if key[0].split()[0] == module and key not in met):
+        print(f"no such change any more in {EQUIVALENT.name}:", *stale, sep="\n  ")
+    return _row(module, counts, time.monotonic() - began)
+
+
+def _row(module: str, counts: Counter[str], took_s: float) -> str:
+    noticed = counts[FAILED] + counts[STOPPED]
+    tried = noticed + counts[SURVIVED]
+    share = 100 * noticed / tried if tried else 100
+    columns = (tried, counts[FAILED], counts[STOPPED], counts[SURVIVED], counts["equivalent"])
+    return (
+        f"{module:34}" + "".join(f"{each:>9}" for each in columns) + f"{share:8.1f}%{took_s:7.0f}s"
+    )
+
+
+HEAD = f"{'module':34}    tried   killed  timeout survived    equiv.   noticed"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Change modules and see whether tests notice.")
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="as mutate.toml names them")
+    parser.add_argument("--lines", default="1-100000", help="FIRST-LAST")
+    parser.add_argument("--list", action="store_true", help="show the changes, run nothing")
+    chosen = parser.parse_args()
+    targets: dict[str, Any] = tomllib.loads((TOOLS / "mutate.toml").read_text("utf-8"))["tests"]
+    first, _, last = chosen.lines.partition("-")
+    lines = range(int(first), int(last or first) + 1)
+    os.chdir(CHECKOUT)
+    rows = []
+    with scratch_copy() as scratch:
+        for module in chosen.modules or targets:
+            if chosen.list:
+                for each in mutations_of((CHECKOUT / "src/siding" / module).read_bytes()):
+                    print(f"{module}:{each.line}: {each.change}")
+            else:
+                rows.append(try_module(scratch, module, targets[module], lines))
+                print(HEAD, rows[-1], sep="\n", end="\n\n", flush=True)
+    print(HEAD, *rows, sep="\n")
+
+
+if __name__ == "__main__":
+    main()
