@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from golden import make_home
-from siding.app import project as project_module
-from siding.app.checkpoint import checkpoint
-from siding.app.project import Project, ensure_project
-from siding.app.start import start_task
-from siding.app.wiring import App, open_app
+from siding.app.life.start import start_task
+from siding.app.place import project as project_module
+from siding.app.place.project import Project, ensure_project
+from siding.app.place.wiring import App, open_app
+from siding.app.running.checkpoint import checkpoint
 from siding.errors import SidingError
 
 from .arena import resolve

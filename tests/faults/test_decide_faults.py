@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from siding.app.decisions import AlreadyClosed, Via, answer, ask, get, list_decisions
-from siding.app.project import Project, ensure_project
-from siding.app.wiring import open_app
+from siding.app.decisions.decisions import AlreadyClosed, Via, answer, ask, get, list_decisions
+from siding.app.place.project import Project, ensure_project
+from siding.app.place.wiring import open_app
 
 from .arena import Command, GateFailed
 from .commands import GATE, act

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from siding.app import undo as undoing
-from siding.app.checkpoint import checkpoint
-from siding.app.project import Project, require_project
-from siding.app.reopen import reopen
-from siding.app.rollback import Request, rollback
-from siding.app.undo import redo, undo
-from siding.app.verify import verify
-from siding.app.wiring import open_app
+from siding.app.back.rollback import Request, rollback
+from siding.app.life.reopen import reopen
+from siding.app.place.project import Project, require_project
+from siding.app.place.wiring import open_app
+from siding.app.recording.verify import verify
+from siding.app.running.checkpoint import checkpoint
+from siding.app.undo import undo as undoing
+from siding.app.undo.undo import redo, undo
 from siding.errors import UsageError
 
 from . import tracer

@@ -4,11 +4,11 @@ import pytest
 
 import siding.git.store
 from sandbox import Sandbox
-from siding.app.checkpoint import checkpoint
-from siding.app.project import ensure_project
-from siding.app.start import start_task
-from siding.app.verify import verify
-from siding.app.wiring import open_app
+from siding.app.life.start import start_task
+from siding.app.place.project import ensure_project
+from siding.app.place.wiring import open_app
+from siding.app.recording.verify import verify
+from siding.app.running.checkpoint import checkpoint
 
 
 def test_packs_are_joined_and_nothing_is_lost(

@@ -168,7 +168,7 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # A document of a later version is taken for one of ours.
     "read-newer": (Replacement("siding.storage.documents", "_refuse_newer", _nothing),),
     # Ctrl-C is an error like any other.
-    "loud-interrupt": (Replacement("siding.app.wiring", "open_app", _interrupt_is_an_error),),
+    "loud-interrupt": (Replacement("siding.app.place.wiring", "open_app", _interrupt_is_an_error),),
     # A second answer replaces the first.
     "decision-last-answer-wins": (
         Replacement("siding.decisions.store", "DecisionStore._create_record", _overwrite_record),
@@ -179,11 +179,11 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     ),
     # That commits wait to be taken over is forgotten before they are.
     "forget-quarantine": (
-        Replacement("siding.app.sandbox_commits", "take_over_commits", _forget_first),
+        Replacement("siding.app.unfinished.sandbox_commits", "take_over_commits", _forget_first),
     ),
     # What the policy said is written down only at the end.
     "forget-verdict": (
-        Replacement("siding.app.recording", "Recorder.begin", _begin_without_verdict),
+        Replacement("siding.app.recording.recorder", "Recorder.begin", _begin_without_verdict),
     ),
     # A phase is moved before its commit is made.
     "phase-state-first": (Replacement("siding.phases.store", "PhaseStore.begin", _finish_at_once),),

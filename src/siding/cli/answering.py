@@ -7,8 +7,8 @@ alone takes what is recommended, and ``:b``, ``:n TEXT``, ``:q`` go back, add a 
 from collections.abc import Callable
 from typing import Any
 
-from siding.app.decision_views import DecisionView, ItemView
-from siding.app.project import Project
+from siding.app.decisions.views import DecisionView, ItemView
+from siding.app.place.project import Project
 from siding.cli.decision_text import print_item, range_of
 from siding.cli.pick import numbers_in
 from siding.cli.screen import Screen, inert

@@ -14,7 +14,7 @@ happens and the paths are listed. A conflict leaves both sides as they were.
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.app.apply import (
+from siding.app.applying.apply import (
     Applied,
     ApplyPlan,
     ApplyRequest,
@@ -26,8 +26,8 @@ from siding.app.apply import (
     preview,
     write_patch,
 )
-from siding.app.project import Project, require_project
-from siding.app.selection import select
+from siding.app.place.project import Project, require_project
+from siding.app.place.selection import select
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.pick import pick_paths
@@ -85,7 +85,9 @@ def run(arguments: Namespace, context: Context) -> int:
     request = _request(project, arguments)
     screen = context.screen
     if arguments.abort:
-        from siding.app.apply_resolve import abort  # what restores a workspace: only when asked for
+        from siding.app.applying.resolve import (
+            abort,  # what restores a workspace: only when asked for
+        )
 
         task = select(project, arguments.task)
         step = abort(project, task.id)
@@ -130,7 +132,7 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
 def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: bool) -> Applied:
     try:
         if proceed:
-            from siding.app.apply_resolve import continued
+            from siding.app.applying.resolve import continued
 
             return continued(project, request)
         return apply(project, request)
@@ -168,7 +170,7 @@ def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[by
 
 
 def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
-    from siding.app.apply_resolve import resolve
+    from siding.app.applying.resolve import resolve
 
     task = select(project, request.task)
     resolution = resolve(project, request._replace(task=task.id))

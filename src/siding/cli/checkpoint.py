@@ -2,9 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.checkpoint import checkpoint
-from siding.app.project import require_project
-from siding.app.selection import select
+from siding.app.place.project import require_project
+from siding.app.place.selection import select
+from siding.app.running.checkpoint import checkpoint
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.words import changes, task_step

@@ -82,24 +82,24 @@ def _options(place: str) -> list[str]:
 
 
 def _tasks(context: Context) -> list[str]:
-    from siding.app.project import require_project
-    from siding.app.tasks import rows
+    from siding.app.place.project import require_project
+    from siding.app.waiting.tasks import rows
 
     found = rows(require_project(context.app), include_closed=False)
     return [word for row in found for word in (row.id, row.name) if " " not in word]
 
 
 def _decisions(context: Context, *, closed: bool) -> list[str]:
-    from siding.app.decisions import list_decisions
-    from siding.app.project import require_project
+    from siding.app.decisions.decisions import list_decisions
+    from siding.app.place.project import require_project
 
     found, _ = list_decisions(require_project(context.app), closed=closed, limit=50)
     return [each.session_id for each in found]
 
 
 def _steps(context: Context) -> list[str]:
-    from siding.app.project import require_project
-    from siding.app.steps import log
+    from siding.app.place.project import require_project
+    from siding.app.recording.steps import log
 
     _task, steps = log(require_project(context.app), None, limit=50)
     return [step.id for step in steps]

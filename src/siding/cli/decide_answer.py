@@ -10,10 +10,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from siding.app.decision_requests import read_answers
-from siding.app.decision_views import DecisionView, ItemView, as_record
-from siding.app.decisions import Via, answer, find, list_decisions
-from siding.app.project import Project, require_project
+from siding.app.decisions.decisions import Via, answer, find, list_decisions
+from siding.app.decisions.requests import read_answers
+from siding.app.decisions.views import DecisionView, ItemView, as_record
+from siding.app.place.project import Project, require_project
 from siding.cli.answering import Dialogue
 from siding.cli.decision_text import print_head
 from siding.cli.formats import print_json

@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions import Via, cancel, find
-from siding.app.project import require_project
+from siding.app.decisions.decisions import Via, cancel, find
+from siding.app.place.project import require_project
 from siding.cli.globals import Context
 
 

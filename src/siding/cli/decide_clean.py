@@ -3,8 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 
-from siding.app.decisions import clean
-from siding.app.project import require_project
+from siding.app.decisions.decisions import clean
+from siding.app.place.project import require_project
 from siding.cli.globals import Context
 from siding.cli.words import counted, seconds_in
 from siding.errors import UsageError

@@ -2,9 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decision_views import DecisionView, as_record
-from siding.app.decisions import damaged_decisions, list_decisions
-from siding.app.project import require_project
+from siding.app.decisions.decisions import damaged_decisions, list_decisions
+from siding.app.decisions.views import DecisionView, as_record
+from siding.app.place.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert, shorten

@@ -2,9 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decision_views import as_record
-from siding.app.decisions import collected, find, output_or_raise
-from siding.app.project import require_project
+from siding.app.decisions.decisions import collected, find, output_or_raise
+from siding.app.decisions.views import as_record
+from siding.app.place.project import require_project
 from siding.cli.formats import print_json, print_line
 from siding.cli.globals import Context
 

@@ -2,10 +2,10 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decision_pages import page_of
-from siding.app.decision_views import as_record
-from siding.app.decisions import find
-from siding.app.project import require_project
+from siding.app.decisions.decisions import find
+from siding.app.decisions.pages import page_of
+from siding.app.decisions.views import as_record
+from siding.app.place.project import require_project
 from siding.cli.decision_text import print_head, print_item
 from siding.cli.formats import print_json
 from siding.cli.globals import Context

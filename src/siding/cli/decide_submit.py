@@ -14,14 +14,14 @@ command is ended: the same JSON, or the same --key, finds the same question agai
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decision_gates import refuse_key_of_gates
-from siding.app.decision_pages import page_of
-from siding.app.decision_requests import read_file, read_text
-from siding.app.decision_views import DecisionView, as_record
-from siding.app.decisions import Asking, ask, collected, output_or_raise, wait
-from siding.app.hidden_home import project_for_people
-from siding.app.notifier import Notifier
-from siding.app.project import Project
+from siding.app.decisions.decisions import Asking, ask, collected, output_or_raise, wait
+from siding.app.decisions.gates import refuse_key_of_gates
+from siding.app.decisions.pages import page_of
+from siding.app.decisions.requests import read_file, read_text
+from siding.app.decisions.views import DecisionView, as_record
+from siding.app.place.hidden_home import project_for_people
+from siding.app.place.project import Project
+from siding.app.waiting.notifier import Notifier
 from siding.cli.formats import print_json, print_line
 from siding.cli.globals import Context
 from siding.cli.screen import inert

@@ -1,9 +1,9 @@
 """A decision as a terminal shows it. All of its texts are made inert first."""
 
-from siding.app.decision_source import Source
-from siding.app.decision_views import DecisionView, ItemView, OptionView
-from siding.app.decisions import source_of
-from siding.app.project import Project
+from siding.app.decisions.decisions import source_of
+from siding.app.decisions.source import Source
+from siding.app.decisions.views import DecisionView, ItemView, OptionView
+from siding.app.place.project import Project
 from siding.cli.screen import Screen, inert
 from siding.cli.words import ago, counted, local_time
 

@@ -7,14 +7,14 @@ The patch is byte-exact: `git apply` takes it.
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.app.difference import (
+from siding.app.place.project import require_project
+from siding.app.recording.difference import (
     Difference,
     RecordedPatch,
     difference,
     shown_changes,
     shown_modes,
 )
-from siding.app.project import require_project
 from siding.cli.colours import coloured_patch
 from siding.cli.formats import json_text, write_result
 from siding.cli.globals import Context

@@ -7,8 +7,8 @@ and tries what they promise; 1 when something that matters does not hold.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.doctor import Mended, examine, mend, older_project
-from siding.app.moved import find_or_adopt
+from siding.app.doctor.doctor import Mended, examine, mend, older_project
+from siding.app.doctor.projects import find_or_adopt
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

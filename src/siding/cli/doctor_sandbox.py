@@ -2,8 +2,8 @@
 
 from argparse import Namespace
 
-from siding.app.project import ensure_project
-from siding.app.sandbox_doctor import prove
+from siding.app.doctor.sandbox import prove
+from siding.app.place.project import ensure_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

@@ -7,9 +7,9 @@ tasks are never touched, nor workspaces that were kept with --keep.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.gc import Report, gc
-from siding.app.project import require_project
-from siding.app.settings import bytes_in
+from siding.app.life.gc import Report, gc
+from siding.app.place.project import require_project
+from siding.app.place.settings import bytes_in
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.words import counted, size

@@ -6,7 +6,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.app.wiring import App, open_app
+from siding.app.place.wiring import App, open_app
 from siding.cli.screen import Screen, inert
 from siding.errors import UsageError
 

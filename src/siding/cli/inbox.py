@@ -7,8 +7,8 @@ run when something starts to wait.
 import time
 from argparse import ArgumentParser, Namespace
 
-from siding.app.inbox import Inbox, InboxEntry, waiting, waiting_in
-from siding.app.project import require_project
+from siding.app.place.project import require_project
+from siding.app.waiting.inbox import Inbox, InboxEntry, waiting, waiting_in
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert, shorten

@@ -5,7 +5,7 @@ Running it again changes nothing.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import ensure_project
+from siding.app.place.project import ensure_project
 from siding.cli.globals import Context
 
 

@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.steps import (
+from siding.app.place.project import require_project
+from siding.app.recording.steps import (
     InProgress,
     Step,
     damaged_steps,

@@ -9,9 +9,9 @@ import shlex
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
-from siding.app.editor import EDITORS, find_editor, open_in
-from siding.app.project import require_project
-from siding.app.whereabouts import workspace_path
+from siding.app.life.editor import EDITORS, find_editor, open_in
+from siding.app.life.whereabouts import workspace_path
+from siding.app.place.project import require_project
 from siding.cli.globals import Context
 from siding.errors import SidingError, UsageError
 

@@ -23,7 +23,7 @@ def paged(screen: Screen) -> Iterator[None]:
     if command is None:
         yield
         return
-    from siding.app.pager import start_pager
+    from siding.app.place.pager import start_pager
 
     screen.out.flush()
     env = {**screen.env, "LESS": screen.env.get("LESS", DEFAULT_LESS), "LESSCHARSET": "utf-8"}

@@ -5,8 +5,8 @@ Without TASK it is the active task's. --main prints your own checkout instead.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.whereabouts import main_path, workspace_path
+from siding.app.life.whereabouts import main_path, workspace_path
+from siding.app.place.project import require_project
 from siding.cli.globals import Context
 from siding.errors import UsageError
 

@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.phases import as_record, list_phases
-from siding.app.project import require_project
+from siding.app.phases.phases import as_record, list_phases
+from siding.app.place.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert, shorten

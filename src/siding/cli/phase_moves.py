@@ -3,10 +3,10 @@
 from argparse import ArgumentParser, Namespace
 from functools import partial
 
-from siding.app.hidden_home import project_for_people
-from siding.app.phase_gates import GateClosed
-from siding.app.phase_moves import Moved, PhaseRequest, move
-from siding.app.phases import PhaseMove
+from siding.app.phases.gates import GateClosed
+from siding.app.phases.moves import Moved, PhaseRequest, move
+from siding.app.phases.phases import PhaseMove
+from siding.app.place.hidden_home import project_for_people
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

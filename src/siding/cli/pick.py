@@ -2,7 +2,7 @@
 
 import sys
 
-from siding.app.apply import DiffStat
+from siding.app.applying.apply import DiffStat
 from siding.cli.screen import Screen, inert
 from siding.errors import UsageError
 

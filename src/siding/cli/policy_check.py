@@ -9,7 +9,7 @@ The exit status is 0 for what would run, 5 for what is blocked or would be asked
 
 from argparse import REMAINDER, ArgumentParser, Namespace
 
-from siding.app.policy_views import Checked, as_record, check
+from siding.app.policy.views import Checked, as_record, check
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import Screen, inert

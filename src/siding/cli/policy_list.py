@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.policy_views import rules
+from siding.app.policy.views import rules
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.pager import paged

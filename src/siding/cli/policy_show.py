@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.policy_views import is_on, rule_named, rules
+from siding.app.policy.views import is_on, rule_named, rules
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import Screen, inert

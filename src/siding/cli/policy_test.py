@@ -6,7 +6,7 @@ a question. They are judged by the project's file alone. The exit status is 1 wh
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.policy_views import examples
+from siding.app.policy.views import examples
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

@@ -9,8 +9,8 @@ the only command that uses the network: your own git and gh do, in your own repo
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.project import require_project
-from siding.app.pull_request import PullRequestWish, RawCommit, open_pull_request, prepare
+from siding.app.applying.pull_request import PullRequestWish, RawCommit, open_pull_request, prepare
+from siding.app.place.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

@@ -1,6 +1,6 @@
 """How a task that was brought back is told about."""
 
-from siding.app.reopen import Reopened
+from siding.app.life.reopen import Reopened
 from siding.cli.screen import Screen
 
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from siding.app.rollback import NeedsConsent, Restored, Survey, quote_path
+from siding.app.back.rollback import NeedsConsent, Restored, Survey, quote_path
 from siding.cli.screen import Screen
 from siding.cli.words import changes, counted, task_step
 

@@ -7,8 +7,8 @@ what would be written and deleted. The branch and the index of the workspace are
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.rollback import Request, preview, rollback
+from siding.app.back.rollback import Request, preview, rollback
+from siding.app.place.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.restored import print_survey, survey_record, tell_restored, with_consent

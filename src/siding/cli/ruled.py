@@ -5,13 +5,13 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from siding.app.ruling import Answer, Asked, Asker, Ruling
+from siding.app.policy.ruling import Answer, Asked, Asker, Ruling
 from siding.cli.edge import complain
 from siding.cli.screen import Screen, inert, shorten, terminal_columns
 from siding.cli.words import counted
 
 if TYPE_CHECKING:
-    from siding.app.step_details import PolicyEvent
+    from siding.app.recording.step_details import PolicyEvent
 
 
 def asker(screen: Screen) -> Asker | None:

@@ -14,15 +14,15 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from siding.app.project import ensure_project
-from siding.app.run import (
+from siding.app.place.project import ensure_project
+from siding.app.running.run import (
     Ending,
     RunRequest,
     RunResult,
     Terminal,
     choose_stdin,
 )
-from siding.app.run import (
+from siding.app.running.run import (
     run as run_command,
 )
 from siding.cli.formats import print_json
@@ -35,7 +35,7 @@ from siding.cli.words import changes, counted, duration, seconds_in, task_step
 from siding.errors import UsageError
 
 if TYPE_CHECKING:
-    from siding.app.start import Started
+    from siding.app.life.start import Started
 
 
 SHELL_BUILTINS = frozenset({"cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec"})

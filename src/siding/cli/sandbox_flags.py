@@ -3,8 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
-from siding.app.sandboxing import SandboxPlan, SandboxRequest
-from siding.app.settings import bytes_in
+from siding.app.place.settings import bytes_in
+from siding.app.sandbox.sandbox import SandboxPlan, SandboxRequest
 from siding.cli.screen import Screen
 from siding.errors import UsageError
 

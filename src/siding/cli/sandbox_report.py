@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from siding.app.steps import Step
+from siding.app.recording.steps import Step
 from siding.cli.words import size
 
 if TYPE_CHECKING:
-    from siding.app.step_details import SandboxReport
+    from siding.app.recording.step_details import SandboxReport
 
 
 def sandbox_lines(step: Step) -> list[tuple[str, str]]:

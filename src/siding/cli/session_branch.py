@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.sessions import branch
+from siding.app.place.project import require_project
+from siding.app.sessions.sessions import branch
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 

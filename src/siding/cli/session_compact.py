@@ -11,8 +11,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.project import Project, require_project
-from siding.app.session_upkeep import Compacted, Keep, clear_results, compact, leave_out, read_text
+from siding.app.place.project import Project, require_project
+from siding.app.sessions.upkeep import Compacted, Keep, clear_results, compact, leave_out, read_text
 from siding.cli.globals import Context
 from siding.errors import UsageError
 

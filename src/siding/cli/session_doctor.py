@@ -6,8 +6,8 @@ Damaged lines stay where they are: each costs only what it covers. --mend makes 
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.session_upkeep import examine
+from siding.app.place.project import require_project
+from siding.app.sessions.upkeep import examine
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

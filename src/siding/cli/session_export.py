@@ -7,9 +7,9 @@ from that program comes out byte for byte: for yourself, to go on there.
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.exporting import give_redacted
-from siding.app.project import require_project
-from siding.app.session_upkeep import Form, give
+from siding.app.place.project import require_project
+from siding.app.sessions.exporting import give_redacted
+from siding.app.sessions.upkeep import Form, give
 from siding.cli.globals import Context
 
 

@@ -10,8 +10,8 @@ not 0.
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.project import ensure_project
-from siding.app.session_upkeep import Form, bring
+from siding.app.place.project import ensure_project
+from siding.app.sessions.upkeep import Form, bring
 from siding.cli.globals import Context
 from siding.cli.words import counted
 from siding.errors import SidingError, UsageError

@@ -6,8 +6,8 @@ Secrets in titles and prompts are masked in all but text on a terminal.
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 
-from siding.app.project import require_project
-from siding.app.sessions import as_row, rows, rows_without_secrets, short_ids
+from siding.app.place.project import require_project
+from siding.app.sessions.sessions import as_row, rows, rows_without_secrets, short_ids
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.leaving import add_no_redact, is_redacted

@@ -11,8 +11,8 @@ are, for a program of yours that goes on with the conversation.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.sessions import resume, without_secrets
+from siding.app.place.project import require_project
+from siding.app.sessions.sessions import resume, without_secrets
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.leaving import add_no_redact, is_redacted

@@ -6,8 +6,8 @@ out of the transcript: the messages behind it become a branch that is no longer 
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.sessions import rewind
+from siding.app.place.project import require_project
+from siding.app.sessions.sessions import rewind
 from siding.cli.globals import Context
 from siding.cli.words import counted
 

@@ -6,9 +6,9 @@ date on the way; it can be deleted at any time. Secrets are masked in all but te
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.session_upkeep import search
-from siding.app.sessions import short_ids
+from siding.app.place.project import require_project
+from siding.app.sessions.sessions import short_ids
+from siding.app.sessions.upkeep import search
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.leaving import add_no_redact, is_redacted

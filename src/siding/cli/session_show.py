@@ -12,9 +12,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
-from siding.app.project import require_project
-from siding.app.session_views import as_markdown, as_page, as_text
-from siding.app.sessions import Conversation, agents, conversation, raw_lines
+from siding.app.place.project import require_project
+from siding.app.sessions.sessions import Conversation, agents, conversation, raw_lines
+from siding.app.sessions.views import as_markdown, as_page, as_text
 from siding.cli.formats import add_format, json_text
 from siding.cli.globals import Context
 from siding.cli.leaving import add_no_redact, is_redacted, redaction_note

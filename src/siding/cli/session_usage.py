@@ -7,8 +7,8 @@ known from the running total that Claude Code keeps.
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from siding.app.project import Project, require_project
-from siding.app.session_upkeep import Spent, task_of, usage
+from siding.app.place.project import Project, require_project
+from siding.app.sessions.upkeep import Spent, task_of, usage
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 

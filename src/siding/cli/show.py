@@ -9,10 +9,10 @@ from argparse import ArgumentParser, Namespace
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
 
-from siding.app.outputs import Output, Span, output
-from siding.app.project import require_project
-from siding.app.step_commits import commits_of
-from siding.app.steps import ledger_problems, running_step, step
+from siding.app.place.project import require_project
+from siding.app.recording.outputs import Output, Span, output
+from siding.app.recording.step_commits import commits_of
+from siding.app.recording.steps import ledger_problems, running_step, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.pager import paged

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from siding.app.start import Started
-from siding.app.startcard import StartCard
+from siding.app.life.start import Started
+from siding.app.life.startcard import StartCard
 from siding.cli.screen import Screen
 from siding.cli.words import ago, changes, counted
 

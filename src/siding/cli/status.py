@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.status import Status, status
+from siding.app.place.project import require_project
+from siding.app.recording.status import Status, status
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert, shorten

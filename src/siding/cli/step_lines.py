@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from siding.app.step_commits import StepCommit
-from siding.app.step_details import quote_path
-from siding.app.steps import Step
+from siding.app.recording.step_commits import StepCommit
+from siding.app.recording.step_details import quote_path
+from siding.app.recording.steps import Step
 from siding.cli.ruled import policy_lines
 from siding.cli.sandbox_report import sandbox_lines
 from siding.cli.strayed import isolation_lines

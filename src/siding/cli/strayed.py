@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from siding.app.steps import Step
+from siding.app.recording.steps import Step
 from siding.cli.screen import Screen, inert
 
 if TYPE_CHECKING:
-    from siding.app.step_details import IsolationReport, OutsideChange
+    from siding.app.recording.step_details import IsolationReport, OutsideChange
 
 
 def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
@@ -34,6 +34,6 @@ def strayed(step: Step) -> str:
 
 
 def _words(change: "OutsideChange") -> str:
-    from siding.app.isolation import say
+    from siding.app.running.isolation import say
 
     return inert(say(change))

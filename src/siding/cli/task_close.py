@@ -5,9 +5,9 @@ Work that is nowhere else is not put out of sight without --force; even then it 
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.close import Fate, close_task
-from siding.app.project import require_project
-from siding.app.selection import select
+from siding.app.life.close import Fate, close_task
+from siding.app.place.project import require_project
+from siding.app.place.selection import select
 from siding.cli.globals import Context
 
 

@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.board import TaskRow, look
-from siding.app.project import require_project
+from siding.app.place.project import require_project
+from siding.app.waiting.board import TaskRow, look
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import shorten

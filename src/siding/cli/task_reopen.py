@@ -4,8 +4,8 @@ repositories, staged changes and local commits included.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.reopen import reopen
+from siding.app.life.reopen import reopen
+from siding.app.place.project import require_project
 from siding.cli.globals import Context
 from siding.cli.reopened import tell_reopened
 

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
-from siding.app.project import require_project
-from siding.app.tasks import show
+from siding.app.place.project import require_project
+from siding.app.waiting.tasks import show
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

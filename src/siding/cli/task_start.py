@@ -6,8 +6,8 @@ What the workspace lacks (uncommitted work, ignored files, submodules) is said a
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import ensure_project
-from siding.app.start import StartRequest, start
+from siding.app.life.start import StartRequest, start
+from siding.app.place.project import ensure_project
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.started import say_started

@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.tasks import switch
+from siding.app.place.project import require_project
+from siding.app.waiting.tasks import switch
 from siding.cli.globals import Context
 
 

@@ -8,12 +8,12 @@ always make a run narrower; wider only once you allowed it. Any change asks agai
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.calling_step import refuse_inside_step
-from siding.app.hooks import RepositoryHooks, repository_hooks, trust
-from siding.app.policy import Source, ground_of, loosening_policy, trust_policy
-from siding.app.project import ensure_project
-from siding.app.sandbox_trust import AskedByRepository, trust_sandbox, widening
-from siding.app.trusting import forget_all
+from siding.app.place.project import ensure_project
+from siding.app.place.trusting import forget_all
+from siding.app.policy.hooks import RepositoryHooks, repository_hooks, trust
+from siding.app.policy.in_force import Source, ground_of, loosening_policy, trust_policy
+from siding.app.recording.calling_step import refuse_inside_step
+from siding.app.sandbox.trust import AskedByRepository, trust_sandbox, widening
 from siding.cli.globals import Context
 from siding.cli.screen import Screen, inert
 from siding.cli.words import counted

@@ -4,8 +4,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from functools import partial
 
-from siding.app.project import Project, require_project
-from siding.app.undo import Request, Undone, redo, undo
+from siding.app.place.project import Project, require_project
+from siding.app.undo.undo import Request, Undone, redo, undo
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.reopened import tell_reopened

@@ -5,8 +5,8 @@ Exits with 1 when something is not as it was written.
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.verify import verify
+from siding.app.place.project import require_project
+from siding.app.recording.verify import verify
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from siding.app.durations import seconds_in as seconds_in
+from siding.app.place.durations import seconds_in as seconds_in
 from siding.cli.screen import inert, shorten
 
 NAME_COLUMNS = 32  # of a task's name at the beginning of a line

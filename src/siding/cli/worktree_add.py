@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
-from siding.app.start import add_workspace
+from siding.app.life.start import add_workspace
+from siding.app.place.project import require_project
 from siding.cli.globals import Context
 from siding.cli.started import say_started
 

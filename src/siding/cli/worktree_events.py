@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.project import require_project
+from siding.app.place.project import require_project
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.words import local_time

@@ -2,9 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.close import keep_workspace
-from siding.app.project import require_project
-from siding.app.selection import select
+from siding.app.life.close import keep_workspace
+from siding.app.place.project import require_project
+from siding.app.place.selection import select
 from siding.cli.globals import Context
 
 

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.project import require_project
+from siding.app.place.project import require_project
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.words import ago

@@ -5,9 +5,9 @@ With --complete the task is closed in the same act. Work that is nowhere else ne
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.close import remove_workspace
-from siding.app.project import require_project
-from siding.app.selection import select
+from siding.app.life.close import remove_workspace
+from siding.app.place.project import require_project
+from siding.app.place.selection import select
 from siding.cli.globals import Context
 
 

@@ -2,9 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.difference import difference
-from siding.app.project import require_project
-from siding.app.status import status
+from siding.app.place.project import require_project
+from siding.app.recording.difference import difference
+from siding.app.recording.status import status
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen import inert

@@ -9,19 +9,19 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from siding.app import rollback as rolling
-from siding.app.apply import ApplyRequest, Mode, WouldPublish
-from siding.app.apply import apply as apply_task
-from siding.app.apply import preview as apply_preview
-from siding.app.close import Fate, close_task
-from siding.app.locking import TaskBusy, busy_with
-from siding.app.project import Project
-from siding.app.restoring import Survey
-from siding.app.rollback import quote_path
-from siding.app.steps import log
-from siding.app.undo import Request as UndoRequest
-from siding.app.undo import Undone, redo, undo
-from siding.app.undo_preview import coming
+from siding.app.applying.apply import ApplyRequest, Mode, WouldPublish
+from siding.app.applying.apply import apply as apply_task
+from siding.app.applying.apply import preview as apply_preview
+from siding.app.back import rollback as rolling
+from siding.app.back.restoring import Survey
+from siding.app.back.rollback import quote_path
+from siding.app.life.close import Fate, close_task
+from siding.app.place.locking import TaskBusy, busy_with
+from siding.app.place.project import Project
+from siding.app.recording.steps import log
+from siding.app.undo.preview import coming
+from siding.app.undo.undo import Request as UndoRequest
+from siding.app.undo.undo import Undone, redo, undo
 from siding.errors import SidingError, UsageError
 from siding.hashing import sha256_hex
 from siding.ids import TaskId

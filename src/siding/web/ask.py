@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from siding.app.project import Project
+from siding.app.place.project import Project
 from siding.errors import UsageError
 from siding.ids import TaskId
 from siding.web.site import Site

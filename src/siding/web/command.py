@@ -9,8 +9,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Protocol
 
-from siding.app.calling_step import refuse_inside_step
-from siding.app.dashboard import (
+from siding.app.place.dashboard import (
     AlreadyRunning,
     Dashboard,
     new_ticket,
@@ -18,9 +17,10 @@ from siding.app.dashboard import (
     page_url,
     running_dashboard,
 )
-from siding.app.hidden_home import project_for_people
-from siding.app.project import Project
-from siding.app.wiring import App
+from siding.app.place.hidden_home import project_for_people
+from siding.app.place.project import Project
+from siding.app.place.wiring import App
+from siding.app.recording.calling_step import refuse_inside_step
 from siding.errors import UsageError
 
 IDLE_MINUTES = 30.0

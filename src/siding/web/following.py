@@ -5,9 +5,9 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from siding.app.outputs import Span, output
-from siding.app.project import Project
-from siding.app.steps import running_step, step
+from siding.app.place.project import Project
+from siding.app.recording.outputs import Span, output
+from siding.app.recording.steps import running_step, step
 from siding.errors import NotFound, SidingError
 from siding.ids import TaskId
 from siding.web.ansi import Converter

@@ -16,8 +16,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from siding.app.event_log import Heard, Listeners
-from siding.app.project import Project
+from siding.app.place.event_log import Heard, Listeners
+from siding.app.place.project import Project
 from siding.web.following import OutputFollower, ProjectFollower
 
 LOOK_EVERY_S = 0.25

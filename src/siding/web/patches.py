@@ -3,8 +3,8 @@
 from collections import OrderedDict
 from typing import NamedTuple
 
-from siding.app.outputs import Span
-from siding.app.patch_files import (
+from siding.app.recording.outputs import Span
+from siding.app.recording.patch_files import (
     FilePart,
     Row,
     content_of,
@@ -12,8 +12,8 @@ from siding.app.patch_files import (
     patch_span,
     whole_patch,
 )
-from siding.app.steps import Step
-from siding.app.tasks import show
+from siding.app.recording.steps import Step
+from siding.app.waiting.tasks import show
 from siding.web.ask import Ask
 from siding.web.stepping import one_step
 from siding.web.syntax import LONGEST, ColouredFile, ColouredFiles

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import uvicorn
 from starlette.types import ASGIApp
 
-from siding.app.dashboard import Dashboard, announce
-from siding.app.project import Project
-from siding.app.wiring import App
+from siding.app.place.dashboard import Dashboard, announce
+from siding.app.place.project import Project
+from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.web.access import Activity, Key
 from siding.web.application import build

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from siding.app.dashboard import Tickets
-from siding.app.overview import Total, Waiting, total_change
-from siding.app.project import Project, require_project
-from siding.app.wiring import App
+from siding.app.place.dashboard import Tickets
+from siding.app.place.project import Project, require_project
+from siding.app.place.wiring import App
+from siding.app.waiting.overview import Total, Waiting, total_change
 from siding.errors import NotFound
 from siding.ids import TaskId
 from siding.web.following import Stamps, stamps_of

@@ -1,7 +1,7 @@
 """Find the steps for an address."""
 
-from siding.app.steps import Step, log, running_step
-from siding.app.steps import step as find_step
+from siding.app.recording.steps import Step, log, running_step
+from siding.app.recording.steps import step as find_step
 from siding.errors import NotFound
 from siding.web.ask import Ask
 

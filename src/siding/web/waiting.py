@@ -1,8 +1,8 @@
 """Find what waits for a person, in one project and in all of them."""
 
-from siding.app.inbox import InboxEntry, waiting, waiting_in
-from siding.app.overview import Waiting
-from siding.app.project import Project
+from siding.app.place.project import Project
+from siding.app.waiting.inbox import InboxEntry, waiting, waiting_in
+from siding.app.waiting.overview import Waiting
 
 
 def waiting_of(project: Project) -> list[Waiting]:

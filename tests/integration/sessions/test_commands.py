@@ -174,6 +174,6 @@ def test_what_cannot_be_done_is_said_plainly(
 
 def test_reading_verbs_do_not_load_what_they_do_not_need(imported: Sandbox) -> None:
     done = imported.siding("status", env={"PYTHONPROFILEIMPORTTIME": "1"}, status=None)
-    assert b"siding.app.status" in done.stderr
+    assert b"siding.app.recording.status" in done.stderr
     assert b"msgspec" not in done.stderr
     assert b"siding.sessions" not in done.stderr

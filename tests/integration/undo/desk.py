@@ -6,17 +6,17 @@ import stat
 from pathlib import Path
 
 from sandbox import Sandbox
-from siding.app import apply as applying
-from siding.app import gc as collecting
-from siding.app import reopen as reopening
-from siding.app import rollback as going_back
-from siding.app import undo as undoing
-from siding.app.checkpoint import checkpoint
-from siding.app.close import Closed, Fate, close_task
-from siding.app.project import Project, ensure_project
-from siding.app.run import RunRequest, StdinPlan, Terminal, run
-from siding.app.start import start_task
-from siding.app.wiring import open_app
+from siding.app.applying import apply as applying
+from siding.app.back import rollback as going_back
+from siding.app.life import gc as collecting
+from siding.app.life import reopen as reopening
+from siding.app.life.close import Closed, Fate, close_task
+from siding.app.life.start import start_task
+from siding.app.place.project import Project, ensure_project
+from siding.app.place.wiring import open_app
+from siding.app.running.checkpoint import checkpoint
+from siding.app.running.run import RunRequest, StdinPlan, Terminal, run
+from siding.app.undo import undo as undoing
 from siding.ledger.step import Step
 
 Tree = dict[bytes, tuple[str, bytes]]

@@ -10,8 +10,8 @@ import subprocess
 import pytest
 
 from sandbox import Sandbox
-from siding.app.recording import OUTSIDE
-from siding.app.restoring import InTheWay, NeedsConsent
+from siding.app.back.restoring import InTheWay, NeedsConsent
+from siding.app.recording.recorder import OUTSIDE
 from siding.errors import SidingError
 from siding.ids import Sha
 from siding.ledger.details.checkpoint import CheckpointDetail

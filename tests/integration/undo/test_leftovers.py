@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 from sandbox import Sandbox
-from siding.app.apply import Mode
-from siding.app.apply_undo import applied_in
-from siding.app.doctor import examine, mend
+from siding.app.applying.apply import Mode
+from siding.app.applying.reversal import applied_in
+from siding.app.doctor.doctor import examine, mend
 from siding.git import applying_checkout as checkouts
 from siding.git.applying import Move, move_from, swap
 from siding.git.scratch import hold

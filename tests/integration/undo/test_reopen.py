@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.close import Fate
-from siding.app.gc import Report
+from siding.app.life.close import Fate
+from siding.app.life.gc import Report
 from siding.errors import IllegalTransition, SidingError
 from siding.git.errors import BranchInUse
 from siding.tasks.states import TaskState, WorkspaceState
@@ -195,7 +195,7 @@ def test_a_damaged_snapshot_keeps_the_trash(desk: Desk) -> None:
 def test_an_archive_that_reads_back_differently_deletes_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from siding.app import archives
+    from siding.app.life import archives
 
     desk.write(".gitignore", "x\n")
     desk.write("x", "ignored")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from sandbox import Sandbox
-from siding.app.apply import Conflicting, Mode, WouldPublish
-from siding.app.apply_undo import CannotUndo
-from siding.app.restoring import NeedsConsent
-from siding.app.undo import NothingToRedo, NothingToUndo
+from siding.app.applying.apply import Conflicting, Mode, WouldPublish
+from siding.app.applying.reversal import CannotUndo
+from siding.app.back.restoring import NeedsConsent
+from siding.app.undo.undo import NothingToRedo, NothingToUndo
 from siding.git.applying import Overlapping, Refused
 from siding.ledger.step import StepKind
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from siding.adapters.agents.table import AGENTS, BY_PROGRAM, OBEYED
-from siding.app.policy import Ground, place_for
-from siding.app.sandbox_profiles import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
-from siding.app.settings import Settings
-from siding.app.wiring import open_app
+from siding.app.place.settings import Settings
+from siding.app.place.wiring import open_app
+from siding.app.policy.in_force import Ground, place_for
+from siding.app.sandbox.profiles import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
 from siding.policy.engine import check_argv
 from siding.policy.paths import Place
 from siding.policy.policy import Policy

@@ -1,7 +1,7 @@
 """Which commits an apply comes to, before anything moves."""
 
 from integration.undo.desk import Desk
-from siding.app.apply import ApplyPlan, ApplyRequest, Mode, preview
+from siding.app.applying.apply import ApplyPlan, ApplyRequest, Mode, preview
 
 
 def plan_of(desk: Desk, mode: Mode | None = None) -> ApplyPlan:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from siding.app.event_log import EventLog, Heard, Listeners
-from siding.app.events import PolicyBlocked, WorkspaceChanged
+from siding.app.place.event_log import EventLog, Heard, Listeners
+from siding.app.place.events import PolicyBlocked, WorkspaceChanged
 from siding.clock import SystemClock
 from siding.storage.layout import ProjectLayout
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from integration.undo.desk import Desk
-from siding.app.locking import holding_task
-from siding.app.recording import Recorder, open_recorder
+from siding.app.place.locking import holding_task
+from siding.app.recording.recorder import Recorder, open_recorder
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from siding.app.outputs import Span
-from siding.app.patch_files import MARK_EVERY, FilePart, Row, parts_of, rows_of
+from siding.app.recording.outputs import Span
+from siding.app.recording.patch_files import MARK_EVERY, FilePart, Row, parts_of, rows_of
 
 
 def made(directory: Path, before: dict[str, bytes], after: dict[str, bytes]) -> Span:

@@ -2,12 +2,19 @@
 
 from typing import Any
 
-from siding.app.decision_views import DecisionView, as_record
-from siding.app.decisions import Answered, Via, answered, get, list_decisions, open_decision
-from siding.app.decisions import answer as answer_decision
-from siding.app.decisions import cancel as cancel_decision
-from siding.app.phases import as_record as phase_record
-from siding.app.phases import list_phases
+from siding.app.decisions.decisions import (
+    Answered,
+    Via,
+    answered,
+    get,
+    list_decisions,
+    open_decision,
+)
+from siding.app.decisions.decisions import answer as answer_decision
+from siding.app.decisions.decisions import cancel as cancel_decision
+from siding.app.decisions.views import DecisionView, as_record
+from siding.app.phases.phases import as_record as phase_record
+from siding.app.phases.phases import list_phases
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
 from siding.web.waiting import everything_waiting

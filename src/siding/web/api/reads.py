@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from siding.app.gc import gc
-from siding.app.outputs import output as output_of
-from siding.app.overview import overview
-from siding.app.sessions import as_row
-from siding.app.sessions import rows as session_rows
-from siding.app.tasks import show
+from siding.app.life.gc import gc
+from siding.app.recording.outputs import output as output_of
+from siding.app.sessions.sessions import as_row
+from siding.app.sessions.sessions import rows as session_rows
+from siding.app.waiting.overview import overview
+from siding.app.waiting.tasks import show
 from siding.errors import NotFound
 from siding.web.ask import Ask
 from siding.web.patches import parts_of_step

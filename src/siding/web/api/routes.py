@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from siding.app.outputs import Span
-from siding.app.outputs import output as output_of
-from siding.app.patch_files import patch_span, whole_patch
-from siding.app.tasks import show
+from siding.app.recording.outputs import Span
+from siding.app.recording.outputs import output as output_of
+from siding.app.recording.patch_files import patch_span, whole_patch
+from siding.app.waiting.tasks import show
 from siding.errors import NotFound, UsageError
 from siding.web.api.openapi import document
 from siding.web.api.reading import Fields, read_object

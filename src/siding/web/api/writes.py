@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from siding.app.apply import Mode
-from siding.app.start import StartRequest
-from siding.app.start import start as start_task
-from siding.app.tasks import switch as switch_task
+from siding.app.applying.apply import Mode
+from siding.app.life.start import StartRequest
+from siding.app.life.start import start as start_task
+from siding.app.waiting.tasks import switch as switch_task
 from siding.web.acts import ACTS, Wish, carry_out, shown_plan, told
 from siding.web.acts import plan as plan_act
 from siding.web.api.reading import Fields

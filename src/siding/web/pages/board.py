@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from siding.app.overview import Card, Group, chosen, overview
-from siding.app.start import default_base
+from siding.app.life.start import default_base
+from siding.app.waiting.overview import Card, Group, chosen, overview
 from siding.web.ask import Ask
 from siding.web.rendering import Page
 

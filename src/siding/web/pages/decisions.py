@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from siding.app.decision_source import LONGEST_LINE, Source
-from siding.app.decision_views import DecisionView, ItemView
-from siding.app.decisions import get, list_decisions, source_of
-from siding.app.phases import list_phases
+from siding.app.decisions.decisions import get, list_decisions, source_of
+from siding.app.decisions.source import LONGEST_LINE, Source
+from siding.app.decisions.views import DecisionView, ItemView
+from siding.app.phases.phases import list_phases
 from siding.web.ask import Ask
 from siding.web.markdown import markdown
 from siding.web.rendering import Page, escaped

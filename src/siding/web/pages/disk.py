@@ -1,6 +1,6 @@
 """The page of disk use."""
 
-from siding.app.gc import TaskUse, gc
+from siding.app.life.gc import TaskUse, gc
 from siding.web.ask import Ask
 from siding.web.rendering import Page
 

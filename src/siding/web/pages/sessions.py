@@ -1,8 +1,8 @@
 """The pages of conversations: the list, and one with its tool calls folded."""
 
-from siding.app.session_talk import Part, Said, talk
-from siding.app.session_upkeep import usage
-from siding.app.sessions import rows
+from siding.app.sessions.sessions import rows
+from siding.app.sessions.talk import Part, Said, talk
+from siding.app.sessions.upkeep import usage
 from siding.web.ask import Ask
 from siding.web.chart import Chart, chart
 from siding.web.markdown import markdown

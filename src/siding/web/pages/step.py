@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from siding.app.outputs import Output, Span
-from siding.app.outputs import output as output_of
-from siding.app.patch_files import MARK_EVERY, rows_of
-from siding.app.step_details import quote_path
-from siding.app.steps import Step, running_step
-from siding.app.tasks import show
+from siding.app.recording.outputs import Output, Span
+from siding.app.recording.outputs import output as output_of
+from siding.app.recording.patch_files import MARK_EVERY, rows_of
+from siding.app.recording.step_details import quote_path
+from siding.app.recording.steps import Step, running_step
+from siding.app.waiting.tasks import show
 from siding.errors import NotFound
 from siding.web.ansi import Converter
 from siding.web.ask import Ask

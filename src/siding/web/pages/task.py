@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from siding.app.apply import Mode
-from siding.app.status import status
-from siding.app.steps import Step
+from siding.app.applying.apply import Mode
+from siding.app.recording.status import status
+from siding.app.recording.steps import Step
 from siding.errors import UsageError
 from siding.web.acts import ACTS, Wish
 from siding.web.acts import plan as plan_act

@@ -1,0 +1,346 @@
+"""Switch a task's change onto the main line, or take that back.
+
+The order is the promise: everything is computed on a bench of our own; the new commits are stored;
+the intent is written down; then the branch and the person's checkout move together, beside their
+own uncommitted work; then the step is recorded and the task closed. Whatever is cut off in between
+is finished, or taken back, by the next command (`apply_recovery.py`).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.applying.content import Sources
+from siding.app.applying.gone_back import WouldPublish
+from siding.app.applying.hooks import with_hooks
+from siding.app.applying.plan import ApplyPlan, LeftOut, Mode, Target, Wanted, make_plan, steps_text
+from siding.app.applying.reversal import redo_apply, undo_apply
+from siding.app.applying.steps import Settled, new_token, record_move
+from siding.app.life.close import Closed, Fate, close_task
+from siding.app.life.recovery import recover_if_cut_off
+from siding.app.place.locking import holding_task
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.app.place.task_workspace import require_workspace
+from siding.app.recording.difference import no_base
+from siding.app.recording.named_paths import named_paths, refuse_unknown
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.errors import NotFound, SidingError, UsageError
+from siding.git.applying import Move, checkout_of, refuse_busy, refuse_overlaps
+from siding.git.applying_bench import Bench
+from siding.git.applying_checkout import CheckoutPlace
+from siding.git.commits import AskedPerson, RawCommit
+from siding.git.merging import Conflict
+from siding.git.patches import DiffStat
+from siding.git.paths import quote_path
+from siding.git.room import place_for
+from siding.git.store import APPLIES, SnapshotStore
+from siding.ids import Sha, step_number
+from siding.ledger.details.apply import ApplyDetail, LeftCommit
+from siding.ledger.details.rollback import LeftAlone
+from siding.ledger.figures import DiffFigures
+from siding.ledger.step import Step
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+__all__ = [
+    "Applied",
+    "ApplyPlan",
+    "ApplyRequest",
+    "Conflict",
+    "Conflicting",
+    "DiffStat",
+    "LeftOut",
+    "Mode",
+    "RawCommit",
+    "WouldPublish",
+    "apply",
+    "bench_for",
+    "named_in",
+    "planned",
+    "preview",
+    "redo_apply",
+    "target_for",
+    "undo_apply",
+    "write_patch",
+]
+
+
+class Conflicting(SidingError):
+    """The change and the target disagree; both are as they were."""
+
+    code = "conflict"
+
+    def __init__(self, plan: ApplyPlan) -> None:
+        self.plan = plan
+        shown = ", ".join(quote_path(c.path) for c in plan.conflicts[:5])
+        more = f" and {len(plan.conflicts) - 5} more" if len(plan.conflicts) > 5 else ""
+        super().__init__(
+            f"the task and {plan.target.branch or 'your checkout'} disagree about {shown}{more}",
+            hint="nothing was changed. `siding apply --resolve` brings both sides into the "
+            "workspace; resolve it there, then `siding apply --continue`",
+        )
+
+
+class ApplyRequest(NamedTuple):
+    """What was asked for."""
+
+    task: str | None = None
+    mode: Mode | None = None  # None: as `commit`, or one commit where that would publish too much
+    message: str | None = None
+    onto: str | None = None
+    steps: str | None = None
+    paths: tuple[bytes, ...] = ()
+    close: bool = True
+    sign: bool = False
+    hooks: bool = False
+    co_authors: tuple[str, ...] = ()
+    wait: bool = False
+
+
+class Applied(NamedTuple):
+    """What was done. `step` is None when there was nothing to do."""
+
+    task: Task
+    plan: ApplyPlan
+    step: Step | None
+    settled: tuple[Step, ...]
+    closed: Closed | None
+    stays_open: str | None  # why the task was not closed, when that was not asked for
+
+
+@contextmanager
+def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, ApplyPlan, Bench]]:
+    """Yield what an apply would come to now. Takes no lock and leaves nothing behind."""
+    task = select(project, request.task)
+    workspace = _workspace(project, task)
+    snapshots = TaskSnapshots(project, workspace)
+    with snapshots.look() as seen:
+        place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
+        with bench_for(project, seen.store, place) as bench:
+            sources = Sources(project, task, workspace, bench, seen.coverage)
+            yield task, planned(sources, request, seen.tree, look=True), bench
+
+
+def apply(project: Project, request: ApplyRequest) -> Applied:
+    """Do it. Raises Conflicting, Overlapping and the like with both sides as they were."""
+    task = select(project, request.task)
+    with holding_task(project, task.id, f"applying task {task.name}", wait=request.wait) as hold:
+        recover_if_cut_off(project, task.id)
+        task = project.tasks.load(task.id)
+        recorder = Settled(project, task, hold)
+        with bench_for(project, project.snapshots, recorder.bench_root) as bench:
+            sources = recorder.sources(bench)
+            plan = planned(sources, request, recorder.seen.snapshot, look=request.hooks)
+            if plan.conflicts:
+                raise Conflicting(plan)
+            if plan.target.checkout is not None:
+                refuse_overlaps(plan.overlaps, plan.target.checkout)  # before any hook runs
+            step = None
+            if plan.changes:
+                step = _carry_out(recorder, bench, plan, request)
+    applied = Applied(
+        task=task,
+        plan=plan,
+        step=step,
+        settled=tuple(recorder.settled),
+        closed=None,
+        stays_open=None,
+    )
+    return _close(project, applied, request)
+
+
+def _carry_out(recorder: Settled, bench: Bench, plan: ApplyPlan, request: ApplyRequest) -> Step:
+    project, target = recorder.project, plan.target
+    hooks: tuple[str, ...] = ()
+    if request.hooks:
+        plan, hooks = with_hooks(project, bench, plan)
+    assert plan.new is not None
+    new = plan.new
+    bench.keep(new, without=(target.sha, recorder.workspace.base_commit))
+    move = Move(
+        branch=target.branch,
+        old=target.sha if target.branch else bench.tree_of(target.sha),
+        new=new,
+        checkout=target.checkout,
+        token=new_token(project),
+    )
+    detail = ApplyDetail(
+        mode=plan.wanted.mode.value,
+        commit_sha=new if target.branch else "",
+        commit_message=plan.message,
+        message=plan.message.partition("\n")[0] or plan.wanted.mode.value,
+        target_branch=target.branch,
+        target_before=target.sha,
+        commits=tuple(commit.sha for commit in plan.commits),
+        whole=plan.wanted.whole and not plan.left_out,
+        head=plan.head,
+        applied=_figures(plan),
+        steps=request.steps or "",
+        paths=tuple(quote_path(path) for path in request.paths),
+        left_out=tuple(LeftAlone(quote_path(each.path), each.why) for each in plan.left_out),
+        gone_back=tuple(LeftCommit(each.sha[:12], each.subject) for each in plan.gone_back),
+    )
+    return record_move(recorder, move, plan.changes, detail, hooks=hooks)
+
+
+def named_in(project: Project, task: str | None, names: Sequence[str]) -> tuple[bytes, ...]:
+    """Return the PATHs of a command line as `ApplyRequest` takes them; see `named_paths`."""
+    if not names:
+        return ()
+    return named_paths(project, _workspace(project, select(project, task)), names)
+
+
+def write_patch(bench: Bench, plan: ApplyPlan, fd: int) -> None:
+    """Write what the apply would change in its target, as a patch for `git apply`."""
+    bench.git.run_to_fd(
+        bench.place(),
+        [
+            "diff-tree",
+            "-r",
+            "-p",
+            "--binary",
+            "--full-index",
+            "-M",
+            "--no-ext-diff",
+            "--no-textconv",
+            bench.tree_of(plan.target.sha),
+            plan.tree,
+        ],
+        doing="writing the patch",
+        stdout=fd,
+    )
+
+
+def planned(sources: Sources, request: ApplyRequest, now: Sha, *, look: bool = False) -> ApplyPlan:
+    """Work out what an apply of the state `now` comes to; `look` as in `make_plan`."""
+    project = sources.project
+    commits = request.mode is not Mode.PATCH
+    with AskedPerson(project.git, project.repository) if commits else nullcontext() as asked:
+        target = target_for(project, sources.task, request)
+        wanted = _wanted(sources, request, now)
+        person = None if asked is None else asked.answer()
+    return make_plan(sources, target, wanted, person, look=look)
+
+
+def target_for(project: Project, task: Task, request: ApplyRequest) -> Target:
+    """Return where the change goes; raises NotFound and CheckoutBusy."""
+    repository = project.repository
+    if request.mode is Mode.PATCH and request.onto is None:
+        here = project.checkout
+        if here is None:
+            raise UsageError(
+                "there is no checkout here to write the files into",
+                hint="--output FILE writes a patch; --onto BRANCH with another mode makes commits",
+            )
+        sha = repository.head(here.git_dir).sha
+        if sha is None:
+            raise NotFound("the checkout here has no commit yet")
+        place = CheckoutPlace(root=here.root, git_dir=here.git_dir)
+        refuse_busy(repository, place)
+        return Target(branch="", sha=sha, checkout=place)
+    branch = request.onto or task.base_ref.removeprefix("refs/heads/")
+    if branch == task.branch:
+        raise UsageError(f"{branch!r} is the task's own branch", hint="--onto names another one")
+    at = repository.branch(branch)
+    if at is None:
+        raise NotFound(
+            f"there is no branch {branch!r} to apply to",
+            hint="--onto BRANCH names one (`git branch` lists them)",
+        )
+    place_or_none = checkout_of(repository, branch)
+    if request.mode is Mode.PATCH:
+        if place_or_none is None:
+            raise UsageError(
+                f"branch {branch!r} is checked out nowhere, so there are no files to change"
+            )
+        return Target(branch="", sha=at, checkout=place_or_none)
+    return Target(branch=branch, sha=at, checkout=place_or_none)
+
+
+def _wanted(sources: Sources, request: ApplyRequest, now: Sha) -> Wanted:
+    start: Sha | None = None
+    snapshot = now
+    last = sources.project.ledger(sources.task.id).last()
+    numbers = [1, last.number] if last is not None else []
+    if request.steps is not None:
+        start, snapshot, numbers = _range(sources, request.steps)
+    before = start or sources.workspace.base_snapshot
+    refuse_unknown(sources.bench.store, (Sha(before), snapshot), request.paths)
+    return Wanted(
+        mode=request.mode or Mode.COMMIT,
+        chosen=request.mode is not None,
+        start=start,
+        snapshot=snapshot,
+        steps=steps_text(numbers),
+        paths=request.paths,
+        message=request.message,
+        co_authors=request.co_authors,
+        sign=request.sign,
+    )
+
+
+def _range(sources: Sources, text: str) -> tuple[Sha, Sha, list[int]]:
+    """Return the snapshots before and after a range of steps: ``3``, ``2..5``, ``2..``, ``..5``."""
+    ledger = sources.project.ledger(sources.task.id)
+    first, dots, last = text.partition("..")
+    newest = ledger.last()
+    if newest is None:
+        raise NotFound("the task has no steps yet")
+    try:
+        low = step_number(first) if first else 1
+        high = (step_number(last) if last else newest.number) if dots else low
+    except ValueError:
+        raise UsageError(f"--steps {text!r} is not a range", hint="3, 2..5, 2.. or ..5") from None
+    found = [ledger.find(number) for number in (low, high)]
+    for number, step in zip((low, high), found, strict=True):
+        if step is None or step.snapshot is None or step.parent is None:
+            raise NotFound(f"there is no step {number} with a snapshot", hint="`siding log`")
+    if low > high:
+        raise UsageError(f"--steps {text!r} ends before it begins")
+    assert found[0] is not None
+    assert found[1] is not None
+    return Sha(str(found[0].parent)), Sha(str(found[1].snapshot)), [low, high]
+
+
+def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied:
+    """Close the task if all of it is where it should be and that is wanted."""
+    plan = applied.plan
+    if not request.close or plan.unchanged:
+        return applied
+    reason = None
+    if not plan.wanted.whole:
+        reason = "only part of it was applied"
+    elif plan.left_out:
+        reason = "some of it was left out"
+    if reason is not None:
+        return applied._replace(stays_open=reason)
+    closed = close_task(project, applied.task, fate=Fate.REMOVE, force=True)
+    return applied._replace(closed=closed, task=closed.task)
+
+
+def _figures(plan: ApplyPlan) -> DiffFigures:
+    return DiffFigures(
+        files=plan.stat.files,
+        additions=plan.stat.additions,
+        deletions=plan.stat.deletions,
+        file_list=tuple(quote_path(each.path) for each in plan.stat.per_file),
+    )
+
+
+@contextmanager
+def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Bench]:
+    bench = Bench(project.repository, store, root)
+    bench.open()
+    try:
+        yield bench
+    finally:
+        bench.close()
+
+
+def _workspace(project: Project, task: Task) -> Workspace:
+    workspace = require_workspace(project, task)
+    if not workspace.base_snapshot:
+        raise no_base(task)
+    return workspace

@@ -1,0 +1,215 @@
+"""What of a task's snapshots goes into commits, and what stays behind and why.
+
+A snapshot is everything in the workspace. Not all of it can be committed: files in a repository of
+its own, paths that a snapshot does not know. What stays behind is said, never dropped in silence.
+"""
+
+import os
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.git import refs
+from siding.git.applying import changed_paths
+from siding.git.applying_bench import Bench, TreeEntry
+from siding.git.applying_content import committed
+from siding.git.commit_graph import paths_touched
+from siding.git.coverage import Coverage
+from siding.git.head import head_of
+from siding.git.patches import Change, diff_trees
+from siding.git.paths import is_selected, is_under, join, parents
+from siding.git.settings import UserSettings
+from siding.git.submodules import repository_of, tree_in
+from siding.ids import Sha
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+_NOTHING, _GITLINK = "000000", "160000"
+
+
+class LeftOut(NamedTuple):
+    """A path that the task changed and that is not applied."""
+
+    path: bytes
+    why: str
+
+
+class Side(NamedTuple):
+    """A state of the task as git would commit it."""
+
+    tree: Sha
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    attributes: bool = False
+
+
+class Sources(NamedTuple):
+    """Where the states of one task come from."""
+
+    project: Project
+    task: Task
+    workspace: Workspace
+    bench: Bench
+    coverage: Coverage  # of the newest snapshot
+
+    @property
+    def user(self) -> UserSettings:
+        return self.project.user_settings
+
+    @property
+    def base_tree(self) -> Sha:
+        return self.bench.tree_of(self.workspace.base_commit)
+
+    @property
+    def root(self) -> Path:
+        """The workspace's directory."""
+        return Path(self.workspace.path)
+
+    def head(self) -> Sha | None:
+        """Return what the workspace has checked out."""
+        if not self.workspace.git_dir:
+            return None
+        common = self.bench.repository.paths.common_dir
+        return head_of(self.bench.git, Path(self.workspace.git_dir), common).sha
+
+
+def state_at(
+    sources: Sources, snapshot: Sha, *, since: Sha | None = None, paths: Sequence[bytes] = ()
+) -> Side:
+    """Return the state that `snapshot` (a commit or a tree of the store) holds.
+
+    With `since`, only what changed from that snapshot on, upon the base; with `paths`, only those.
+    """
+    start = since or sources.workspace.base_snapshot
+    base = sources.base_tree
+    if snapshot == start:
+        return Side(tree=base)
+    changes = diff_trees(sources.bench.store, Sha(start), snapshot)
+    changes = [each for each in changes if is_selected(each.path, paths)]
+    nested = list(sources.coverage.nested)
+    skipped = [each.path for each in sources.coverage.skipped]
+    kept, left_out = _sorted_out(changes, nested, skipped)
+    links = {
+        c.path: None if c.new_mode == _NOTHING else TreeEntry(mode=b"160000", sha=c.new_sha)
+        for c in kept
+        if _GITLINK in (c.old_mode, c.new_mode) and c.new_mode in (_NOTHING, _GITLINK)
+    }
+    files = [c for c in kept if c.path not in links]
+    content = committed(sources.bench, sources.user, base=base, snapshot=snapshot, changes=files)
+    moved, unknown, notes = _submodules(sources, (base, snapshot), nested, paths)
+    tree = sources.bench.edit_tree(base, {**content.edits, **links, **moved})
+    return Side(
+        tree=tree,
+        left_out=(*left_out, *unknown),
+        notes=notes,
+        attributes=content.attributes,
+    )
+
+
+def with_commits(sources: Sources, side: Side, head: Sha, gone_back: Collection[str] = ()) -> Side:
+    """Return the state with what the agent committed and no snapshot holds: ignored files.
+
+    `gone_back` are commits that were gone back from. A rollback leaves ignored files on disk, so
+    nobody can tell whether one that such a commit touched was meant to go: it is left out.
+    """
+    bench = sources.bench
+    root = os.fsencode(sources.root)
+    changes = changed_paths(bench.repository, bench.place(), bench.tree_of(head), side.tree)
+    kept = {
+        c.path: TreeEntry(mode=c.old_mode.encode(), sha=c.old_sha)
+        for c in changes
+        if c.new_mode == _NOTHING and _is_there(root, c)
+    }
+    if kept and gone_back:
+        doubtful = sorted(kept.keys() & paths_touched(bench, sorted(gone_back)))
+        why = "it is ignored, and in a commit that was gone back from"
+        left = tuple(LeftOut(path=path, why=why) for path in doubtful)
+        side = side._replace(left_out=(*side.left_out, *left))
+        kept = {path: entry for path, entry in kept.items() if path not in doubtful}
+    return side._replace(tree=bench.edit_tree(side.tree, kept)) if kept else side
+
+
+def _is_there(root: bytes, committed: Change) -> bool:
+    """Tell whether what was committed at a path is still there: not a directory that took a file's
+    place, not something seen through a link that took a directory's."""
+    if any(os.path.islink(join(root, above)) for above in parents(committed.path)):
+        return False
+    full = join(root, committed.path)
+    is_directory = os.path.isdir(full) and not os.path.islink(full)
+    return os.path.lexists(full) and is_directory == (committed.old_mode == _GITLINK)
+
+
+def _sorted_out(
+    changes: Sequence[Change], nested: Sequence[bytes], skipped: Sequence[bytes]
+) -> tuple[list[Change], list[LeftOut]]:
+    kept: list[Change] = []
+    left: list[LeftOut] = []
+    for change in changes:
+        if any(is_under(change.path, place) for place in nested):
+            continue
+        if any(is_under(change.path, place) for place in skipped):
+            left.append(LeftOut(path=change.path, why="no snapshot holds it"))
+        else:
+            kept.append(change)
+    left += [
+        LeftOut(path=path, why="no snapshot holds it")
+        for path in skipped
+        if path not in {each.path for each in left}
+    ]
+    return kept, left
+
+
+def _submodules(
+    sources: Sources, sides: tuple[Sha, Sha], nested: Sequence[bytes], paths: Sequence[bytes]
+) -> tuple[dict[bytes, TreeEntry], list[LeftOut], tuple[str, ...]]:
+    """Return which submodules are at other commits, and what of nested repositories stays behind.
+
+    `sides` are the base and the snapshot. The target can take a submodule's commit, not its files.
+    """
+    if not nested:
+        return {}, [], ()
+    base, snapshot = sides
+    known = sources.bench.read_trees((base, path.rpartition(b"/")[0]) for path in nested)
+    moved: dict[bytes, TreeEntry] = {}
+    left: list[LeftOut] = []
+    notes: list[str] = []
+    for path in nested:
+        directory, _, name = path.rpartition(b"/")
+        entry = known.get((base, directory), {}).get(name)
+        if not is_selected(path, paths):
+            continue
+        if entry is None or entry.mode != b"160000":
+            left.append(LeftOut(path=path, why="it is a repository of its own"))
+            continue
+        repository = repository_of(sources.root, Path(sources.workspace.git_dir), path)
+        head = refs.read_head(repository, repository) if repository is not None else None
+        at = None if head is None else head.sha
+        if (
+            repository is None
+            or at is None
+            or not _is_committed(sources, repository, at, path, snapshot)
+        ):
+            left.append(LeftOut(path=path, why="its files are not committed in this submodule"))
+        if at is not None and at != entry.sha:
+            moved[path] = TreeEntry(mode=b"160000", sha=at)
+            shown = os.fsdecode(path)
+            notes.append(
+                f"submodule {shown!r} goes to {at[:12]}: push that commit from the workspace, "
+                "where it is"
+            )
+    return moved, left, tuple(notes)
+
+
+def _is_committed(
+    sources: Sources, repository: Path, head: Sha, path: bytes, snapshot: Sha
+) -> bool:
+    """Tell whether the files of a submodule are those of the commit it has checked out.
+
+    Nothing is asked in the workspace: the snapshot's files are compared.
+    """
+    store = sources.bench.store
+    files = f"{snapshot}:{os.fsdecode(path)}"
+    found = store.git.attempt(store.place(), ["rev-parse", "--verify", "-q", files])
+    committed = tree_in(store, repository, head)
+    return found.returncode == 0 and found.stdout.decode("ascii").strip() == committed

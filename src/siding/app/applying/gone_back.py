@@ -1,0 +1,108 @@
+"""What of a task's history was gone back from, and so must not be published.
+
+No git is started where HEAD is at the task's base, or where no rollback is in the ledger.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from shlex import quote
+from typing import NamedTuple
+
+from siding.app.applying.content import Sources
+from siding.errors import SidingError
+from siding.git.applying_bench import Bench
+from siding.git.commit_graph import parents_of
+from siding.git.commits import RawCommit, read_commits
+from siding.git.heads import head_in
+from siding.git.objects import parse_commit
+from siding.ids import Sha
+from siding.ledger.left_behind import (
+    Graph,
+    abandoned_steps,
+    ancestry,
+    left_behind,
+    newest_clean,
+    returns_in,
+)
+from siding.ledger.step import Step
+
+_NAMED = 5
+
+
+class GoneBack(NamedTuple):
+    """What was gone back from. `graph`: the parents of each commit since the base, children first.
+
+    `commits` may be in the history of HEAD or not; `steps` are numbers of steps.
+    """
+
+    commits: frozenset[str]
+    steps: frozenset[int]
+    graph: Graph
+
+    def behind(self, tip: Sha) -> frozenset[str]:
+        """Return those of the commits that `tip` leads to."""
+        return ancestry(self.graph, [tip]) & self.commits
+
+
+NOTHING = GoneBack(commits=frozenset(), steps=frozenset(), graph={})
+
+
+class WouldPublish(SidingError):
+    """Commits that were gone back from would be published."""
+
+    code = "gone_back_from"
+
+    def __init__(self, message: str, commits: Sequence[RawCommit], hint: str) -> None:
+        self.commits = tuple(commits)
+        super().__init__(f"{message}: {named(commits)}", hint=hint)
+
+
+def gone_back(sources: Sources, tips: Sequence[Sha]) -> GoneBack:
+    """Return what was gone back from, as seen from the commits `tips`; the first is HEAD."""
+    base = sources.workspace.base_commit
+    if all(tip == base for tip in tips):
+        return NOTHING
+    steps = list(sources.project.ledger(sources.task.id).steps())
+    returns = returns_in(steps, sources.workspace.base_snapshot or "")
+    if not returns:
+        return NOTHING
+    heads: Mapping[int, Sha | None] = {0: base, **_heads(sources.bench, steps)}
+    known = [head for head in dict.fromkeys(heads.values()) if head]
+    graph = parents_of(sources.bench, [*tips, *known], without=base)
+    left = left_behind(returns, heads, tips, graph)
+    abandoned = abandoned_steps(steps, returns) | {
+        step.number for step in steps if left.intersection(step.commits)
+    }
+    return GoneBack(commits=left, steps=abandoned, graph=graph)
+
+
+def described(bench: Bench, found: GoneBack, commits: Collection[str]) -> tuple[RawCommit, ...]:
+    """Return what these commits of the graph say, oldest first."""
+    wanted = [Sha(commit) for commit in reversed(list(found.graph)) if commit in commits]
+    return tuple(read_commits(bench, wanted))
+
+
+def way_out(sources: Sources, found: GoneBack, head: Sha) -> str:
+    """Return the command that takes the branch back before what was gone back from."""
+    clean = newest_clean(found.graph, head, found.commits, sources.workspace.base_commit)
+    return f"`git -C {quote(sources.workspace.path)} reset {clean[:12]}`"
+
+
+def named(commits: Sequence[RawCommit]) -> str:
+    """Return commits as a message names them."""
+    shown = ", ".join(f"{each.sha[:10]} {each.subject!r}" for each in commits[:_NAMED])
+    more = f" and {len(commits) - _NAMED} more" if len(commits) > _NAMED else ""
+    return shown + more
+
+
+def _heads(bench: Bench, steps: Sequence[Step]) -> dict[int, Sha | None]:
+    """Return where HEAD was after each step, None where that, or the commit, is not known."""
+    snapshots = list(dict.fromkeys(step.snapshot for step in steps if step.snapshot))
+    bodies = dict(zip(snapshots, bench.find(snapshots, kind=b"commit"), strict=True))
+    said = {step.number: _said(bodies.get(step.snapshot or "")) for step in steps}
+    names = sorted({head for head in said.values() if head})
+    there = dict(zip(names, bench.find(names, kind=b"commit"), strict=True))
+    return {number: head if head and there[head] else None for number, head in said.items()}
+
+
+def _said(body: bytes | None) -> Sha | None:
+    return None if body is None else head_in(parse_commit(body).message)

@@ -1,0 +1,368 @@
+"""What an apply comes to, worked out in full before anything happens.
+
+The result is always the three-way merge of the task's change with the target as it is now. How it
+becomes commits is the mode's business; whatever the mode, the tree at the end is that merge.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from siding.app.applying.content import LeftOut, Side, Sources, state_at, with_commits
+from siding.app.applying.gone_back import GoneBack, WouldPublish, described, gone_back, way_out
+from siding.app.applying.history import (
+    Departure,
+    departure,
+    refuse_unresolved,
+    unfinished_in_workspace,
+)
+from siding.app.applying.task_title import title_of
+from siding.errors import SidingError
+from siding.git.applying import Overlaps, counted_paths, overlaps
+from siding.git.applying_checkout import CheckoutPlace
+from siding.git.applying_content import files_place
+from siding.git.commit_graph import commits_since
+from siding.git.commits import (
+    NewCommit,
+    Person,
+    RawCommit,
+    read_commits,
+    with_trailers,
+    write_commit,
+)
+from siding.git.merging import Conflict, Merged, merge_trees
+from siding.git.patches import Change, DiffStat
+from siding.git.unfinished import Unfinished
+from siding.ids import Sha, step_id
+
+__all__ = ["ApplyPlan", "LeftOut", "Mode", "Target", "Wanted", "make_plan"]
+
+
+class Mode(StrEnum):
+    """How the change becomes part of the target."""
+
+    COMMIT = "commit"  # the agent's commits one by one, then one for what it left uncommitted
+    MERGE = "merge"  # a merge commit; the agent's commits stay as they are
+    SQUASH = "squash"  # one commit
+    REBASE = "rebase"  # as commit, and never anything else
+    PATCH = "patch"  # files in the checkout, uncommitted
+
+
+class Target(NamedTuple):
+    """Where the change goes. ``branch`` is empty when it goes into files only."""
+
+    branch: str
+    sha: Sha
+    checkout: CheckoutPlace | None
+
+
+class Wanted(NamedTuple):
+    """Which part of the task, and how. `chosen`: the mode was asked for by its name."""
+
+    mode: Mode
+    chosen: bool
+    start: Sha | None  # a snapshot; None: from where the task departed
+    snapshot: Sha
+    steps: str  # as trailers carry them
+    paths: tuple[bytes, ...]
+    message: str | None
+    co_authors: tuple[str, ...]
+    sign: bool
+
+    @property
+    def whole(self) -> bool:
+        return self.start is None and not self.paths
+
+
+class PlannedCommit(NamedTuple):
+    """A commit that is ready; `source` is the agent's own, where it carries one."""
+
+    sha: Sha
+    subject: str
+    source: Sha | None
+
+
+class ApplyPlan(NamedTuple):
+    """What will happen. ``new`` is the commit (without a branch: the tree) to go to, None while
+    there are conflicts."""
+
+    target: Target
+    wanted: Wanted
+    new: Sha | None
+    tree: Sha
+    commits: tuple[PlannedCommit, ...]
+    message: str
+    changes: tuple[Change, ...]
+    stat: DiffStat
+    conflicts: tuple[Conflict, ...]
+    overlaps: Overlaps
+    left_out: tuple[LeftOut, ...]
+    gone_back: tuple[RawCommit, ...]  # the agent's commits that stay out: gone back from
+    notes: tuple[str, ...]
+    head: Sha | None
+    merged: Merged
+    side: Sha  # the tree of the task's own state
+    unchanged: bool  # the task has changed nothing, or nothing since it was applied (`again`)
+    again: bool
+
+    @property
+    def nothing_to_do(self) -> bool:
+        return not self.changes and not self.conflicts
+
+
+class History(NamedTuple):
+    """The agent's own commits that are to be carried, oldest first.
+
+    ``gone_back`` were gone back from, and must not be carried.
+    """
+
+    head: Sha | None
+    commits: tuple[RawCommit, ...]
+    gone_back: tuple[RawCommit, ...] = ()
+
+    @property
+    def linear(self) -> bool:
+        return all(len(commit.parents) == 1 for commit in self.commits)
+
+
+def make_plan(
+    sources: Sources, target: Target, wanted: Wanted, person: Person | None, *, look: bool
+) -> ApplyPlan:
+    """Work it out; writes only on the bench. `person` may be None in mode `patch`.
+
+    `look`: also at the person's uncommitted files. Moving the checkout looks again, for certain.
+    """
+    bench = sources.bench
+    target_tree = bench.tree_of(target.sha)
+    start = departure(sources, target.branch, target.sha) if wanted.whole else Departure()
+    history = _history(sources, target, start) if wanted.whole else History(None, ())
+    if history.head is not None:
+        found = gone_back(sources, [history.head])
+        history = _without_gone_back(sources, target, history, found)
+        wanted = _mode_without(sources, wanted, history, found)
+    side = state_at(sources, wanted.snapshot, since=wanted.start, paths=wanted.paths)
+    if history.commits and history.head is not None:
+        behind = [each.sha for each in history.gone_back]
+        side = with_commits(sources, side, history.head, gone_back=behind)
+    unfinished = unfinished_in_workspace(sources)
+    refuse_unresolved(sources, side.tree, start.conflicts, unfinished)
+    base = _base(sources, start)
+    place = files_place(bench, sources.user) if side.attributes else None
+    merged = merge_trees(bench, base=base, ours=target_tree, theirs=side.tree, place=place)
+    changes, stat = counted_paths(bench, target_tree, merged.tree)
+    made = _Made(new=None, commits=(), message="", conflicts=merged.conflicts)
+    if not merged.conflicts and changes:
+        made = _commits(sources, target, wanted, person, history, side, merged)
+    in_the_way = Overlaps(changed=(), unknown=())
+    if look and target.checkout is not None:
+        in_the_way = overlaps(bench.repository, sources.user, target.checkout, changes)
+    return ApplyPlan(
+        target=target,
+        wanted=wanted,
+        new=made.new,
+        tree=merged.tree,
+        commits=made.commits,
+        message=made.message,
+        changes=tuple(changes),
+        stat=stat,
+        conflicts=made.conflicts,
+        overlaps=in_the_way,
+        left_out=side.left_out,
+        gone_back=history.gone_back,
+        notes=(*_notes(history, wanted, unfinished), *side.notes, *made.notes),
+        head=history.head,
+        merged=merged,
+        side=side.tree,
+        unchanged=side.tree == base,
+        again=start.snapshot is not None,
+    )
+
+
+def _notes(history: History, wanted: Wanted, unfinished: Unfinished | None) -> tuple[str, ...]:
+    notes: list[str] = []
+    count = len(history.gone_back)
+    if count and wanted.mode is Mode.SQUASH and not wanted.chosen:
+        which = "a commit" if count == 1 else f"{count} commits"
+        notes.append(
+            f"the branch still has {which} that a rollback went back from: everything else is "
+            "applied as one commit"
+        )
+    if unfinished is not None:
+        notes.append(f"{unfinished.what} in the workspace: its files go in as they are now")
+    return tuple(notes)
+
+
+class _Made(NamedTuple):
+    new: Sha | None
+    commits: tuple[PlannedCommit, ...]
+    message: str
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _base(sources: Sources, start: Departure) -> Sha:
+    """Return the tree that the task's change is relative to."""
+    if start.commit is not None:
+        return sources.bench.tree_of(start.commit)
+    if start.snapshot is not None:
+        return state_at(sources, start.snapshot).tree
+    return sources.base_tree
+
+
+def _history(sources: Sources, target: Target, start: Departure) -> History:
+    """Return what the agent committed since the task departed and the target has not."""
+    bench, base, head = sources.bench, sources.workspace.base_commit, sources.head()
+    if head is None or head == base:
+        return History(head, ())
+    shas = commits_since(bench, head, [base, target.sha, *start.heads])
+    return History(head, tuple(read_commits(bench, shas)))
+
+
+def _without_gone_back(
+    sources: Sources, target: Target, history: History, found: GoneBack
+) -> History:
+    """Tell the commits that were gone back from, and are not on the target, from the others."""
+    assert history.head is not None
+    if not found.behind(history.head):
+        return history
+    base = sources.workspace.base_commit
+    # Also what was applied under another name before it was gone back from: a merge would show it.
+    pending = commits_since(sources.bench, history.head, [base, target.sha])
+    behind = found.commits.intersection(pending)
+    return history._replace(
+        commits=tuple(each for each in history.commits if each.sha not in behind),
+        gone_back=described(sources.bench, found, behind),
+    )
+
+
+def _mode_without(sources: Sources, wanted: Wanted, history: History, found: GoneBack) -> Wanted:
+    """Return what is wanted in a mode that does not publish commits that were gone back from.
+
+    Raises WouldPublish when another mode was chosen by name.
+    """
+    if not history.gone_back or wanted.mode in (Mode.SQUASH, Mode.PATCH):
+        return wanted
+    if not wanted.chosen:
+        return wanted._replace(mode=Mode.SQUASH)
+    assert history.head is not None
+    raise WouldPublish(
+        f"--mode {wanted.mode.value} would publish what was gone back from",
+        history.gone_back,
+        hint="nothing was changed. --mode squash applies the files as they are, without these "
+        f"commits; {way_out(sources, found, history.head)} takes the branch back before them, and "
+        "leaves the files",
+    )
+
+
+def _commits(
+    sources: Sources,
+    target: Target,
+    wanted: Wanted,
+    person: Person | None,
+    history: History,
+    side: Side,
+    merged: Merged,
+) -> _Made:
+    """Make the commits of the mode; their last tree is the merge."""
+    if wanted.mode is Mode.PATCH or person is None:
+        return _Made(new=merged.tree, commits=(), message="")
+    maker = _Maker(sources, wanted, person)
+    if wanted.mode is Mode.MERGE:
+        return _merge(maker, target, history, side, merged)
+    if not history.commits or wanted.mode is Mode.SQUASH:
+        return maker.one(target, merged, history)
+    replayed = maker.replay(target, history, merged) if history.linear else None
+    if replayed is not None and not replayed.conflicts:
+        return replayed
+    if wanted.mode is Mode.REBASE:
+        if replayed is None:
+            raise SidingError(
+                "the agent's history has merges in it, which cannot be rebased",
+                hint="--mode merge keeps them; --mode squash makes one commit",
+            )
+        return replayed
+    one = maker.one(target, merged, history)
+    return one._replace(
+        notes=(
+            f"the agent's {len(history.commits)} commits cannot be carried one by one onto "
+            f"{target.branch}: they are applied as one commit",
+        )
+    )
+
+
+class _Maker:
+    """Makes commits of the task."""
+
+    def __init__(self, sources: Sources, wanted: Wanted, person: Person) -> None:
+        self.sources, self.wanted, self.person = sources, wanted, person
+        self.bench = sources.bench
+        task = sources.task
+        self.name = title_of(sources.project, task, sources.workspace.base_snapshot)
+        self.trailers: list[tuple[str, str]] = [("Siding-Task", task.id)]
+        if wanted.steps:
+            self.trailers.append(("Siding-Steps", wanted.steps))
+        self.trailers += [("Co-authored-by", each) for each in wanted.co_authors]
+
+    def message(self, text: str) -> str:
+        return with_trailers(text, self.trailers)
+
+    def write(
+        self, tree: Sha, parents: tuple[Sha, ...], message: str, author: bytes | None = None
+    ) -> Sha:
+        commit = NewCommit(tree=tree, parents=parents, message=message, author=author)
+        return write_commit(self.bench, commit, self.person, sign=self.wanted.sign)
+
+    def one(self, target: Target, merged: Merged, history: History) -> _Made:
+        text = self.wanted.message or self.name
+        if history.commits and self.wanted.message is None:
+            text += "\n\n" + "\n".join(f"* {commit.subject}" for commit in history.commits)
+        message = self.message(text)
+        sha = self.write(merged.tree, (target.sha,), message)
+        subject = message.partition("\n")[0]
+        return _Made(sha, (PlannedCommit(sha, subject, None),), message)
+
+    def replay(self, target: Target, history: History, merged: Merged) -> _Made:
+        """Carry the agent's commits one by one, and what it left uncommitted as one more."""
+        at, tree = target.sha, self.bench.tree_of(target.sha)
+        made: list[PlannedCommit] = []
+        message = ""
+        for commit in history.commits:
+            before = self.bench.tree_of(commit.parents[0])
+            step = merge_trees(self.bench, base=before, ours=tree, theirs=commit.tree)
+            if step.conflicts:
+                return _Made(None, (), "", step.conflicts)
+            if step.tree == tree and commit.tree != before:
+                continue  # the target has it already
+            message = self.message(commit.text)
+            author = commit.author or None
+            at, tree = self.write(step.tree, (at,), message, author), step.tree
+            made.append(PlannedCommit(at, commit.subject, commit.sha))
+        if tree != merged.tree:
+            message = self.message(self.wanted.message or self.name)
+            at = self.write(merged.tree, (at,), message)
+            made.append(PlannedCommit(at, message.partition("\n")[0], None))
+        return _Made(at, tuple(made), message)
+
+
+def _merge(maker: _Maker, target: Target, history: History, side: Side, merged: Merged) -> _Made:
+    """Join the agent's history, and what it left uncommitted on top of it, by a merge commit."""
+    base = maker.sources.workspace.base_commit
+    other = history.head if history.commits and history.head else base
+    made = [PlannedCommit(c.sha, c.subject, c.sha) for c in history.commits]
+    if maker.bench.tree_of(other) != side.tree:
+        message = maker.message(maker.wanted.message or maker.name)
+        other = maker.write(side.tree, (other,), message)
+        made.append(PlannedCommit(other, message.partition("\n")[0], None))
+    default = f"Merge task {maker.name!r}"
+    message = maker.message(maker.wanted.message or default)
+    sha = maker.write(merged.tree, (target.sha, other), message)
+    made.append(PlannedCommit(sha, message.partition("\n")[0], None))
+    return _Made(sha, tuple(made), message)
+
+
+def steps_text(numbers: Sequence[int]) -> str:
+    """Return step numbers as trailers carry them: ``0003`` or ``0001-0007``."""
+    if not numbers:
+        return ""
+    first, last = min(numbers), max(numbers)
+    return step_id(first) if first == last else f"{step_id(first)}-{step_id(last)}"

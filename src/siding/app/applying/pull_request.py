@@ -1,0 +1,375 @@
+"""Push a task's work as a branch and open a pull request: the only place that uses the network.
+
+Both are done by the person's own programs, `git push` and `gh`, in the person's own repository.
+What the agent left uncommitted is pushed as a commit on top of its own; no local branch moves.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.applying.apply import bench_for
+from siding.app.applying.content import Side, Sources, state_at, with_commits
+from siding.app.applying.gone_back import WouldPublish, described, gone_back
+from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
+from siding.app.applying.pull_request_body import body_of
+from siding.app.applying.steps import Settled
+from siding.app.applying.task_title import title_of
+from siding.app.life.recovery import recover_if_cut_off
+from siding.app.place.events import PullRequestChanged
+from siding.app.place.locking import holding_task
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.errors import SidingError
+from siding.git.command import Place, find_program
+from siding.git.commits import (
+    AskedPerson,
+    NewCommit,
+    RawCommit,
+    read_commits,
+    with_trailers,
+    write_commit,
+)
+from siding.git.refs import as_sha, check_ref_part
+from siding.ids import Sha
+from siding.ledger.left_behind import abandoned_steps, returns_in
+from siding.process.attached import run_attached
+from siding.process.capture import Completed, run_captured
+from siding.tasks.names import branch_name
+from siding.tasks.task import Task
+
+# Where a repository is may only come from where we run git, never from the caller's environment.
+_PLACES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_PREFIX",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+)
+
+
+class PushFailed(SidingError):
+    """The remote did not take the branch."""
+
+    code = "push_failed"
+
+
+class NoPullRequest(SidingError):
+    """The branch is pushed; the pull request could not be opened."""
+
+    code = "no_pull_request"
+
+
+class PullRequestWish(NamedTuple):
+    """What was asked for."""
+
+    task: str | None = None
+    title: str | None = None
+    body: str | None = None  # instead of the one made from the ledger
+    base: str | None = None
+    remote: str | None = None
+    branch: str | None = None
+    draft: bool = False
+    force: bool = False
+    sign: bool = False
+
+
+class Prepared(NamedTuple):
+    """What will be pushed, and what will be said."""
+
+    task: Task
+    commit: Sha
+    branch: str
+    remote: str
+    url: str  # of the remote, as git says it
+    base: str
+    title: str
+    body: str
+    new_commits: int
+    gone_back: tuple[RawCommit, ...]  # commits of the workspace that are not pushed: gone back from
+
+
+class PullRequest(NamedTuple):
+    """What was done. ``url`` is None when there is no `gh`; ``page`` then opens one by hand."""
+
+    prepared: Prepared
+    url: str | None
+    created: bool
+    page: str | None
+
+
+def open_pull_request(project: Project, wish: PullRequestWish) -> PullRequest:
+    """Push the task's work and open a pull request, or say that the one there is has it now.
+
+    Raises PushFailed with nothing changed here, NoPullRequest after the push.
+    """
+    prepared = prepare(project, wish)
+    push(project, prepared, force=wish.force)
+    gh = find_program("gh", project.app.env)
+    if gh is None:
+        done = PullRequest(prepared, None, created=False, page=_page(prepared))
+    else:
+        url, created = _with_gh(project, gh, prepared, draft=wish.draft)
+        done = PullRequest(prepared, url, created=created, page=None)
+    _remember(project, done)
+    return done
+
+
+def prepare(project: Project, wish: PullRequestWish) -> Prepared:
+    """Make the commit to push and the text; the commit is in the repository afterwards."""
+    task = select(project, wish.task)
+    remote, url = _remote(project, wish.remote, task.base_ref)
+    with holding_task(project, task.id, f"preparing a pull request of {task.name}") as hold:
+        recover_if_cut_off(project, task.id)
+        recorder = Settled(project, task, hold)
+        title = title_of(project, task, recorder.workspace.base_snapshot)
+        branch = check_ref_part(wish.branch or _branch(project, task, remote, title))
+        wish = wish._replace(title=wish.title or title)
+        with bench_for(project, project.snapshots, recorder.bench_root) as bench:
+            sources = recorder.sources(bench)
+            made = _tip(project, sources, recorder.seen.snapshot, wish, remote, branch)
+    steps = list(project.ledger(task.id).steps())
+    hide = project.redaction.redactor.mask_text  # it leaves the machine, whatever the settings say
+    body = wish.body
+    if body is None:
+        base_snapshot = recorder.workspace.base_snapshot
+        left = made.steps | abandoned_steps(steps, returns_in(steps, base_snapshot))
+        body = body_of(task, steps, made.commits, hide=hide, gone_back=left)
+    return Prepared(
+        task=task,
+        commit=made.tip,
+        branch=branch,
+        remote=remote,
+        url=url,
+        base=wish.base or task.base_ref.removeprefix("refs/heads/"),
+        title=wish.title or title,
+        body=body,
+        new_commits=len(made.commits),
+        gone_back=made.gone_back,
+    )
+
+
+def _branch(project: Project, task: Task, remote: str, title: str) -> str:
+    """Return the name of the branch to push: the task's, unless it is made from a command that was
+    gone back from and was not pushed before."""
+    if title == task.name or _pushed(project, f"refs/remotes/{remote}/{task.branch}"):
+        return task.branch
+    return branch_name(project.settings.branch_prefix, title, task.id)
+
+
+def push(project: Project, prepared: Prepared, *, force: bool) -> None:
+    """Push with the person's own git, which may ask them for a passphrase; raises PushFailed."""
+    name = f"refs/heads/{prepared.branch}"
+    lease = [f"--force-with-lease={name}"] if force else []
+    argv = [
+        project.git.program,
+        "push",
+        "--porcelain",
+        *lease,
+        prepared.remote,
+        f"{prepared.commit}:{name}",
+    ]
+    done = run_attached(argv, env=_environment(project.app.env), cwd=_here(project))
+    if done.returncode == 0:
+        return
+    rejected = [
+        line for line in done.stdout.decode("utf-8", "replace").splitlines() if line.startswith("!")
+    ]
+    why = rejected[0].split("\t")[-1] if rejected else f"git push ended with {done.returncode}"
+    behind = "non-fast-forward" in why or "fetch first" in why or "stale info" in why
+    raise PushFailed(
+        f"{prepared.remote} did not take {prepared.branch!r}: {why}",
+        hint="the branch there has commits that this task has not: `git fetch` and look at them; "
+        "--force replaces what you fetched"
+        if behind
+        else "nothing was changed here; git has said above what is wrong",
+    )
+
+
+class _Made(NamedTuple):
+    """The commit to push, what is new with it, and what is not pushed: commits and steps that were
+    gone back from."""
+
+    tip: Sha
+    commits: tuple[RawCommit, ...]
+    gone_back: tuple[RawCommit, ...]
+    steps: frozenset[int]
+
+
+def _tip(
+    project: Project,
+    sources: Sources,
+    snapshot: Sha,
+    wish: PullRequestWish,
+    remote: str,
+    branch: str,
+) -> _Made:
+    """Return the commit that holds all of the task, and those that are new since its base."""
+    bench, base = sources.bench, sources.workspace.base_commit
+    with AskedPerson(project.git, project.repository) as asked:
+        side: Side = state_at(sources, snapshot)
+        refuse_unresolved(sources, side.tree, unfinished=unfinished_in_workspace(sources))
+        head = sources.head() or base
+        pushed = _pushed(project, f"refs/remotes/{remote}/{branch}")
+        found = gone_back(sources, [head, *([pushed] if pushed else [])])
+        behind = found.behind(head)
+        if head != base:
+            side = with_commits(sources, side, head, gone_back=behind)
+        person = asked.answer()
+    refused = pushed is not None and bool(found.behind(pushed))
+    if refused and not wish.force:
+        assert pushed is not None
+        raise WouldPublish(
+            f"{branch!r} on {remote} has commits that were gone back from since they were pushed",
+            described(bench, found, found.behind(pushed)),
+            hint="nothing was pushed. `siding pr --force` replaces the branch there, if it is as "
+            "you fetched it; who has seen the commits has them, so change what was secret",
+        )
+    parent = base if behind else head
+    if pushed is not None and not refused and bench.repository.is_ancestor(parent, pushed):
+        parent = pushed  # what was pushed before is the agent's work too: this is a fast-forward
+    tip = parent
+    if bench.tree_of(parent) != side.tree:
+        message = with_trailers(wish.title or sources.task.name, [("Siding-Task", sources.task.id)])
+        commit = NewCommit(tree=side.tree, parents=(parent,), message=message)
+        tip = write_commit(bench, commit, person, sign=wish.sign)
+        bench.keep(tip, without=(base, parent))
+    listed = bench.git.run(
+        bench.place(),
+        ["rev-list", "--topo-order", "--reverse", "--no-merges", tip, f"^{base}"],
+        doing="listing the commits of the task",
+    )
+    shas = [Sha(line) for line in listed.decode("ascii").split()]
+    if not shas:
+        raise SidingError(
+            f"task {sources.task.name!r} has changed nothing, so there is nothing to propose"
+        )
+    return _Made(
+        tip=tip,
+        commits=tuple(read_commits(bench, shas)),
+        gone_back=described(bench, found, behind),
+        steps=found.steps,
+    )
+
+
+def _pushed(project: Project, tracking: str) -> Sha | None:
+    """Return where the branch was on the remote when it was pushed or fetched last."""
+    place = Place(git_dir=project.paths.common_dir)
+    found = project.git.attempt(place, ["rev-parse", "--verify", "-q", tracking])
+    return as_sha(found.stdout.strip()) if found.returncode == 0 else None
+
+
+def _remote(project: Project, named: str | None, base_ref: str) -> tuple[str, str]:
+    """Return the remote to push to and its address."""
+    done = _git(project, ["remote"])
+    known = done.stdout.decode("utf-8", "replace").split()
+    if named is None:
+        configured = _git(project, ["config", "--get", f"branch.{base_ref}.remote"])
+        wanted = configured.stdout.decode("utf-8", "replace").strip()
+        named = next((name for name in (wanted, "origin", *known) if name in known), None)
+    if named is None or named not in known:
+        raise SidingError(
+            f"there is no remote {named!r}" if named else "this repository has no remote",
+            hint="`git remote add origin URL` adds one; --remote names another",
+        )
+    url = _git(project, ["remote", "get-url", "--push", named])
+    return named, url.stdout.decode("utf-8", "replace").strip()
+
+
+def _with_gh(project: Project, gh: str, prepared: Prepared, *, draft: bool) -> tuple[str, bool]:
+    """Open the pull request, or find the one that is open; return its address."""
+    found = _gh(project, [gh, "pr", "view", prepared.branch, "--json", "url,state"])
+    if found.returncode == 0:
+        try:
+            said = json.loads(found.stdout)
+        except ValueError:
+            said = {}
+        if isinstance(said, dict) and said.get("state") == "OPEN":
+            return str(said.get("url", "")), False
+    argv = [
+        gh,
+        "pr",
+        "create",
+        "--head",
+        prepared.branch,
+        "--base",
+        prepared.base,
+        "--title",
+        prepared.title,
+        "--body-file",
+        "-",
+    ]
+    done = _gh(project, [*argv, *(["--draft"] if draft else [])], stdin=prepared.body.encode())
+    if done.returncode != 0:
+        said_text = done.stderr.decode("utf-8", "replace").strip().replace("\n", "; ")
+        login = done.returncode == 4
+        raise NoPullRequest(
+            f"the branch is pushed, and gh could not open the pull request: {said_text}",
+            hint="`gh auth login`, then `siding pr` again" if login else "`siding pr` tries again",
+        )
+    lines = done.stdout.decode("utf-8", "replace").split()
+    return next((word for word in reversed(lines) if "://" in word), ""), True
+
+
+def _remember(project: Project, done: PullRequest) -> None:
+    """Note it on the board, and tell those who follow the events."""
+    prepared = done.prepared
+    record: dict[str, Any] = {
+        "branch": prepared.branch,
+        "remote": prepared.remote,
+        "base": prepared.base,
+        "commit": prepared.commit,
+        "url": done.url,
+        "at": project.app.now(),
+    }
+    with project.changing(f"noting the pull request of task {prepared.task.id}"):
+        task = project.tasks.load(prepared.task.id)
+        metadata = {**task.metadata, "pull_request": record}
+        project.tasks.save(task._replace(metadata=metadata, updated_at=project.app.now()))
+    how = "opened" if done.created else "pushed"
+    project.events.emit(PullRequestChanged(prepared.task, how, record))
+
+
+def _page(prepared: Prepared) -> str | None:
+    """Return the page on which GitHub opens a pull request by hand."""
+    url = prepared.url.removesuffix(".git")
+    for start in ("git@github.com:", "ssh://git@github.com/", "https://github.com/"):
+        if url.startswith(start):
+            place = url.removeprefix(start)
+            return (
+                f"https://github.com/{place}/compare/{prepared.base}...{prepared.branch}?expand=1"
+            )
+    return None
+
+
+def _git(project: Project, arguments: Sequence[str]) -> Completed:
+    return run_captured(
+        [project.git.program, *arguments], env=_environment(project.app.env), cwd=_here(project)
+    )
+
+
+def _gh(project: Project, argv: Sequence[str], stdin: bytes = b"") -> Completed:
+    env = _environment(project.app.env) | {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
+    return run_captured(argv, env=env, cwd=_here(project), stdin=stdin)
+
+
+def _here(project: Project) -> Path:
+    return project.paths.root
+
+
+def _environment(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name not in _PLACES}
+
+
+__all__ = [
+    "NoPullRequest",
+    "PullRequest",
+    "PullRequestWish",
+    "PushFailed",
+    "RawCommit",
+    "open_pull_request",
+    "prepare",
+]

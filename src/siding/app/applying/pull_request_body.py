@@ -1,0 +1,66 @@
+"""The text of a pull request, made from the ledger: what was asked for and what was done.
+
+It leaves the machine, so everything that looks like a secret is masked. Pure.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+
+from siding.app.place.redaction import printable
+from siding.git.commits import RawCommit
+from siding.ledger.step import Step, StepKind
+from siding.tasks.task import Task
+
+_ROWS = 40
+_WIDTH = 100
+
+
+def body_of(
+    task: Task,
+    steps: Sequence[Step],
+    commits: Sequence[RawCommit],
+    *,
+    hide: Callable[[str], str],
+    gone_back: Collection[int] = (),
+) -> str:
+    """Return the body, in Markdown. `hide` returns a text without its secrets.
+
+    Of the steps `gone_back` only the number is told: a command may hold the message of a commit.
+    """
+    parts = []
+    if task.description.strip():
+        parts.append(hide(task.description.strip()))
+    if commits:
+        parts.append(
+            "\n".join(f"- {_inline(hide(printable(commit.subject)))}" for commit in commits)
+        )
+    rows = [step for step in steps if step.kind in (StepKind.RUN, StepKind.CHECKPOINT)]
+    if rows:
+        table = ["| step | what | result | changed |", "| --- | --- | --- | --- |"]
+        table += [
+            f"| {step.id} | gone back from | | |" if step.number in gone_back else _row(step, hide)
+            for step in rows[:_ROWS]
+        ]
+        if len(rows) > _ROWS:
+            table.append(f"| | and {len(rows) - _ROWS} more steps | | |")
+        parts.append("\n".join(table))
+    parts.append(f"Siding-Task: {task.id}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(step: Step, hide: Callable[[str], str]) -> str:
+    how = step.status if step.exit_code in (None, 0) else f"exit {step.exit_code}"
+    files = "1 file" if step.files == 1 else f"{step.files} files"
+    changed = f"{files} +{step.additions} -{step.deletions}" if step.files else ""
+    return f"| {step.id} | {_code(hide(printable(step.title)))} | {how} | {changed} |"
+
+
+def _code(text: str) -> str:
+    """Return text as code in a table cell: nothing in it is markup or a mention."""
+    line = " ".join(text.split())
+    line = line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
+    return f"`{line.replace('`', chr(39)).replace('|', chr(92) + '|')}`" if line else ""
+
+
+def _inline(text: str) -> str:
+    """Return text that cannot mention anybody or close a table: markup is left to the author."""
+    return text.replace("@", "@\u200b").replace("|", "\\|")

@@ -1,0 +1,174 @@
+"""A conflict, brought into the workspace: resolved there, by a person or an agent, or given up.
+
+The merge of both sides, markers included, becomes the workspace's state as a step like any other,
+so it can be undone. From then on the task's change is relative to the commit of the target that was
+merged. The target, and the person's own checkout, see nothing of it.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from siding.app.applying.apply import (
+    Applied,
+    ApplyRequest,
+    Mode,
+    apply,
+    bench_for,
+    planned,
+    target_for,
+)
+from siding.app.applying.content import Sources
+from siding.app.applying.history import newest_merge
+from siding.app.applying.plan import ApplyPlan
+from siding.app.back.restoring import Destination, Restorer, Wish
+from siding.app.back.rollback import rollback_to
+from siding.app.life.recovery import recover_if_cut_off
+from siding.app.place.locking import holding_task
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.errors import SidingError, UsageError
+from siding.git import objects
+from siding.git.applying import changed_paths
+from siding.git.applying_bench import Bench, TreeEntry
+from siding.git.applying_content import smudged
+from siding.git.merging import Merged
+from siding.git.paths import quote_path
+from siding.git.store import APPLIES
+from siding.ids import Sha
+from siding.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
+from siding.ledger.step import Step
+from siding.tasks.task import Task
+
+
+class NothingToResolve(SidingError):
+    """There is no conflict."""
+
+    code = "no_conflict"
+
+
+class Resolution(NamedTuple):
+    """What was brought into the workspace."""
+
+    step: Step
+    branch: str
+    conflicts: tuple[ConflictedPath, ...]
+    workspace: str
+
+
+def resolve(project: Project, request: ApplyRequest) -> Resolution:
+    """Bring the conflicting merge into the workspace; raises NothingToResolve."""
+    if request.steps or request.paths or request.mode is Mode.PATCH:
+        raise UsageError("--resolve brings the whole target into the workspace")
+    task = select(project, request.task)
+    with _restorer(project, task) as restorer:
+        recorder = restorer.recorder
+        place = project.snapshots.root / APPLIES / task.id
+        with bench_for(project, project.snapshots, place) as bench:
+            sources = Sources(project, task, recorder.workspace, bench, restorer.seen.coverage)
+            plan = planned(sources, request._replace(mode=Mode.SQUASH), restorer.seen.snapshot)
+            if not plan.merged.conflicts:
+                raise NothingToResolve(
+                    "the task and the target do not disagree",
+                    hint="`siding apply` applies it; with --mode rebase, single commits may "
+                    "conflict where the whole does not: --mode commit or squash",
+                )
+            snapshot = _as_snapshot(sources, plan, restorer.seen.tree)
+        conflicts = tuple(
+            ConflictedPath(name=quote_path(c.path), kind=c.kind) for c in plan.conflicts
+        )
+        branch = plan.target.branch
+        survey = restorer.survey(
+            Destination(snapshot=snapshot, name=f"the merge with {branch}", coverage=None), Wish()
+        )
+        done = restorer.carry_out(
+            survey,
+            RollbackDetail(
+                target="merge",
+                message=f"{branch} merged into the workspace, to be resolved",
+                merged=MergedBranch(branch=branch, commit=plan.target.sha, conflicts=conflicts),
+            ),
+        )
+        return Resolution(
+            step=done.step,
+            branch=branch,
+            conflicts=conflicts,
+            workspace=str(recorder.root),
+        )
+
+
+def continued(project: Project, request: ApplyRequest) -> Applied:
+    """Apply what was resolved; raises UsageError when no resolution is under way."""
+    task = select(project, request.task)
+    target = target_for(project, task, request)
+    if newest_merge(project, task.id, target.branch) is None:
+        raise UsageError(
+            f"no merge of {target.branch or 'the checkout'} is being resolved in this task",
+            hint="`siding apply --resolve` begins one",
+        )
+    return apply(project, request)
+
+
+def abort(project: Project, named: str | None) -> Step:
+    """Put the workspace back to what it was before the merge."""
+    task = select(project, named)
+    with _restorer(project, task) as restorer:
+        merge = newest_merge(project, task.id, None)
+        if merge is None or merge.parent is None:
+            raise UsageError("no merge is being resolved in this task")
+        before = merge.number - 1
+        name = f"step {before:04d}" if before else "the base"
+        survey = restorer.survey(
+            Destination(snapshot=Sha(merge.parent), name=name, coverage=None), Wish()
+        )
+        done = restorer.carry_out(
+            survey,
+            rollback_to("the merge was given up", step=before or None),
+        )
+        return done.step
+
+
+@contextmanager
+def _restorer(project: Project, task: Task) -> Iterator[Restorer]:
+    with holding_task(project, task.id, f"applying task {task.name}") as hold:
+        recover_if_cut_off(project, task.id)
+        yield Restorer(project, project.tasks.load(task.id), hold)
+
+
+def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:
+    """Store the merge as a snapshot: the present tree, with the files that the merge changes as a
+    checkout would write them."""
+    bench = sources.bench
+    tree = _named_markers(bench, plan.merged, plan.target.branch, sources.task.name)
+    changes = changed_paths(bench.repository, bench.place(), plan.side, tree)
+    entries = smudged(bench, sources.user, tree, changes)
+    merged = bench.edit_tree(present, entries)
+    tip = bench.store.tip(sources.task.id)
+    body = objects.commit_body(
+        objects.Commit(
+            tree=merged, parents=(tip,) if tip else (), message=f"merge of {plan.target.branch}"
+        ),
+        at=int(sources.project.app.clock.now().timestamp()),
+    )
+    snapshot = bench.put("commit", body)
+    without = (tip, sources.workspace.base_commit) if tip else (sources.workspace.base_commit,)
+    bench.keep(snapshot, without=without, into=bench.store.objects)
+    return snapshot
+
+
+def _named_markers(bench: Bench, merged: Merged, branch: str, task: str) -> Sha:
+    """Let the conflict markers say which side is which."""
+    paths = [conflict.path for conflict in merged.conflicts]
+    known = bench.read_trees((merged.tree, p.rpartition(b"/")[0]) for p in paths)
+    edits: dict[bytes, TreeEntry | None] = {}
+    for path in paths:
+        directory, _, name = path.rpartition(b"/")
+        entry = known.get((merged.tree, directory), {}).get(name)
+        if entry is None or not entry.mode.startswith(b"100"):
+            continue
+        (body,) = bench.read([entry.sha], kind=b"blob")
+        for sha, label in ((merged.ours, branch), (merged.theirs, f"task {task}")):
+            body = body.replace(sha.encode(), os.fsencode(label))
+        edits[path] = TreeEntry(mode=entry.mode, sha=bench.put("blob", body))
+    return bench.edit_tree(merged.tree, edits)

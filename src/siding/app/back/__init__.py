@@ -1,0 +1,1 @@
+"""A workspace taken back to another state."""

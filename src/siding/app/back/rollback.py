@@ -1,0 +1,188 @@
+"""Go back: make the workspace the tree of a step, or of the base, again.
+
+A rollback is a step, also where the workspace is like that already: the next undo takes it back and
+nothing older. The state before it is recorded first; nothing that no snapshot holds is deleted. The
+task's branch, HEAD and index are not moved: they are the agent's. Commits that are gone back from
+stay in the branch, and are not published (`gone_back.py`).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.back.restoring import (
+    Destination,
+    Here,
+    NeedsConsent,
+    Restored,
+    Restorer,
+    Survey,
+    Wish,
+    survey,
+)
+from siding.app.life.recovery import recover_if_cut_off
+from siding.app.place.locking import holding_task
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.app.place.task_workspace import require_workspace
+from siding.app.recording.named_paths import named_paths, refuse_unknown
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.recording.steps import step as find_step
+from siding.errors import NotFound
+from siding.git.coverage import Coverage
+from siding.git.errors import GitError
+from siding.git.heads import head_in
+from siding.git.paths import quote_path
+from siding.git.refs import read_head
+from siding.ids import Sha, step_id
+from siding.ledger.details.rollback import RollbackDetail
+from siding.ledger.step import Step
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+__all__ = [
+    "NeedsConsent",
+    "Request",
+    "Restored",
+    "RolledBack",
+    "Survey",
+    "destination_of",
+    "moved_branch",
+    "preview",
+    "quote_path",
+    "rollback",
+    "rollback_to",
+]
+
+
+class Request(NamedTuple):
+    """What one ``siding rollback`` asks for. `step` None is the base."""
+
+    step: str | None
+    task: str | None = None
+    paths: tuple[str, ...] = ()
+    hard: bool = False
+    force: bool = False
+    wait: bool = False
+
+
+class RolledBack(NamedTuple):
+    """How a rollback ended."""
+
+    task: Task
+    settled: tuple[Step, ...]  # recorded first
+    survey: Survey
+    restored: Restored
+    branch: str | None  # a sentence when HEAD is not where it was in that state
+
+
+def rollback(project: Project, request: Request) -> RolledBack:
+    """Take the workspace back, as a step.
+
+    Raises NotFound for a step that is not there, NeedsConsent when its snapshot is incomplete,
+    InTheWay when something that is in no snapshot would be overwritten.
+    """
+    task = select(project, request.task)
+    with holding_task(project, task.id, "rollback", wait=request.wait) as hold:
+        recover_if_cut_off(project, task.id)
+        target, number = _target(project, task, request)
+        restorer = Restorer(project, task, hold)
+        workspace = restorer.recorder.workspace
+        destination = destination_of(workspace, target)
+        wish = _wish(project, workspace, request)
+        states = (destination.snapshot, restorer.seen.tree)
+        refuse_unknown(project.snapshots, states, wish.paths)
+        found = restorer.survey(destination, wish)
+        told = rollback_to(f"back to {destination.name}", step=number, hard=request.hard)
+        restored = restorer.carry_out(found, told)
+        return RolledBack(
+            task=task,
+            settled=tuple(restorer.settled),
+            survey=found,
+            restored=restored,
+            branch=moved_branch(project, workspace, destination),
+        )
+
+
+@contextmanager
+def preview(project: Project, request: Request) -> Iterator[Survey]:
+    """Yield what `rollback` would do; nothing is written, no lock is taken."""
+    task = select(project, request.task)
+    workspace = require_workspace(project, task)
+    target, _number = _target(project, task, request)
+    destination = destination_of(workspace, target)
+    wish = _wish(project, workspace, request)
+    snapshots = TaskSnapshots(project, workspace)
+    with snapshots.look() as found:
+        refuse_unknown(found.store, (destination.snapshot, found.tree), wish.paths)
+        here = Here(found.store, snapshots.root, found.tree, found.coverage, found.modes)
+        yield survey(project, task.id, here, destination, wish)
+
+
+def rollback_to(message: str, *, step: int | None, hard: bool = False) -> RollbackDetail:
+    """Return the act of going to the state after a step; `step` None is the base."""
+    return RollbackDetail(
+        target="base" if step is None else "step",
+        target_step=None if step is None else step_id(step),
+        message=message,
+        hard=hard,
+    )
+
+
+def destination_of(workspace: Workspace, target: Step | None) -> Destination:
+    """Return the state after a step, or the base."""
+    if target is None:
+        if not workspace.base_snapshot:
+            raise NotFound(
+                "the base of this task was not recorded yet",
+                hint="`siding checkpoint` does that, from the commit its branch left its base at; "
+                "`siding doctor` says if something is lost",
+            )
+        lacks = workspace.rest.get("base_coverage")
+        return Destination(
+            snapshot=workspace.base_snapshot,
+            name="the base",
+            coverage=Coverage.from_record(lacks) if isinstance(lacks, dict) else None,
+        )
+    if target.snapshot is None:
+        raise NotFound(
+            f"step {target.id} has no snapshot",
+            hint="it comes from another tool, or was never recorded whole",
+        )
+    return Destination(
+        snapshot=Sha(target.snapshot), name=f"step {target.id}", coverage=target.coverage
+    )
+
+
+def moved_branch(project: Project, workspace: Workspace, destination: Destination) -> str | None:
+    """Return a sentence when HEAD is not where it was in that state, else None."""
+    said = project.snapshots.read_commit(destination.snapshot).message
+    before = head_in(said) or workspace.base_commit
+    head = read_head(Path(workspace.git_dir), project.paths.common_dir)
+    if head is None or head.sha is None or not before or head.sha == before:
+        return None
+    where = f"branch {head.branch}" if head.branch else "HEAD"
+    try:
+        since = project.repository.divergence(head.sha, before).ahead
+    except GitError:  # one of the two is gone from the repository
+        since = 0
+    if not since:
+        return f"{where} stays at {head.sha[:10]}; in {destination.name} it was at {before[:10]}"
+    commits = "a commit" if since == 1 else f"{since} commits"
+    return (
+        f"{where} keeps {commits} made since; `siding apply`, `siding pr` and `siding phase` "
+        "leave out what was gone back from"
+    )
+
+
+def _target(project: Project, task: Task, request: Request) -> tuple[Step | None, int | None]:
+    if request.step is None:
+        return None, None
+    _task, found = find_step(project, task.id, request.step)
+    return found, found.number
+
+
+def _wish(project: Project, workspace: Workspace, request: Request) -> Wish:
+    paths = named_paths(project, workspace, request.paths)
+    return Wish(paths=paths, hard=request.hard, force=request.force)

@@ -1,0 +1,98 @@
+"""Who asks a question, about which files, and under which key it is found again."""
+
+from pathlib import Path
+from typing import Any
+
+from siding.app.place.project import Project
+from siding.app.place.selection import standing_in
+from siding.decisions.record import Origin
+from siding.decisions.request import DecisionRequest, document_of
+from siding.errors import SidingError, UsageError
+from siding.hashing import sha256_hex
+from siding.ids import TaskId, step_id
+from siding.ledger.intents import Intents
+
+
+def calling_task(project: Project) -> str:
+    """Return the task whose step or workspace the caller is in, "" when it is in none."""
+    named = project.app.env.get("SIDING_TASK_ID", "")
+    if named and named in project.tasks.ids():
+        return named
+    return standing_in(project) or ""
+
+
+def origin_of(project: Project, task_id: str, key: str | None, request: DecisionRequest) -> Origin:
+    """Return who asks now; without a `key` the content is one."""
+    if key is not None and not key.strip():
+        raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
+    moment = project.app.clock.now().astimezone()
+    step, agent = _step(project, task_id)
+    return Origin(
+        session_id=moment.strftime("%Y-%m-%dT%H-%M-%S"),
+        created_at=moment.isoformat(timespec="seconds"),
+        key=key or _content_key(task_id, request),
+        key_named=key is not None,
+        task_id=task_id,
+        step_id=step,
+        agent=agent,
+    )
+
+
+def choices(request: DecisionRequest) -> list[tuple[int, str, frozenset[str]]]:
+    """Return what of a request its answers depend on."""
+    return [
+        (item.id, item.kind.value, frozenset(option.value for option in item.options))
+        for item in request.items
+    ]
+
+
+def _content_key(task_id: str, request: DecisionRequest) -> str:
+    import json
+
+    text = json.dumps([task_id, document_of(request)], sort_keys=True)
+    return f"content:{sha256_hex(text.encode('utf-8', 'surrogatepass'))}"
+
+
+def _step(project: Project, task_id: str) -> tuple[str, str]:
+    """Return the step the caller runs in, and its agent; "" and "" outside one."""
+    named = project.app.env.get("SIDING_STEP_ID", "")
+    if not task_id or not named:
+        return "", ""
+    try:
+        begun = Intents(project.task_layout(TaskId(task_id))).all()
+    except SidingError:
+        return named, ""
+    agents = [each.draft.agent or "" for each in begun if step_id(each.number) == named]
+    return named, agents[-1] if agents else ""
+
+
+def with_relative_locations(project: Project, value: object) -> object:
+    """Return the request with absolute paths inside the project made relative to it."""
+    items = value.get("items") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(items, list):
+        return value
+    return {**value, "items": [_relative_location(project, each) for each in items]}
+
+
+def _relative_location(project: Project, item: Any) -> Any:
+    where = item.get("location") if isinstance(item, dict) else None
+    if not isinstance(where, dict):
+        return item
+    file = where.get("file")
+    if not isinstance(file, str) or not file.startswith("/") or "\0" in file:
+        return item
+    roots = (root_of(project, calling_task(project)), project.paths.root)
+    for root in roots:
+        if Path(file).is_relative_to(root):
+            inside = {**where, "file": str(Path(file).relative_to(root))}
+            return {**item, "location": inside}
+    return item
+
+
+def root_of(project: Project, task_id: str) -> Path:
+    """Return the directory whose files a question is about."""
+    workspace = project.registry.of_task(TaskId(task_id)) if task_id else None
+    if workspace is not None and Path(workspace.path).is_dir():
+        return Path(workspace.path)
+    checkout = project.checkout
+    return project.paths.root if checkout is None else checkout.root

@@ -1,0 +1,466 @@
+"""Put a question to a person, wait for the answer, answer it: the one way decisions are made.
+
+Any number may be open at once, each with its own waiting caller. The first answer wins; whoever
+comes second is told so and nothing changes. A caller that dies loses nothing: asking with the same
+key finds the same question, and its answer if there is one by then.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from siding.app.decisions.asking import (
+    calling_task,
+    choices,
+    origin_of,
+    root_of,
+    with_relative_locations,
+)
+from siding.app.decisions.gates import GateKeys
+from siding.app.decisions.source import Source, read_source
+from siding.app.decisions.views import DecisionView, ItemView, view_of
+from siding.app.place.events import DecisionChanged
+from siding.app.place.project import WAIT_FOR_PROJECT_S, Project
+from siding.app.recording.calling_step import calling_steps, refuse_inside_step
+from siding.decisions.answers import Answer, check_answers
+from siding.decisions.checking import check_request
+from siding.decisions.record import Decision, Via
+from siding.decisions.states import (
+    AlreadyClosed,
+    DecisionMove,
+    move_decision,
+)
+from siding.decisions.store import DecisionStore, order
+from siding.errors import NotFound, SidingError, UnreadableFile, UsageError
+from siding.files.durable import make_dirs
+from siding.storage.errors import DamagedFile
+from siding.storage.locks import FileLock, Holder
+
+FIRST_LOOK_S = 0.01
+LONGEST_PAUSE_S = 0.08  # who waits is awake within a tenth of a second
+
+__all__ = [
+    "AlreadyClosed",
+    "Answer",
+    "Asking",
+    "Cancelled",
+    "DamagedDecision",
+    "DecisionView",
+    "ItemView",
+    "NotAnswered",
+    "Source",
+    "Via",
+    "answer",
+    "answered",
+    "ask",
+    "cancel",
+    "clean",
+    "collected",
+    "damaged_decisions",
+    "find",
+    "get",
+    "list_decisions",
+    "open_decision",
+    "output_or_raise",
+    "set_damaged_aside",
+    "source_of",
+    "wait",
+    "with_key",
+]
+
+
+class NotAnswered(SidingError):
+    """The decision still waits for a person."""
+
+    code = "not_answered"
+
+
+class Cancelled(SidingError):
+    """The question was taken back; there is no answer."""
+
+    code = "cancelled"
+
+
+class KeyTaken(SidingError):
+    """The key that was named stands for a question with other items or other options."""
+
+    code = "key_taken"
+
+
+class CodeNeeded(SidingError):
+    """The dashboard's key is not enough: an agent in a step without a sandbox can read it."""
+
+    code = "code_needed"
+
+
+class Answered(NamedTuple):
+    """A decision that is open, and answers as they would be recorded."""
+
+    decision: DecisionView
+    answers: tuple[Answer, ...]
+
+
+class Asking(NamedTuple):
+    """A question that was put. ``found``: its key found one that was there already.
+
+    ``ignored`` are sentences about what of the request was left out.
+    """
+
+    decision: DecisionView
+    found: bool
+    ignored: tuple[str, ...]
+
+
+def ask(
+    project: Project, value: object, *, key: str | None = None, task_id: str | None = None
+) -> Asking:
+    """Store a question durably and return it, or the one that has the same key.
+
+    It belongs to `task_id`; without one, to the task that the caller is in, if any.
+
+    `value` is the parsed JSON. Without a `key` the question's own content in its task is the key.
+    Raises InvalidRequest, which names the place and the fix, and KeyTaken: under one key the words
+    may differ, as an agent's do when it asks again, but not what can be answered.
+    """
+    checked = check_request(with_relative_locations(project, value))
+    task_id = calling_task(project) if task_id is None else task_id
+    origin = origin_of(project, task_id, key, checked.request)
+    with _changing(project, "asking"):
+        decision, found = _store(project).ask(checked.request, origin)
+    if found and choices(decision.request) != choices(checked.request):
+        raise KeyTaken(
+            f"the key {key!r} stands for another question, {decision.session_id}",
+            hint=f"take another --key; `siding decide show {decision.session_id}` shows that one",
+        )
+    if not found:
+        project.events.emit(DecisionChanged(decision, "asked"))
+    return Asking(decision=_view(project, decision), found=found, ignored=checked.ignored)
+
+
+def list_decisions(
+    project: Project, *, closed: bool = False, limit: int = 0
+) -> tuple[list[DecisionView], list[str]]:
+    """Return the decisions, oldest first, and a sentence for each that cannot be read.
+
+    Only open ones unless `closed`; with a `limit` only the newest.
+    """
+    store = _store(project)
+    waiting = store.open_ids()
+    ids = [*store.closed_ids(), *waiting] if closed else waiting
+    found: list[DecisionView] = []
+    gates = GateKeys(project)
+    problems = [each.sentence for each in damaged_decisions(project, closed=closed)]
+    for session_id in ids[-limit:] if limit > 0 else ids:
+        try:
+            found.append(_view(project, store.load(session_id), gates))
+        except DamagedFile:
+            continue  # it is among the problems
+        except UnreadableFile as error:
+            problems.append(error.message)
+        except NotFound:
+            continue  # cleaned away since the list was made
+    found.sort(key=lambda each: (each.created_at, each.session_id))
+    return found, problems
+
+
+class DamagedDecision(NamedTuple):
+    """A question or a record that cannot be read; `session_id` is `pending` for the newest slot."""
+
+    session_id: str
+    file: str
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"decision {self.session_id}: {self.problem}; `siding doctor` sets the file aside as "
+            "it is, and who waits can ask again"
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as programs see it, in the place of the decision."""
+        return {**self._asdict(), "state": "damaged"}
+
+
+def damaged_decisions(project: Project, *, closed: bool = False) -> list[DamagedDecision]:
+    """Return what cannot be read of open questions; with `closed` of all decisions."""
+    return [
+        DamagedDecision(session_id=session_id, file=str(error.path), problem=error.message)
+        for session_id, error in _store(project).damaged(closed=closed)
+    ]
+
+
+def set_damaged_aside(project: Project, session_id: str) -> str:
+    """Set the damaged file of a decision aside, byte for byte; say what became of the question."""
+    store = _store(project)
+    with _changing(project, "setting a damaged decision aside"):
+        kept = [
+            (store.set_aside(error), error)
+            for each, error in store.damaged(closed=True)
+            if each == session_id
+        ]
+    if not kept:
+        return "somebody else mended it"
+    path, _error = kept[0]
+    done = f"kept as {path.name}"
+    if session_id in store.open_ids():
+        return f"{done}; the question is open again"
+    return done if session_id == "pending" else f"{done}; who needs an answer can ask again"
+
+
+def get(project: Project, session_id: str) -> DecisionView:
+    """Return one decision by its whole id; raises NotFound, DamagedFile."""
+    return _view(project, _store(project).load(session_id))
+
+
+def find(project: Project, named: str | None) -> DecisionView:
+    """Return the decision with this id or the only one that begins so; None: the newest.
+
+    Inside a task the newest is the newest of the task. Raises NotFound, UsageError.
+    """
+    store = _store(project)
+    if named is not None:
+        return _view(project, store.load(_resolve(store, named)))
+    task_id = calling_task(project)
+    if task_id:
+        for session_id in sorted([*store.closed_ids(), *store.open_ids()], key=order)[::-1]:
+            try:
+                decision = store.load(session_id)
+            except (NotFound, UnreadableFile):
+                continue
+            if decision.origin.task_id == task_id:
+                return _view(project, decision)
+    newest = store.newest()
+    if newest is None:
+        raise NotFound(
+            "no question was put yet", hint="`siding decide '<json>'` puts one; see --help"
+        )
+    return _view(project, newest)
+
+
+def with_key(project: Project, key: str) -> DecisionView | None:
+    """Return the decision that a key stands for; None when nobody has asked it."""
+    found = _store(project).with_key(key)
+    return None if found is None else _view(project, found)
+
+
+def source_of(project: Project, decision: DecisionView, item: ItemView) -> Source | None:
+    """Return the lines an item is about, read now from the task's workspace or the checkout."""
+    if item.location is None:
+        return None
+    root = root_of(project, decision.task_id)
+    where = item.location
+    return read_source(root, where.file, where.start, where.end)
+
+
+def answer(project: Project, session_id: str, answers: object, *, via: Via) -> DecisionView:
+    """Record a person's answers; returns after they would survive a power cut.
+
+    `answers` is a list of ``{"id": 1, "chosen": "a", "note": "…"}``, or an object with that list as
+    `decisions`; of a multiple choice `chosen` is a list. Raises NotFound, InvalidAnswer,
+    AlreadyClosed when somebody was first, InsideStep, and CodeNeeded for a gate.
+    """
+    refuse_inside_step(
+        project,
+        "a decision is a person's to make",
+        hint="answer it in another terminal or on the dashboard",
+    )
+    store = _store(project)
+    decision = store.load(session_id)
+    state = move_decision(decision.state, DecisionMove.ANSWER)
+    checked = check_answers(decision.request, answers)
+    gate = GateKeys(project).phase_of(decision.origin)
+    if gate and via is Via.PAGE:
+        raise CodeNeeded(
+            f"this answer opens a gate (phase {gate}), and the dashboard's key alone opens none",
+            hint=_code_hint(session_id, "answer"),
+        )
+    closed = decision._replace(state=state, answers=checked, completed_at=_now(project), via=via)
+    return _close(project, store, closed, "answered")
+
+
+def cancel(project: Project, session_id: str, *, reason: str = "", via: Via) -> DecisionView:
+    """Take a question back; who waits for it is told.
+
+    Inside a step only a question of the step's own task is taken back, and no gate's. Raises
+    NotFound, AlreadyClosed, InsideStep, and CodeNeeded for what has only the dashboard's key.
+    """
+    store = _store(project)
+    decision = store.load(session_id)
+    state = move_decision(decision.state, DecisionMove.CANCEL)
+    if via is Via.PAGE:  # which task the request came from cannot be known: any may be another's
+        raise CodeNeeded(
+            "the dashboard's key alone cancels no question", hint=_code_hint(session_id, "cancel")
+        )
+    closed = decision._replace(
+        state=state,
+        completed_at=_now(project),
+        via=via,
+        reason=reason.strip(),
+        closed_in_step=_own_step(project, decision),
+    )
+    return _close(project, store, closed, "cancelled")
+
+
+def open_decision(project: Project, session_id: str) -> DecisionView:
+    """Return a decision that can still be answered; raises NotFound, AlreadyClosed."""
+    decision = _store(project).load(session_id)
+    move_decision(decision.state, DecisionMove.ANSWER)
+    return _view(project, decision)
+
+
+def answered(project: Project, session_id: str, answers: object) -> Answered:
+    """Return what `answer` would record; raises NotFound, InvalidAnswer, AlreadyClosed."""
+    decision = _store(project).load(session_id)
+    move_decision(decision.state, DecisionMove.ANSWER)
+    checked = check_answers(decision.request, answers)
+    return Answered(decision=_view(project, decision), answers=checked)
+
+
+def _own_step(project: Project, decision: Decision) -> str:
+    """Return the calling step, "" outside of any; raise when it may not cancel this decision."""
+    steps = calling_steps(project)
+    own = [str(step) for step in steps if step.task_id and step.task_id == decision.origin.task_id]
+    if steps and (not own or GateKeys(project).phase_of(decision.origin)):
+        refuse_inside_step(
+            project,
+            "a step takes back only what its own task asked, and no gate",
+            hint=f"`siding decide cancel {decision.session_id}` in a terminal of your own",
+        )
+    return own[0] if own else ""
+
+
+def _code_hint(session_id: str, act: str) -> str:
+    return (
+        "the page asks for the code that the terminal of `siding ui` shows; or "
+        f"`siding decide {act} {session_id}` in a terminal"
+    )
+
+
+def wait(
+    project: Project,
+    session_id: str,
+    *,
+    timeout_s: float | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> DecisionView:
+    """Return the decision once it is closed; raises NotAnswered after `timeout_s` seconds.
+
+    It costs one look at a file name each time, at most every 10 ms, soon every 80. The question
+    stays open when the waiting ends.
+    """
+    store = _store(project)
+    monotonic = project.app.clock.monotonic
+    deadline = None if timeout_s is None else monotonic() + timeout_s
+    pause = FIRST_LOOK_S
+    while not store.is_closed(session_id):
+        if store.is_gone(session_id):
+            raise NotFound(
+                f"decision {session_id} was damaged and set aside while this waited",
+                hint="ask again with the same JSON: it is a new question then",
+            )
+        left = None if deadline is None else deadline - monotonic()
+        if left is not None and left <= 0:
+            raise NotAnswered(
+                f"nobody has answered within {timeout_s:g} s; the question stays open",
+                hint=f"ask again with the same JSON, or `siding decide result {session_id}` later",
+            )
+        sleep(pause if left is None else min(pause, left))
+        pause = min(pause * 1.2, LONGEST_PAUSE_S)
+    return _view(project, store.load(session_id))
+
+
+def output_or_raise(decision: DecisionView) -> dict[str, Any]:
+    """Return what was answered, in the seed's form; raises NotAnswered or Cancelled."""
+    if decision.state == "open":
+        raise NotAnswered(
+            f"decision {decision.session_id} has no answer yet",
+            hint=f"`siding decide answer {decision.session_id}` gives one",
+        )
+    if decision.state == "cancelled":
+        because = f": {decision.reason}" if decision.reason else ""
+        raise Cancelled(
+            f"decision {decision.session_id} was cancelled{because}",
+            hint="asking again puts it as a new question",
+        )
+    return decision.output
+
+
+def collected(project: Project, decision: DecisionView) -> None:
+    """Note that the caller has the answer: the same content is a new question from now on.
+
+    A key that the caller named goes on to stand for this decision.
+    """
+    if not decision.key_named:
+        store = _store(project)
+        with _changing(project, "collecting an answer"):
+            store.forget_key(store.load(decision.session_id))
+
+
+def clean(project: Project, *, keep: int, before: str | None = None) -> list[str]:
+    """Move closed decisions to the trash, all but the newest `keep`; return their sessions.
+
+    With `before`, an ISO 8601 moment, only those that were closed before it. The newest decision
+    of all stays: a reader of ``pending.json`` looks for its record.
+    """
+    store = _store(project)
+    trash = project.layout.trash_dir / f"decisions-{project.app.random_bytes(6).hex()}"
+    moved = []
+    with _changing(project, "cleaning decisions up"):
+        newest = store.newest()
+        ids = [each for each in store.closed_ids() if newest is None or each != newest.session_id]
+        for session_id in ids[: max(0, len(ids) - keep)] if keep else ids:
+            if before is not None and not _closed_before(store.load(session_id), before):
+                continue
+            make_dirs(trash)
+            store.remove(session_id, trash)
+            moved.append(session_id)
+    return moved
+
+
+def _view(project: Project, decision: Decision, gates: GateKeys | None = None) -> DecisionView:
+    gate = (gates or GateKeys(project)).phase_of(decision.origin)
+    return view_of(decision, gate=gate)
+
+
+def _store(project: Project) -> DecisionStore:
+    return DecisionStore(project.layout.decisions_dir)
+
+
+def _close(project: Project, store: DecisionStore, closed: Decision, how: str) -> DecisionView:
+    recorded = store.close(closed)
+    project.events.emit(DecisionChanged(recorded, how))
+    return _view(project, recorded)
+
+
+def _changing(project: Project, what: str) -> FileLock:
+    make_dirs(project.layout.locks_dir)
+    lock = FileLock(project.layout.lock("decisions"))
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
+    return lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
+
+
+def _resolve(store: DecisionStore, named: str) -> str:
+    ids: Sequence[str] = [*store.closed_ids(), *store.open_ids()]
+    if named in ids:
+        return named
+    found = [each for each in ids if named and each.startswith(named)]
+    if len(found) > 1:
+        raise UsageError(
+            f"{named!r} could be any of several decisions: {', '.join(found[-8:])}",
+            hint="use the whole id",
+        )
+    return found[0] if found else named
+
+
+def _closed_before(decision: Decision, before: str) -> bool:
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(decision.completed_at) < datetime.fromisoformat(before)
+    except (ValueError, TypeError):
+        return False
+
+
+def _now(project: Project) -> str:
+    return project.app.clock.now().astimezone().isoformat(timespec="seconds")

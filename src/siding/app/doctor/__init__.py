@@ -1,0 +1,1 @@
+"""What disagrees, found and mended."""

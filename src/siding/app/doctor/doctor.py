@@ -1,0 +1,404 @@
+"""Find what disagrees (records, directories, git's own list, locks) and mend it.
+
+Nothing here deletes work. What is half made and empty is taken back, what was cut off is finished,
+what is lost is said. Each check is a function that yields findings; one that can be mended carries
+the act.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.doctor.projects import Older
+from siding.app.doctor.snapshots import snapshot_problems
+from siding.app.doctor.waiting import problems
+from siding.app.life.workspaces import recover, remove
+from siding.app.place.locking import TaskBusy, holding_git, holding_task
+from siding.app.place.old_home import workspace_of
+from siding.app.place.project import Project
+from siding.app.place.task_workspace import NoWorkspace
+from siding.app.policy.guarding import may_be_judged
+from siding.app.recording.recorder import open_recorder
+from siding.app.recording.steps import damaged_steps
+from siding.app.unfinished.abandoned import find_abandoned, sweep_abandoned
+from siding.errors import NotFound, SidingError, UsageError
+from siding.files.durable import TEMPORARY_PREFIX
+from siding.git.reattach import is_attached, reattach
+from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
+from siding.ids import TaskId, step_id
+from siding.ledger.intents import Intents
+from siding.storage.locks import FileLock
+from siding.tasks.registry import Workspace
+from siding.tasks.states import WorkspaceState
+
+
+class Finding(NamedTuple):
+    """Something that disagrees. `mend` returns what it did; None: a person has to decide."""
+
+    what: str
+    advice: str
+    mend: Callable[[], str] | None = None
+
+
+class Mended(NamedTuple):
+    """A finding and what became of it."""
+
+    finding: Finding
+    done: str | None  # None: nothing was done
+    failed: str | None
+
+
+def examine(project: Project) -> Iterator[Finding]:
+    """Yield everything that disagrees; changes nothing."""
+    yield from _lost_registry(project)
+    yield from _cut_off_acts(project)
+    yield from _interrupted_steps(project)
+    yield from _unreadable(project)
+    yield from _missing_workspaces(project)
+    yield from _unknown_directories(project)
+    yield from _git_disagrees(project)
+    yield from _broken_pointer(project)
+    yield from _broken_policy(project)
+    yield from _left_behind(project)
+    yield from _no_sandbox(project)
+    yield from _refused_quarantines(project)
+    yield from _lacking_objects(project)
+    yield from _on_your_branch(project)
+    for what, advice, mend_it in (*snapshot_problems(project), *problems(project)):
+        yield Finding(what=what, advice=advice, mend=mend_it)
+
+
+def mend(findings: list[Finding]) -> Iterator[Mended]:
+    """Mend what can be mended, one by one; a failure leaves the others be."""
+    for finding in findings:
+        if finding.mend is None:
+            yield Mended(finding=finding, done=None, failed=None)
+            continue
+        try:
+            yield Mended(finding=finding, done=finding.mend(), failed=None)
+        except (SidingError, OSError) as error:
+            yield Mended(finding=finding, done=None, failed=str(error))
+
+
+def older_project(project: Project, older: Older | None) -> Iterator[Finding]:
+    """Yield the project of before a move, where a newer one was made and is in use."""
+    if older is not None:
+        newer = project.layout.root.name
+        tasks = "1 task" if older.tasks == 1 else f"{older.tasks} tasks"
+        yield Finding(
+            what=f"an older project of this repository, {older.name} with {tasks}, is out of "
+            f"reach: the repository was at {older.root!r}, and {newer} was made here since",
+            advice=f"`siding doctor --adopt {older.name}` goes over to it, "
+            f"`siding doctor --adopt {newer}` comes back; nothing of either is lost",
+        )
+
+
+def _lost_registry(project: Project) -> Iterator[Finding]:
+    problem = project.registry.problem()
+    if problem is not None:
+        yield Finding(
+            what=problem,
+            advice="it is made again from the tasks, the disk and the trash; a damaged one is kept",
+            mend=partial(_mend_registry, project),
+        )
+
+
+def _mend_registry(project: Project) -> str:
+    with project.changing("doctor"):
+        project.registry.mend()
+    return "made again from the tasks, the disk and the trash"
+
+
+def _cut_off_acts(project: Project) -> Iterator[Finding]:
+    for workspace in project.registry.all():
+        if workspace.intent is None or _busy(project, workspace.task_id):
+            continue
+        yield Finding(
+            what=f"{workspace.intent.get('op')} of the workspace of task {workspace.task_id} was "
+            "cut off",
+            advice="it is finished or taken back",
+            mend=partial(_recover, project, workspace),
+        )
+
+
+def _recover(project: Project, workspace: Workspace) -> str:
+    with holding_task(project, workspace.task_id, "doctor"):
+        current = project.registry.of_task(workspace.task_id)
+        if current is None or current.intent is None:
+            return "somebody else mended it"
+        return recover(project, current)
+
+
+def _interrupted_steps(project: Project) -> Iterator[Finding]:
+    for task_id in project.tasks.ids():
+        intents = Intents(project.task_layout(task_id))
+        try:
+            begun = intents.all()
+        except SidingError as error:
+            yield Finding(what=error.message, advice="the step in progress cannot be read")
+            continue
+        for intent in begun:
+            if intents.is_cut_off(intent) and not _busy(project, task_id):
+                yield Finding(
+                    what=f"step {step_id(intent.number)} of task {task_id} was cut off",
+                    advice="it is recorded, with the output and changes it left",
+                    mend=partial(_settle, project, task_id),
+                )
+
+
+def _settle(project: Project, task_id: TaskId) -> str:
+    task = project.tasks.load(task_id)
+    with holding_task(project, task_id, "doctor") as hold:
+        try:
+            steps = open_recorder(project, task, hold).settle()
+        except NoWorkspace:  # closed, or its directory is gone: the newest snapshot is its state
+            from siding.app.applying.steps import Settled
+
+            steps = Settled(project, task, hold).settled
+    return "recorded " + (
+        ", ".join(f"step {step.id} ({step.status})" for step in steps) or "nothing"
+    )
+
+
+def _unreadable(project: Project) -> Iterator[Finding]:
+    for task_id in project.tasks.ids():
+        try:
+            task = project.tasks.load(task_id)
+        except NotFound:
+            if _is_bare(project, task_id):
+                continue
+            yield Finding(
+                what=f"tasks/{task_id} holds no task.json",
+                advice="its ledger and artifacts are kept; restore task.json from a backup",
+            )
+            continue
+        except SidingError as error:
+            yield Finding(what=error.message, advice=error.hint or "restore it from a backup")
+            continue
+        for damage in damaged_steps(project, task, whole=True):
+            yield Finding(
+                what=f"tasks/{task_id}/ledger.jsonl:{damage.line}: {damage.reason}",
+                advice="the line is kept as it is; `siding verify` tells what it means",
+            )
+
+
+def _is_bare(project: Project, task_id: TaskId) -> bool:
+    """Whether a task's directory never held anything: its making was cut off at the start."""
+    files = project.task_layout(task_id).root.iterdir()
+    return all(file.name == "lock" or file.name.startswith(TEMPORARY_PREFIX) for file in files)
+
+
+def _missing_workspaces(project: Project) -> Iterator[Finding]:
+    for workspace in project.registry.all():
+        if workspace.intent is not None or not _should_be_there(workspace):
+            continue
+        if not Path(workspace.path).is_dir():
+            yield Finding(
+                what=f"the workspace of task {workspace.task_id} is gone: {workspace.path!r}",
+                advice="it is marked as removed; every recorded step keeps its snapshot",
+                mend=partial(_mark_removed, project, workspace),
+            )
+
+
+def _mark_removed(project: Project, workspace: Workspace) -> str:
+    with holding_task(project, workspace.task_id, "doctor"):
+        remove(project, workspace)
+    return "marked as removed; git's record of it is in the trash"
+
+
+def _unknown_directories(project: Project) -> Iterator[Finding]:
+    known = {Path(each.path).name for each in project.registry.all()}
+    for task in project.tasks.readable():
+        workspace = workspace_of(project, task)  # an old home's is in no registry yet
+        known |= {Path(workspace.path).name} if workspace is not None else set()
+    try:
+        found = sorted(project.layout.workspaces_dir.iterdir())
+    except FileNotFoundError:
+        return
+    for directory in found:
+        if directory.name not in known:
+            yield Finding(
+                what=f"{str(directory)!r} belongs to no workspace in the registry",
+                advice="look at it and move it away if it is nothing; Siding leaves it alone",
+            )
+
+
+def _git_disagrees(project: Project) -> Iterator[Finding]:
+    registry = project.registry.all()
+    for workspace in registry:
+        if workspace.intent is not None or not _should_be_there(workspace):
+            continue
+        path = Path(workspace.path)
+        if path.is_dir() and not is_attached(project.repository, path, Path(workspace.git_dir)):
+            yield Finding(
+                what=f"git does not know the workspace of task {workspace.task_id} any more",
+                advice="git's record of it is made again; no file is touched",
+                mend=partial(_attach, project, workspace),
+            )
+    ours = {Path(each.git_dir) for each in registry if _live(each)}
+    for info in worktrees(project.repository)[1:]:
+        inside = info.path is not None and info.path.parent == project.layout.workspaces_dir
+        if inside and info.path is not None and info.git_dir not in ours and not info.path.exists():
+            yield Finding(
+                what=f"git lists a worktree of ours that is not there: {info.git_dir.name!r}",
+                advice="its record goes to the trash",
+                mend=partial(_discard, project, info),
+            )
+
+
+def _attach(project: Project, workspace: Workspace) -> str:
+    with (
+        holding_task(project, workspace.task_id, "doctor"),
+        holding_git(project, "doctor"),
+    ):
+        return reattach(
+            project.repository,
+            Path(workspace.path),
+            Path(workspace.git_dir),
+            workspace.branch,
+            workspace.base_commit,
+        )
+
+
+def _discard(project: Project, info: WorktreeInfo) -> str:
+    assert info.path is not None
+    unique = project.app.random_bytes(3).hex()
+    trash = project.layout.trash_dir / f"{info.git_dir.name}-{unique}"
+    with holding_git(project, "doctor"):
+        detach_worktree(project.repository, info.path, info.git_dir, trash)
+    return f"moved to {trash}"
+
+
+def _broken_pointer(project: Project) -> Iterator[Finding]:
+    active = project.active_task_id()
+    if active is None or active in project.tasks.ids():
+        return
+    yield Finding(
+        what=f"the active task {active} is not on the board",
+        advice="no task is active until you choose one",
+        mend=lambda: _clear_active(project),
+    )
+
+
+def _no_sandbox(project: Project) -> Iterator[Finding]:
+    from siding.app.doctor.sandbox import missing_engine
+
+    try:
+        reason = missing_engine(project)
+    except UsageError as error:
+        yield Finding(what=error.message, advice=error.hint or "correct the settings")
+        return
+    if reason is not None:
+        yield Finding(
+            what=f"the settings ask for a sandbox, and none works here: {reason}",
+            advice="install bubblewrap; `siding doctor --sandbox` shows what was tried",
+        )
+
+
+def _refused_quarantines(project: Project) -> Iterator[Finding]:
+    """Yield what sandboxed runs wrote for git and nobody could take over."""
+    from siding.app.unfinished.sandbox_commits import refused_quarantines
+
+    for task_id, kept, why in refused_quarantines(project):
+        yield Finding(
+            what=f"what a sandboxed run of task {task_id} left for git was refused: {why}",
+            advice=f"look at it in {str(kept)!r} if you miss commits; its files are in the step's "
+            "snapshot, later runs are not affected, and `siding gc` removes it",
+        )
+
+
+def _lacking_objects(project: Project) -> Iterator[Finding]:
+    """Yield workspaces whose index or reflog names objects that are nowhere."""
+    from siding.git.quarantine_repair import Lacking
+
+    for workspace in project.registry.all():
+        if not _should_be_there(workspace) or _busy(project, workspace.task_id):
+            continue
+        if Lacking(project.repository, Path(workspace.git_dir)):
+            yield Finding(
+                what=f"the index or the reflog of the workspace of task {workspace.task_id} names "
+                "objects that are nowhere: `git gc` fails for the whole repository",
+                advice="both are made to name only what is there, no file is touched, and what "
+                "they were is kept",
+                mend=partial(_repair, project, workspace),
+            )
+
+
+def _on_your_branch(project: Project) -> Iterator[Finding]:
+    """Yield workspaces whose next commit would move the branch of the main checkout.
+
+    git refuses to check a branch out twice: somebody wrote the workspace's HEAD by hand.
+    """
+    from siding.git.own_git_dir import take_own
+
+    yours = take_own(project.paths.common_dir).branch
+    for workspace in project.registry.all():
+        if not _should_be_there(workspace) or yours is None or workspace.branch == yours:
+            continue
+        if take_own(Path(workspace.git_dir)).branch == yours:
+            yield Finding(
+                what=f"the workspace of task {workspace.task_id} is on branch {yours!r}, which is "
+                "the one of your checkout: a commit there moves it",
+                advice=f"put it back: git -C {workspace.path} symbolic-ref HEAD "
+                f"refs/heads/{workspace.branch}",
+            )
+
+
+def _repair(project: Project, workspace: Workspace) -> str:
+    from siding.app.unfinished.sandbox_commits import quarantine_of, take_over_leftover
+    from siding.git.quarantine import REFUSED
+    from siding.git.quarantine_repair import repair
+
+    layout = project.task_layout(workspace.task_id)
+    with holding_task(project, workspace.task_id, "doctor"):
+        said = take_over_leftover(project, layout, workspace)
+        with holding_git(project, "doctor"):
+            kept = quarantine_of(layout) / REFUSED / "before-repair"
+            said += repair(project.repository, Path(workspace.git_dir), kept)
+    return "; ".join(said) or "somebody else mended it"
+
+
+def _left_behind(project: Project) -> Iterator[Finding]:
+    found = find_abandoned(project)
+    if found:
+        count = "a directory" if len(found) == 1 else f"{len(found)} directories"
+        yield Finding(
+            what=f"commands that were killed left {count} of their own in the snapshot store",
+            advice="nothing in there is anybody's: it is removed",
+            mend=lambda: f"removed {sweep_abandoned(project)}",
+        )
+
+
+def _clear_active(project: Project) -> str:
+    with project.changing("doctor"):
+        project.set_active(None)
+    return "no task is active now"
+
+
+def _busy(project: Project, task_id: TaskId) -> bool:
+    return FileLock(project.task_layout(task_id).lock).is_locked()
+
+
+def _should_be_there(workspace: Workspace) -> bool:
+    return workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
+
+
+def _live(workspace: Workspace) -> bool:
+    return _should_be_there(workspace) or workspace.intent is not None
+
+
+__all__ = ["Finding", "Mended", "TaskBusy", "examine", "mend", "older_project"]
+
+
+def _broken_policy(project: Project) -> Iterator[Finding]:
+    if not may_be_judged(project):
+        return
+    from siding.app.policy.in_force import ground_of, policy_in
+
+    broken = policy_in(ground_of(project)).policy.broken
+    if broken:
+        yield Finding(
+            what=f"the policy does not parse: {broken}",
+            advice="every run is blocked until it does; `policy.enabled: false` switches it off",
+        )

@@ -1,0 +1,108 @@
+"""What `siding doctor` does about projects whose repository, or home, was moved."""
+
+from typing import NamedTuple
+
+from siding.app.place.adoption import adopt, adopt_named, holding_projects, put_aside
+from siding.app.place.project import Project, ensure_project, find_project, require_project
+from siding.app.place.project_places import (
+    How,
+    Place,
+    all_places,
+    best_orphan,
+    is_empty,
+    look,
+    repository_id,
+)
+from siding.app.place.wiring import App
+from siding.app.place.workspace_links import mend_links
+from siding.errors import SidingError
+from siding.git.discovery import RepositoryPaths, find_repository
+from siding.tasks.store import TaskStore
+
+
+class Older(NamedTuple):
+    """A project that belongs to the repository here, beside the one that is found here."""
+
+    name: str
+    root: str
+    tasks: int
+
+
+def find_or_adopt(
+    app: App, *, adopt: bool, named: str | None = None
+) -> tuple[Project, list[str], Older | None]:
+    """Return the project here, what was done to find it, and an older one that is left aside.
+
+    `named`: this project is to be the repository's. With `adopt` false nothing is changed. Raises
+    NotInitialised when there is none.
+    """
+    paths = find_repository(app.cwd)
+    if not adopt:
+        seen = look(app, paths)
+        if seen.how is How.MOVED and seen.place is not None:
+            raise SidingError(
+                f"this repository was at {seen.place.root!r} when Siding last saw it",
+                hint="`siding doctor` without --check, as any other command, takes its project "
+                "along",
+            )
+        project = require_project(app)
+        return project, [], _older(app, project, paths)
+    notes = []
+    if named is not None:
+        with holding_projects(app, "doctor"):
+            adopt_named(app, named, _place_here(app, paths), paths)
+        notes.append(f"{named} is the project of this repository now")
+    else:
+        notes += _take_back(app, paths)
+    project = ensure_project(app)[0] if find_project(app) else require_project(app)
+    notes += others_of_this_path(app, project)
+    notes += mend_links(project.registry, project.layout, project.repository, project.changing)
+    return project, notes, _older(app, project, paths)
+
+
+def _place_here(app: App, paths: RepositoryPaths) -> Place | None:
+    seen = look(app, paths)
+    return seen.place if seen.how is How.HERE else None
+
+
+def _take_back(app: App, paths: RepositoryPaths) -> list[str]:
+    """Take the project of before the move back, where an empty one was made beside it."""
+    here = _place_here(app, paths)
+    if here is None or not is_empty(here):
+        return []
+    with holding_projects(app, "doctor"):
+        older = _orphan_here(app, paths)
+        if older is None or not is_empty(here):
+            return []
+        put_aside(app, here, older, paths)
+        adopt(app, older, paths)
+    return [
+        f"this repository was at {older.root} before; its project came along, and the empty one "
+        "that was made here is in its trash"
+    ]
+
+
+def _older(app: App, project: Project, paths: RepositoryPaths) -> Older | None:
+    older = _orphan_here(app, paths)
+    if older is None or older.layout == project.layout:
+        return None
+    return Older(name=older.name, root=older.root, tasks=len(TaskStore(older.layout).ids()))
+
+
+def _orphan_here(app: App, paths: RepositoryPaths) -> Place | None:
+    """Return the project of before a move; one that was put aside at this path is none."""
+    places = [each for each in all_places(app) if each.root != str(paths.root)]
+    return best_orphan(places, paths, repository_id(paths))
+
+
+def others_of_this_path(app: App, project: Project) -> list[str]:
+    """Say which other projects there are of this path, and how to go over to one."""
+    return [
+        f"{each.name} is a project of this path, too; `siding doctor --adopt {each.name}` goes "
+        "over to it"
+        for each in all_places(app)
+        if each.root == str(project.paths.root) and each.layout != project.layout
+    ]
+
+
+__all__ = ["Older", "find_or_adopt", "others_of_this_path"]

@@ -1,0 +1,58 @@
+"""What can disagree about decisions and phases: unreadable files, moves that were cut off."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from siding.app.decisions.decisions import damaged_decisions, list_decisions, set_damaged_aside
+from siding.app.place.project import Project
+from siding.app.unfinished.phases import finish_cut_off
+from siding.errors import SidingError
+from siding.ids import TaskId
+from siding.phases.store import PhaseStore
+from siding.storage.locks import FileLock
+
+Problem = tuple[str, str, Callable[[], str] | None]
+
+
+def problems(project: Project) -> Iterator[Problem]:
+    """Yield what disagrees, what can be done, and the act that does it, if there is one."""
+    yield from _decisions(project)
+    for task_id in project.tasks.ids():
+        yield from _phases(project, task_id)
+
+
+def _decisions(project: Project) -> Iterator[Problem]:
+    damaged = damaged_decisions(project, closed=True)
+    for each in damaged:
+        yield (
+            f"decision {each.session_id}: {each.problem}",
+            "the file is set aside as it is; who waits for the answer can ask again",
+            partial(set_damaged_aside, project, each.session_id),
+        )
+    known = {each.sentence for each in damaged}
+    for sentence in list_decisions(project, closed=True)[1]:
+        if sentence not in known:
+            yield sentence, "what it holds is not for this version to change", None
+
+
+def _phases(project: Project, task_id: TaskId) -> Iterator[Problem]:
+    layout = project.task_layout(task_id)
+    store = PhaseStore(layout.root)
+    try:
+        store.load()
+        if not store.has_intent() or FileLock(layout.root / "phase.lock").is_locked():
+            return
+        store.cut_off()
+    except SidingError as error:
+        yield error.message, f"{error.hint}; the task's commits are in git all the same", None
+        return
+    yield (
+        f"a move of task {task_id} through its phases was cut off",
+        "it is recorded if its commit was made, else forgotten",
+        partial(_finish, project, task_id),
+    )
+
+
+def _finish(project: Project, task_id: TaskId) -> str:
+    finish_cut_off(project, project.tasks.load(task_id))
+    return "recorded the move, or forgot it"

@@ -1,0 +1,1 @@
+"""A task's life: started, closed, reopened, freed; its workspace and what belongs in it."""

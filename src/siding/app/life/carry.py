@@ -1,0 +1,48 @@
+"""``--carry``: take the uncommitted changes of the main checkout along as the first step.
+
+They are copied, byte for byte; the main checkout, its index and its stash are not touched.
+"""
+
+import os
+
+from siding.app.life.copying import copy_entry
+from siding.app.place.project import Project
+from siding.errors import UsageError
+from siding.tasks.registry import Workspace
+
+
+def carry_changes(project: Project, workspace: Workspace) -> int:
+    """Make the workspace's files those of the main checkout; return how many differed."""
+    checkout = project.checkout
+    if checkout is None:
+        raise UsageError("a bare repository has no uncommitted changes to carry")
+    root = os.fsencode(checkout.root)
+    target = os.fsencode(workspace.path)
+    status = project.repository.status(
+        project.user_settings, checkout.root, checkout.git_dir, every_file=True
+    )
+    paths = sorted({*status.staged, *status.modified, *status.untracked, *status.conflicted})
+    for path in paths:
+        _carry(os.path.join(root, path), os.path.join(target, path))
+    return len(paths)
+
+
+def _carry(source: bytes, target: bytes) -> None:
+    """Make `target` what `source` is: a file, a symlink, or nothing."""
+    if os.path.isdir(source) and not os.path.islink(source):
+        return  # a nested repository; the start card names it
+    if not os.path.lexists(source):
+        if os.path.lexists(target) and not (os.path.isdir(target) and not os.path.islink(target)):
+            os.unlink(target)
+        return
+    if os.path.isdir(target) and not os.path.islink(target):
+        # The person replaced a directory by a file; its files are deletions in the same list.
+        _remove_empty(target)
+    copy_entry(source, target)
+
+
+def _remove_empty(directory: bytes) -> None:
+    for parent, directories, _files in os.walk(directory, topdown=False):
+        for name in directories:
+            os.rmdir(os.path.join(parent, name))
+    os.rmdir(directory)

@@ -1,0 +1,188 @@
+"""End a task: what becomes of its workspace is a recorded choice, and never a loss."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
+from siding.app.life.reserve import spending_reserve
+from siding.app.life.workspaces import finish_removal, keep, remove
+from siding.app.place.events import TaskChanged
+from siding.app.place.locking import Hold, holding_task
+from siding.app.place.old_home import workspace_of
+from siding.app.place.project import Project
+from siding.app.place.task_workspace import known_workspace
+from siding.app.recording.recorder import BaseUnknown, Recorder, open_recorder
+from siding.errors import SidingError
+from siding.files.durable import make_dirs, move_aside
+from siding.git.errors import SnapshotDamaged
+from siding.tasks.registry import Workspace
+from siding.tasks.states import TaskMove, TaskState, WorkspaceState, move_task
+from siding.tasks.task import Task
+
+__all__ = [
+    "Closed",
+    "Fate",
+    "NotSwitchedOver",
+    "close_task",
+    "finish_removal",
+    "keep_workspace",
+    "remove_workspace",
+]
+
+
+class Fate(StrEnum):
+    """What becomes of the workspace of a closed task."""
+
+    REMOVE = "remove"
+    KEEP = "keep"
+    DELETE = "delete"  # the task's records go to the trash with it
+
+
+class NotSwitchedOver(SidingError):
+    """The workspace holds work that is nowhere else."""
+
+    code = "work_left"
+
+
+class Closed(NamedTuple):
+    """What was done."""
+
+    task: Task
+    workspace: Workspace | None
+    fate: Fate
+    trash: Path | None
+
+
+def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Closed:
+    """Close a task. Raises NotSwitchedOver when its work would leave sight, unless forced.
+
+    A last snapshot is taken first, and what is removed is moved into the trash, whole. A task that
+    is closed already can still be deleted: after a crash between the two, or later.
+    """
+    recover_cut_off(project)
+    with (
+        spending_reserve(project),
+        holding_task(project, task.id, f"closing task {task.name}") as hold,
+    ):
+        recover_if_cut_off(project, task.id)
+        task = project.tasks.load(task.id)
+        is_closed = fate is Fate.DELETE and task.status is TaskState.CLOSED
+        if not is_closed:
+            move_task(task.status, TaskMove.CLOSE)
+        workspace = workspace_of(project, task)
+        if workspace is not None and _has_place(workspace):
+            if fate is not Fate.KEEP and not force:
+                _refuse_to_hide_work(project, task, hold)
+            elif Path(workspace.path).is_dir():
+                _record_last_state(project, task, hold)
+            if fate is Fate.KEEP:
+                workspace = _kept(project, workspace)
+            else:
+                workspace = remove(project, workspace)
+        closed = task if is_closed else _close(project, task)
+        trash = _delete_records(project, closed) if fate is Fate.DELETE else None
+    return Closed(task=closed, workspace=workspace, fate=fate, trash=trash)
+
+
+def keep_workspace(project: Project, task: Task) -> Workspace:
+    """Record that the workspace of a task stays."""
+    recover_cut_off(project)
+    with holding_task(project, task.id, f"keeping the workspace of {task.name}"):
+        recover_if_cut_off(project, task.id)
+        return keep(project, known_workspace(project, task))
+
+
+def remove_workspace(
+    project: Project, task: Task, *, force: bool, complete: bool
+) -> tuple[Workspace, Task]:
+    """Move a workspace into the trash; with `complete`, close the task in the same act.
+
+    A removal that was cut off is finished, and that is all there is to do.
+    """
+    is_half_done = _is_going(project, task)
+    recover_cut_off(project)
+    with holding_task(project, task.id, f"removing the workspace of {task.name}") as hold:
+        recover_if_cut_off(project, task.id)
+        workspace = known_workspace(project, task)
+        is_done = is_half_done and workspace.status is WorkspaceState.REMOVED
+        if is_done:
+            pass
+        elif not force:
+            _refuse_to_hide_work(project, task, hold)
+        elif Path(workspace.path).is_dir():
+            _record_last_state(project, task, hold)
+        if complete:
+            move_task(task.status, TaskMove.CLOSE)
+        gone = workspace if is_done else remove(project, workspace)
+        if complete:
+            task = _close(project, task)
+    return gone, task
+
+
+def _is_going(project: Project, task: Task) -> bool:
+    workspace = project.registry.of_task(task.id)
+    return workspace is not None and (workspace.intent or {}).get("op") == "remove"
+
+
+def _has_place(workspace: Workspace) -> bool:
+    return workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
+
+
+def _kept(project: Project, workspace: Workspace) -> Workspace:
+    return workspace if workspace.status is WorkspaceState.KEPT else keep(project, workspace)
+
+
+def _refuse_to_hide_work(project: Project, task: Task, hold: Hold) -> None:
+    workspace = known_workspace(project, task)
+    if not Path(workspace.path).is_dir():
+        return
+    recorder: Recorder = open_recorder(project, task, hold)
+    recorder.settle()
+    changed = recorder.changes_since_base()
+    if changed:
+        raise NotSwitchedOver(
+            f"the work of task {task.name!r} is only in its workspace: {changed} changed "
+            f"file{'s' if changed != 1 else ''}",
+            hint="--keep leaves the workspace in place; --force moves it into the trash, from "
+            "where it can be brought back",
+        )
+
+
+def _record_last_state(project: Project, task: Task, hold: Hold) -> None:
+    """Take a last snapshot. Where the snapshots are lost, the workspace itself is the record.
+
+    It is left in place or goes into the trash whole, and `siding gc` frees nothing of it.
+    """
+    try:
+        open_recorder(project, task, hold).settle()
+    except (BaseUnknown, SnapshotDamaged) as error:
+        project.app.warn(f"{error.message}; the workspace is kept whole, without a snapshot")
+
+
+def _close(project: Project, task: Task) -> Task:
+    now = project.app.now()
+    with project.changing(f"closing task {task.id}"):
+        current = project.tasks.load(task.id)
+        closed = current._replace(
+            status=move_task(current.status, TaskMove.CLOSE), closed_at=now, updated_at=now
+        )
+        project.tasks.save(closed)
+        if project.active_task_id() == task.id:
+            project.set_active(None)
+    project.events.emit(TaskChanged(closed, "completed"))
+    return closed
+
+
+def _delete_records(project: Project, task: Task) -> Path:
+    """Move the task's records into the trash, beside its workspace."""
+    workspace = workspace_of(project, task)
+    named = workspace.trash if workspace is not None else None
+    trash = project.layout.root / (named or f"trash/{task.id}")
+    make_dirs(trash)
+    records = project.task_layout(task.id).root
+    if os.path.lexists(records):
+        move_aside(records, trash / "task")
+    project.events.emit(TaskChanged(task, "deleted"))
+    return trash

@@ -1,0 +1,72 @@
+"""Delete what a closed task has in the trash, after its archive was written and read back."""
+
+import os
+from pathlib import Path
+
+from siding.app.life.archives import places_in_trash, write_archive, write_records
+from siding.app.place.events import WorkspaceChanged
+from siding.app.place.project import Project
+from siding.files.durable import make_dirs, move_aside
+from siding.git.store import remove_tree
+from siding.ids import TaskId
+from siding.tasks.registry import Workspace
+
+COLLECT = "collect"
+
+
+def collect(project: Project, workspace: Workspace) -> Workspace:
+    """Archive a removed workspace and delete it from the trash. The task's lock is held.
+
+    The archive is named in the registry, with the intent to delete, before anything is deleted.
+    """
+    archive = workspace.rest.get("archive")
+    if not archive:
+        archive = os.path.relpath(write_archive(project, workspace), project.layout.root)
+    going = workspace._replace(
+        intent={"op": COLLECT, "at": project.app.now(), "pid": project.app.pid},
+        rest={**workspace.rest, "archive": archive},
+    )
+    _put(project, going)
+    return finish_collection(project, going)
+
+
+def collect_records(project: Project, task_id: TaskId) -> Path:
+    """Archive what a deleted task without a workspace has in the trash, and delete it there.
+
+    The caller holds the lock of the deleted task. What is deleted leaves the trash by one rename:
+    cut off in between, the task is in the archive, in the trash, or in both.
+    """
+    archive = write_records(project, task_id)
+    going = project.layout.root / "restoring" / f"{task_id}.freed"
+    make_dirs(going.parent)
+    for place in places_in_trash(project, task_id):
+        remove_tree(going)
+        move_aside(place, going)
+    remove_tree(going)
+    project.events.emit(WorkspaceChanged(task_id, "collected"))
+    return archive
+
+
+def finish_collection(project: Project, going: Workspace) -> Workspace:
+    """Do what is left of a deletion; may be called again after it was cut off anywhere."""
+    for place in places_in_trash(project, going.task_id):
+        _delete(place)
+    done = going._replace(intent=None)
+    _put(project, done)
+    project.events.emit(WorkspaceChanged(going.task_id, "collected", {"name": going.name}))
+    return done
+
+
+def _delete(place: Path) -> None:
+    """Remove a directory with all in it, also where a directory forbids it; follow no link."""
+    import shutil
+
+    for parent, _directories, _files in os.walk(place):
+        if not os.access(parent, os.R_OK | os.W_OK | os.X_OK):
+            os.chmod(parent, 0o700)
+    shutil.rmtree(place)
+
+
+def _put(project: Project, workspace: Workspace) -> None:
+    with project.changing(f"freeing the workspace of task {workspace.task_id}"):
+        project.registry.put(workspace)

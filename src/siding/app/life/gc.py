@@ -1,0 +1,241 @@
+"""What each task uses on disk, and how closed ones are freed without losing them.
+
+A closed task's workspace lies in the trash, whole. Freeing it leaves the newest snapshot and an
+archive of all that it lacks (`archives.py`); both are read back before anything is deleted. The
+registry says what is being deleted before it is, so that the next command can finish a deletion
+that was cut off. A task that is open, busy, or kept on purpose is never touched.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.life.archives import places_in_trash, records_archive
+from siding.app.life.collecting import collect, collect_records
+from siding.app.life.recovery import recover_if_cut_off
+from siding.app.life.reopen import deleted_lock, deleted_tasks
+from siding.app.life.reserve import spending_reserve
+from siding.app.place.locking import TaskBusy, holding_task
+from siding.app.place.project import Project
+from siding.app.unfinished.abandoned import find_abandoned, sweep_abandoned
+from siding.app.unfinished.sandbox_commits import sweep_refused
+from siding.errors import SidingError
+from siding.git.command import output_of
+from siding.git.errors import GitError
+from siding.git.room import NO_ROOM
+from siding.ids import TaskId
+from siding.tasks.registry import Workspace
+from siding.tasks.states import TaskState, WorkspaceState
+
+__all__ = ["Collected", "Report", "TaskUse", "gc"]
+
+
+class TaskUse(NamedTuple):
+    """What one task takes on disk, in bytes. `state` is open, closed or deleted."""
+
+    id: TaskId
+    name: str
+    state: str
+    workspace: int
+    snapshots: int
+    artifacts: int
+    trash: int
+    archive: int
+
+    @property
+    def total(self) -> int:
+        return self.workspace + self.snapshots + self.artifacts + self.trash + self.archive
+
+
+class Collected(NamedTuple):
+    """What became of one task that could be freed."""
+
+    task: TaskUse
+    freed: int  # bytes
+    archive: Path | None
+    failed: str | None
+    no_room: bool = False  # there was none for its archive
+
+
+class Report(NamedTuple):
+    """What there is, what would be (or was) freed, and what is left of it.
+
+    ``swept`` are the bytes of what cut-off commands had left. ``unpacked`` says why the packs of
+    the snapshot store were not joined; None when they were, or there was nothing to join.
+    """
+
+    uses: tuple[TaskUse, ...]
+    chosen: tuple[TaskUse, ...]
+    done: tuple[Collected, ...]
+    store: int  # bytes of the snapshot store as a whole
+    swept: int = 0
+    unpacked: str | None = None
+
+
+def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
+    """Free closed tasks, those removed first before others, until what closed tasks have in the
+    trash is at most `budget` bytes (None: all of it)."""
+    uses = _uses(project)
+    chosen = _choose(project, uses, budget or 0)
+    done: list[Collected] = []
+    swept, unpacked = 0, None
+    if not dry_run:
+        swept = sum(_size(path) for path in find_abandoned(project))
+        sweep_abandoned(project)
+        sweep_refused(project)
+        with spending_reserve(project):
+            done = _collect_all(project, chosen)
+            unpacked = _join_packs(project)  # last: it needs room for all of them once more
+    return Report(
+        uses=tuple(uses),
+        chosen=tuple(chosen),
+        done=tuple(done),
+        store=project.snapshots.size() if project.snapshots.root.is_dir() else 0,
+        swept=swept,
+        unpacked=unpacked,
+    )
+
+
+def _collect_all(project: Project, chosen: Sequence[TaskUse]) -> list[Collected]:
+    """Free all of them; those for which there was no room again when others have made some."""
+    done: dict[TaskId, Collected] = {}
+    waiting = list(chosen)
+    while waiting:
+        tried = [_collect_one(project, use) for use in waiting]
+        done |= {each.task.id: each for each in tried}
+        failed = [each.task for each in tried if each.no_room]
+        waiting = failed if len(failed) < len(waiting) else []
+    return [done[use.id] for use in chosen]
+
+
+def _join_packs(project: Project) -> str | None:
+    """Join the packs of the snapshot store; return why that could not be done."""
+    store = project.snapshots
+    if not store.root.is_dir() or store.packs() < 2:
+        return None
+    try:
+        store.repack()
+    except (GitError, OSError) as error:
+        return str(error)
+    return None
+
+
+def _uses(project: Project) -> list[TaskUse]:
+    names = {task.id: task.name for task in project.tasks.readable()}
+    closed = {task.id for task in project.tasks.readable() if task.status is TaskState.CLOSED}
+    gone = {each.id: each.name for each in deleted_tasks(project)}
+    found = []
+    for task_id in [*names, *gone]:
+        workspace = project.registry.of_task(task_id)
+        archive = _archive(project, task_id, workspace)
+        found.append(
+            TaskUse(
+                id=task_id,
+                name=names.get(task_id) or gone.get(task_id) or "",
+                state="deleted" if task_id in gone else "closed" if task_id in closed else "open",
+                workspace=_size(Path(workspace.path)) if workspace else 0,
+                snapshots=_snapshot_size(project, task_id),
+                artifacts=_size(project.task_layout(task_id).root),
+                trash=sum(_size(place) for place in places_in_trash(project, task_id)),
+                archive=_size(archive) if archive else 0,
+            )
+        )
+    return found
+
+
+def _archive(project: Project, task_id: TaskId, workspace: Workspace | None) -> Path | None:
+    if workspace is None:
+        return records_archive(project, task_id)
+    named = workspace.rest.get("archive")
+    return project.layout.root / str(named) if named else None
+
+
+def _choose(project: Project, uses: Sequence[TaskUse], budget: int) -> list[TaskUse]:
+    """Return what to free: the longest removed first, until the rest is within the budget."""
+    workspaces = {workspace.task_id: workspace for workspace in project.registry.all()}
+    removed = {
+        use.id: (workspace.removed_at or "") if workspace else ""
+        for use in uses
+        if (workspace := workspaces.get(use.id)) is None
+        or (workspace.status is WorkspaceState.REMOVED and workspace.trash)
+    }
+    able = [use for use in uses if use.state != "open" and use.id in removed and use.trash]
+    able.sort(key=lambda use: (removed[use.id], use.id))
+    left = sum(use.trash for use in able)
+    chosen = []
+    for use in able:
+        if left <= budget:
+            break
+        chosen.append(use)
+        left -= use.trash
+    return chosen
+
+
+def _collect_one(project: Project, use: TaskUse) -> Collected:
+    try:
+        archive = _locked_collect(project, use)
+    except (TaskBusy, SidingError, OSError) as error:
+        no_room = isinstance(error, OSError) and error.errno in NO_ROOM
+        return Collected(use, freed=0, archive=None, failed=str(error), no_room=no_room)
+    if archive is None:
+        return Collected(task=use, freed=0, archive=None, failed="it was opened again meanwhile")
+    return Collected(
+        task=use, freed=max(0, use.trash - _size(archive)), archive=archive, failed=None
+    )
+
+
+def _locked_collect(project: Project, use: TaskUse) -> Path | None:
+    """Free one task under its lock and return its archive; None when there is nothing to free."""
+    if use.state == "deleted":
+        with deleted_lock(project, use.id):
+            if use.id in project.tasks.ids():
+                return None
+            return _checked_collect(project, use.id)
+    with holding_task(project, use.id, "gc"):
+        recover_if_cut_off(project, use.id)
+        if project.tasks.load(use.id).status is not TaskState.CLOSED:
+            return None
+        return _checked_collect(project, use.id)
+
+
+def _checked_collect(project: Project, task_id: TaskId) -> Path | None:
+    workspace = project.registry.of_task(task_id)
+    if not places_in_trash(project, task_id):
+        return None
+    if workspace is None:
+        return collect_records(project, task_id)
+    if workspace.status is not WorkspaceState.REMOVED or workspace.trash is None:
+        return None
+    return project.layout.root / str(collect(project, workspace).rest["archive"])
+
+
+def _snapshot_size(project: Project, task_id: TaskId) -> int:
+    """Return the bytes of the objects that only this task's snapshots, not its base, need."""
+    store = project.snapshots
+    tip = store.tip(task_id) if store.root.is_dir() else None
+    if tip is None:
+        return 0
+    asked = ["rev-list", "--objects", "--disk-usage", tip, "--not", store.base(task_id)]
+    done = store.git.attempt(store.place(), asked)
+    return int(output_of(done, doing="measuring snapshots")) if done.returncode == 0 else 0
+
+
+def _size(path: Path) -> int:
+    """Return the bytes on disk of a file, or of all below a directory; 0 when it is gone."""
+    import os
+
+    try:
+        total = os.lstat(path).st_blocks * 512
+    except OSError:
+        return 0
+    waiting = [os.fspath(path)] if path.is_dir() and not path.is_symlink() else []
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            continue  # unreadable, or it has just gone: it counts for nothing
+    return total

@@ -1,0 +1,41 @@
+"""``.worktreeinclude``: ignored files a fresh workspace needs, such as ``.env``.
+
+The file has gitignore syntax and stands at the root of the main checkout. A file is copied when a
+pattern there matches it *and* git ignores it: what git tracks is in the workspace anyway, and what
+is merely untracked belongs to ``--carry``. Blocks are shared where the file system can.
+"""
+
+import os
+from pathlib import Path
+
+from siding.app.life.copying import copy_entry
+from siding.app.place.project import Project
+from siding.git.ignored import ignored_matching
+from siding.tasks.registry import Workspace
+
+INCLUDE_FILE = ".worktreeinclude"
+
+
+def copy_included(project: Project, workspace: Workspace) -> list[bytes]:
+    """Copy what ``.worktreeinclude`` names; return the relative paths that were copied."""
+    checkout = project.checkout
+    if checkout is None or not (checkout.root / INCLUDE_FILE).is_file():
+        return []
+    root, target = os.fsencode(checkout.root), os.fsencode(Path(workspace.path))
+    copied: list[bytes] = []
+    for path in ignored_matching(
+        project.repository,
+        project.user_settings,
+        checkout.root,
+        checkout.git_dir,
+        checkout.root / INCLUDE_FILE,
+    ):
+        destination = os.path.join(target, path)
+        if os.path.lexists(destination):
+            continue
+        try:
+            if copy_entry(os.path.join(root, path), destination):
+                copied.append(path)
+        except FileNotFoundError:
+            continue  # it went away since git listed it
+    return copied

@@ -1,0 +1,219 @@
+"""Reopen a task that was closed or deleted, or whose workspace was removed."""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.life.archives import (
+    ARCHIVES,
+    lay_out,
+    lay_out_records,
+    places_in_trash,
+    records_archive,
+    task_name_in,
+)
+from siding.app.life.recovery import recover_if_cut_off
+from siding.app.life.returning import bring_back
+from siding.app.place.events import TaskChanged
+from siding.app.place.locking import holding_task
+from siding.app.place.project import Project
+from siding.app.place.selection import resolve
+from siding.errors import NotFound, SidingError, UsageError
+from siding.files.durable import make_dirs, move_aside, remove_file
+from siding.ids import TaskId
+from siding.storage.documents import read_document_or_none
+from siding.storage.locks import FileLock
+from siding.tasks.registry import Workspace
+from siding.tasks.states import (
+    TaskMove,
+    TaskState,
+    WorkspaceMove,
+    WorkspaceState,
+    move_task,
+    move_workspace,
+)
+from siding.tasks.task import Task
+
+MARK = "reopened"  # in task.json: what an undo opened again, so that a redo can close it
+
+
+class Reopened(NamedTuple):
+    """A task that can be worked on again."""
+
+    task: Task
+    workspace: Workspace | None
+    notes: tuple[str, ...]
+    active: bool
+
+
+class Gone(NamedTuple):
+    """A task whose records are in the trash or in an archive."""
+
+    id: TaskId
+    name: str
+    trash: Path
+    archive: Path | None
+
+
+def reopen(project: Project, named: str, *, by_undo: bool = False, wait: bool = False) -> Reopened:
+    """Bring a task back as it was: its records, its workspace, its place on the board.
+
+    `by_undo` leaves a mark from which `siding redo` closes it again. Raises NotFound, UsageError
+    for a task that is open, and what `bring_back` raises; nothing is lost then.
+    """
+    task, was_deleted = _find(project, named)
+    with holding_task(project, task.id, f"reopening task {task.name}", wait=wait):
+        recover_if_cut_off(project, task.id)
+        task = project.tasks.load(task.id)
+        workspace = project.registry.of_task(task.id)
+        removed = workspace is not None and workspace.status is WorkspaceState.REMOVED
+        if task.status is not TaskState.CLOSED and not removed:
+            raise UsageError(f"task {task.name!r} is open", hint="there is nothing to reopen")
+        mark = _mark(project, task, removed=removed, deleted=was_deleted) if by_undo else None
+        notes: tuple[str, ...] = ()
+        if workspace is not None and removed:
+            workspace, notes = bring_back(project, workspace)
+        elif workspace is not None and workspace.status is WorkspaceState.KEPT and not by_undo:
+            workspace = _resumed(project, workspace)
+        task, active = _open(project, task, mark)
+    project.events.emit(TaskChanged(task, "reopened"))
+    return Reopened(task=task, workspace=workspace, notes=notes, active=active)
+
+
+def deleted_tasks(project: Project) -> list[Gone]:
+    """Return the tasks whose records were moved away with them."""
+    there = set(project.tasks.ids())
+    found: dict[TaskId, Gone] = {}
+    for workspace in project.registry.all():
+        if workspace.task_id in there or workspace.trash is None:
+            continue
+        trash = project.layout.root / workspace.trash
+        archive = workspace.rest.get("archive")
+        found[workspace.task_id] = Gone(
+            id=workspace.task_id,
+            name=_name_in(trash) or workspace.name.removesuffix(f"-{workspace.task_id}"),
+            trash=trash,
+            archive=project.layout.root / str(archive) if archive else None,
+        )
+    for trash in _record_places(project):
+        task_id = TaskId(trash.name)
+        if task_id not in there and task_id not in found:
+            found[task_id] = Gone(id=task_id, name=_name_in(trash) or "", trash=trash, archive=None)
+    for archive in (project.layout.root / ARCHIVES).glob("*.tar.gz"):
+        task_id = TaskId(archive.name.partition(".")[0])
+        if "-" not in task_id and task_id not in there and task_id not in found:
+            found[task_id] = Gone(
+                id=task_id,
+                name=task_name_in(archive, task_id),
+                trash=project.layout.trash_dir / task_id,
+                archive=archive,
+            )
+    return list(found.values())
+
+
+def _find(project: Project, named: str) -> tuple[Task, bool]:
+    """Return the task, its records brought back if they were deleted, and whether they were."""
+    try:
+        return resolve(project, named), False
+    except NotFound as unknown:
+        gone = [each for each in deleted_tasks(project) if named in (each.id, each.name)]
+        gone = gone or [each for each in deleted_tasks(project) if each.id.startswith(named)]
+        if not gone:
+            raise
+        if len(gone) > 1:
+            ids = ", ".join(sorted(each.id for each in gone))
+            raise UsageError(
+                f"{named!r} could be any of several tasks: {ids}", hint="use the id"
+            ) from unknown
+        _undelete(project, gone[0])
+        return project.tasks.load(gone[0].id), True
+
+
+def _undelete(project: Project, gone: Gone) -> None:
+    """Move a task's records back to where the board finds them."""
+    with deleted_lock(project, gone.id):
+        records = gone.trash / "task"
+        if not os.path.lexists(records) and gone.archive is not None:
+            workspace = project.registry.of_task(gone.id)
+            if workspace is None:
+                lay_out_records(project, gone.id, gone.archive)
+            else:
+                lay_out(project, workspace, gone.archive, gone.trash)
+        target = project.task_layout(gone.id).root
+        if os.path.lexists(target):
+            # Somebody who waited for the lock of the deleted task made the directory anew.
+            if set(os.listdir(target)) - {"lock"}:
+                raise SidingError(f"{str(target)!r} is in the way of the task's records")
+            make_dirs(gone.trash / "found")
+            move_aside(target, gone.trash / "found" / project.app.random_bytes(4).hex())
+        make_dirs(target.parent)
+        move_aside(records, target)
+        remove_file(records_archive(project, gone.id))
+
+
+def deleted_lock(project: Project, task_id: TaskId) -> FileLock:
+    """Return the lock, taken, of a task whose own directory is in the trash."""
+    make_dirs(project.layout.locks_dir)
+    lock = FileLock(project.layout.lock(f"deleted-{task_id}"))
+    lock.acquire(timeout_s=None, holder=None)
+    return lock
+
+
+def _open(project: Project, task: Task, mark: dict[str, Any] | None) -> tuple[Task, bool]:
+    """Put the task back on the board; it becomes the active one if there is none."""
+    with project.changing(f"reopening task {task.id}"):
+        current = project.tasks.load(task.id)
+        status = current.status
+        if status is TaskState.CLOSED:
+            status = move_task(status, TaskMove.REOPEN)
+        rest = {key: value for key, value in current.rest.items() if key != MARK}
+        opened = current._replace(
+            status=status,
+            closed_at=None,
+            updated_at=project.app.now(),
+            rest={**rest, **({MARK: mark} if mark else {})},
+        )
+        project.tasks.save(opened)
+        if not project.active_task_id():
+            project.set_active(task.id)
+        active = project.active_task_id() == task.id
+    return opened, active
+
+
+def _mark(project: Project, task: Task, *, removed: bool, deleted: bool) -> dict[str, Any]:
+    """Return what a redo needs to know to close the task again in the same way."""
+    last = project.ledger(task.id).last()
+    return {
+        "after": last.number if last else 0,
+        "closed": task.status is TaskState.CLOSED,
+        "fate": "delete" if deleted else "remove" if removed else "keep",
+        "at": project.app.now(),
+    }
+
+
+def _resumed(project: Project, workspace: Workspace) -> Workspace:
+    resumed = workspace._replace(status=move_workspace(workspace.status, WorkspaceMove.RESUME))
+    with project.changing(f"reopening task {workspace.task_id}"):
+        project.registry.put(resumed)
+    return resumed
+
+
+def _record_places(project: Project) -> list[Path]:
+    """Return the places in the trash of deleted tasks that never had a workspace."""
+    try:
+        found = sorted(project.layout.trash_dir.iterdir())
+    except FileNotFoundError:
+        return []
+    return [
+        place
+        for place in found
+        if (place / "task" / "task.json").is_file() and "-" not in place.name
+    ]
+
+
+def _name_in(trash: Path) -> str | None:
+    document = read_document_or_none(trash / "task" / "task.json", what="task", version=1)
+    return None if document is None else str(document.get("name") or "")
+
+
+__all__ = ["MARK", "Gone", "Reopened", "deleted_lock", "deleted_tasks", "places_in_trash", "reopen"]

@@ -1,0 +1,144 @@
+"""Bring a removed workspace back: the reverse of `workspaces.remove`, with an intent of its own.
+
+What is in the trash is renamed back, whole: ignored files, nested repositories, staged changes and
+local commits included. If the trash was collected, its archive is laid out first; if even that is
+gone, the workspace is made again from the newest snapshot.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.life.archives import lay_out, rebuild
+from siding.app.place.events import WorkspaceChanged
+from siding.app.place.locking import holding_git
+from siding.app.place.project import Project
+from siding.errors import SidingError
+from siding.files.durable import make_dirs, move_aside, remove_file
+from siding.git.errors import BranchInUse
+from siding.git.keeping import PACK_NAME, give_back, restore_branch
+from siding.git.reattach import reattach
+from siding.git.roots import recorded_root
+from siding.git.worktrees import admin_dir, attach_worktree, repair_links, worktrees
+from siding.tasks.registry import Workspace
+from siding.tasks.states import WorkspaceMove, move_workspace
+
+RESTORE = "restore"
+
+
+class Returned(NamedTuple):
+    """A workspace that is back, and what is to be said about it."""
+
+    workspace: Workspace
+    notes: tuple[str, ...]
+
+
+def bring_back(project: Project, workspace: Workspace) -> Returned:
+    """Put a removed workspace back into its place. The caller holds the task's lock.
+
+    Raises BranchInUse when its branch is checked out elsewhere, SidingError when its place is
+    taken; nothing has been changed then.
+    """
+    move_workspace(workspace.status, WorkspaceMove.RESTORE)
+    path = _place(project, workspace)
+    if os.path.lexists(path):
+        raise SidingError(
+            f"{str(path)!r} is in the way of the workspace",
+            hint="move it elsewhere, then reopen the task",
+        )
+    _refuse_branch_in_use(project, workspace)
+    going = workspace._replace(
+        path=str(path),
+        intent={"op": RESTORE, "at": project.app.now(), "pid": project.app.pid},
+    )
+    _put(project, going)
+    return finish_return(project, going)
+
+
+def finish_return(project: Project, going: Workspace) -> Returned:
+    """Do what is left of a return; may be called again after it was cut off anywhere."""
+    path = Path(going.path)
+    trash = project.layout.root / going.trash if going.trash else None
+    notes: list[str] = []
+    if not os.path.lexists(path):
+        stored = None if trash is None else trash / "workspace"
+        if stored is not None and not os.path.lexists(stored):
+            archive = going.rest.get("archive")
+            if archive:
+                assert trash is not None
+                lay_out(project, going, project.layout.root / str(archive), trash)
+                notes.append("its files were taken out of the archive")
+        make_dirs(path.parent)
+        if stored is not None and os.path.lexists(stored):
+            move_aside(stored, path)
+        else:
+            _rebuild(project, going, path)
+            notes.append("made again from its newest snapshot: ignored files are not in it")
+    with holding_git(project, f"bringing back the workspace of task {going.task_id}"):
+        git_dir = _attach(project, going, path, trash, notes)
+    root = recorded_root(path)
+    here = going._replace(
+        status=move_workspace(going.status, WorkspaceMove.RESTORE),
+        git_dir=str(git_dir),
+        device=root.device,
+        inode=root.inode,
+        removed_at=None,
+        intent=None,
+        trash=None,
+        rest={key: value for key, value in going.rest.items() if key != "archive"},
+    )
+    _put(project, here)
+    if archive := going.rest.get("archive"):
+        remove_file(project.layout.root / str(archive))  # all of it is in the workspace again
+    facts = {"name": here.name, "path": here.path, "branch": here.branch}
+    project.events.emit(WorkspaceChanged(here.task_id, "restore.after", facts))
+    return Returned(workspace=here, notes=tuple(notes))
+
+
+def _attach(
+    project: Project, going: Workspace, path: Path, trash: Path | None, notes: list[str]
+) -> Path:
+    """Make git know the worktree again; return its git directory. Safe to repeat."""
+    repository, base = project.repository, going.base_commit
+    stored = None if trash is None else trash / "git-dir"
+    if stored is not None and (stored / "HEAD").is_file():
+        git_dir = attach_worktree(repository, path, stored)
+    elif (known := admin_dir(repository, path)) is not None:
+        git_dir = known
+        repair_links(path, git_dir, repository.paths.common_dir)
+    else:
+        git_dir = repository.paths.common_dir / "worktrees" / path.name
+        notes.append(reattach(repository, path, git_dir, going.branch, base))
+    if trash is not None and give_back(repository, git_dir, base, trash / PACK_NAME):
+        notes.append("commits and staged contents that git had pruned were given back")
+    made = restore_branch(repository, git_dir, base)
+    if made is not None:
+        notes.append(f"branch {made} had been deleted and was made again")
+    return git_dir
+
+
+def _rebuild(project: Project, going: Workspace, path: Path) -> None:
+    """Make the directory from the newest snapshot; it appears whole or not at all."""
+    partial = project.layout.root / "restoring" / f"{going.task_id}.new"
+    rebuild(project, going.task_id, partial)
+    move_aside(partial, path)
+
+
+def _place(project: Project, workspace: Workspace) -> Path:
+    """Return where the workspace belongs: where it was, unless the home has moved since."""
+    path = Path(workspace.path)
+    return path if path.parent.is_dir() else project.layout.workspace(workspace.task_id)
+
+
+def _refuse_branch_in_use(project: Project, workspace: Workspace) -> None:
+    for other in worktrees(project.repository):
+        if other.head and other.path and other.head.branch == workspace.branch:
+            raise BranchInUse(
+                f"branch {workspace.branch!r} is checked out at {str(other.path)!r}",
+                hint="switch that checkout to another branch first",
+            )
+
+
+def _put(project: Project, workspace: Workspace) -> None:
+    with project.changing(f"bringing back the workspace of task {workspace.task_id}"):
+        project.registry.put(workspace)

@@ -1,0 +1,206 @@
+"""Start a task: put it on the board, give it a workspace, say what is and is not in there."""
+
+from typing import NamedTuple
+
+from siding.app.life.carry import carry_changes
+from siding.app.life.include import copy_included
+from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
+from siding.app.life.startcard import StartCard, draw_card
+from siding.app.life.workspaces import create
+from siding.app.place.environment import environment_in
+from siding.app.place.events import TaskChanged
+from siding.app.place.locking import Hold, holding_task
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.app.policy.guarding import run_judged_hook
+from siding.app.policy.hooks import HookResult, hooks_for
+from siding.app.recording.recorder import open_recorder
+from siding.errors import UsageError
+from siding.git.errors import UnknownRevision
+from siding.ids import Sha, TaskId, new_task_id
+from siding.ledger.step import Step
+from siding.tasks.names import problem_with_name
+from siding.tasks.registry import Workspace
+from siding.tasks.states import TaskState
+from siding.tasks.task import Task
+
+
+class Started(NamedTuple):
+    """A task that can be worked on."""
+
+    task: Task
+    workspace: Workspace | None  # None for a task that is only planned
+    card: StartCard | None
+    carried: Step | None
+    hooks: tuple[HookResult, ...]
+    untrusted_hooks: int
+    switched: bool
+
+
+class StartRequest(NamedTuple):
+    """What ``siding task start`` asks for."""
+
+    name: str
+    base: str | None = None
+    switch: bool = True
+    carry: bool = False
+    workspace: bool = True
+    description: str | None = None
+
+
+def start_task(project: Project, *, name: str, base: str | None, switch: bool = True) -> Started:
+    """Start a task with its workspace; see `start`."""
+    return start(project, StartRequest(name=name, base=base, switch=switch))
+
+
+def start(project: Project, request: StartRequest) -> Started:
+    """Make a task and, unless it is only planned, its workspace.
+
+    Raises UsageError for a name or base that cannot be, NoCommits for a repository without any. A
+    workspace that cannot be made leaves the task on the board, pending, and says so.
+    """
+    problem = problem_with_name(request.name)
+    if problem is not None:
+        raise UsageError(f"{request.name!r} cannot name a task: {problem}")
+    base_ref, base = _base(project, request)
+    request = request._replace(
+        name=project.redaction.text(request.name),
+        description=request.description and project.redaction.text(request.description),
+    )
+    recover_cut_off(project)
+    task = _put_on_board(project, request, base_ref)
+    if not request.workspace:
+        return _planned(project, task, switch=request.switch)
+    with holding_task(project, task.id, f"starting task {request.name}") as hold:
+        started = furnish(project, task, hold, base_ref=base_ref, base=base, carry=request.carry)
+        switched = request.switch
+        if switched:
+            with project.changing(f"switching to task {task.id}"):
+                project.set_active(task.id)
+    return started._replace(switched=switched)
+
+
+def furnish(
+    project: Project, task: Task, hold: Hold, *, base_ref: str, base: Sha, carry: bool
+) -> Started:
+    """Make the workspace of a task and everything that belongs in it. The lock is held."""
+    task, workspace = create(project, task, base_ref=base_ref, base=base)
+    included = copy_included(project, workspace)
+    recorder = open_recorder(project, task, hold)  # takes the base snapshot
+    carried = None
+    if carry:
+        carry_changes(project, workspace)
+        carried = recorder.checkpoint(
+            "uncommitted changes carried over", origin="carry", only_if_changed=True
+        )
+    hooks, untrusted = hooks_for(project, "post_create")
+    env = environment_in(project, task, workspace, {}, cwd=recorder.root)
+    results = tuple(run_judged_hook(project, hook, root=recorder.root, env=env) for hook in hooks)
+    if results:
+        recorder.settle("made by post_create hooks")
+    card = draw_card(project, base=base, base_ref=base_ref, carried=carry, included=included)
+    task = project.tasks.load(task.id)._replace(start=card.record())
+    with project.changing(f"keeping the start card of task {task.id}"):
+        project.tasks.save(task)
+    return Started(
+        task=task,
+        workspace=workspace,
+        card=card,
+        carried=carried,
+        hooks=results,
+        untrusted_hooks=untrusted,
+        switched=False,
+    )
+
+
+def add_workspace(project: Project, named: str | None, *, base: str | None, carry: bool) -> Started:
+    """Give a planned task, or one whose workspace was removed, a workspace."""
+    task = select(project, named)
+    request = StartRequest(name=task.name, base=base or task.base_ref or None, carry=carry)
+    base_ref, commit = _base(project, request)
+    recover_cut_off(project)
+    with holding_task(project, task.id, f"adding a workspace to {task.name}") as hold:
+        recover_if_cut_off(project, task.id)
+        return furnish(project, task, hold, base_ref=base_ref, base=commit, carry=carry)
+
+
+def default_base(project: Project) -> str:
+    """Return the base a task starts from when none is named: the setting, else where one stands."""
+    return project.settings.default_base or where_one_stands(project)
+
+
+def where_one_stands(project: Project) -> str:
+    """Return the branch that is checked out, or its commit when there is none."""
+    checkout = project.checkout
+    head = project.repository.head(None if checkout is None else checkout.git_dir)
+    return head.branch or head.sha or "HEAD"
+
+
+def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
+    base_ref = request.base or default_base(project)
+    try:
+        base = project.repository.resolve(base_ref)
+    except UnknownRevision:
+        if request.base is not None or base_ref != project.settings.default_base:
+            raise
+        # The bar tool wrote `default_base: main` into every project and never used it.
+        base_ref = where_one_stands(project)
+        base = project.repository.resolve(base_ref)
+    checkout = project.checkout
+    head = project.repository.head(None if checkout is None else checkout.git_dir)
+    if request.carry and base != head.sha:
+        raise UsageError(
+            "--carry takes the uncommitted changes along, and they belong to the commit that is "
+            f"checked out here, not to {base_ref!r}",
+            hint="leave out --base, or commit the changes first",
+        )
+    return base_ref, base
+
+
+def _put_on_board(project: Project, request: StartRequest, base_ref: str) -> Task:
+    now = project.app.now()
+    with project.changing("adding a task"):
+        task = Task(
+            id=_fresh_id(project),
+            name=request.name,
+            repo_root=str(project.paths.root),
+            base_ref=base_ref,
+            base_commit=Sha(""),
+            branch="",
+            workspace_path="",
+            status=TaskState.PENDING,
+            created_at=now,
+            updated_at=now,
+            closed_at=None,
+            owner="",
+            blocked_by=(),
+            worktree="",
+            metadata={"description": request.description} if request.description else {},
+            start={},
+            rest={},
+        )
+        project.tasks.save(task)
+    project.events.emit(TaskChanged(task, "created"))
+    return task
+
+
+def _fresh_id(project: Project) -> TaskId:
+    taken = set(project.tasks.ids())
+    while (task_id := new_task_id(project.app.random_bytes)) in taken:
+        pass
+    return task_id
+
+
+def _planned(project: Project, task: Task, *, switch: bool) -> Started:
+    if switch:
+        with project.changing(f"switching to task {task.id}"):
+            project.set_active(task.id)
+    return Started(
+        task=task,
+        workspace=None,
+        card=None,
+        carried=None,
+        hooks=(),
+        untrusted_hooks=0,
+        switched=switch,
+    )

@@ -1,0 +1,105 @@
+"""The start card: what a workspace begins with, and what it does not have.
+
+Agents and people act on what they believe is there. The card says it once, is kept with the task,
+and is what ``siding task show`` prints.
+"""
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.place.project import Project
+from siding.clock import iso
+from siding.git.paths import parents, quote_path
+from siding.ids import Sha
+
+LISTED = 50  # names of each kind that the card keeps
+
+
+class StartCard(NamedTuple):
+    """What is in the workspace at its start. Lists are capped at `LISTED`; counts are whole."""
+
+    base_ref: str
+    base_commit: Sha
+    base_subject: str
+    base_time: str
+    carried: bool  # the uncommitted work was taken along
+    left_out: tuple[str, ...]  # uncommitted files of the main checkout
+    left_out_count: int
+    submodules: tuple[str, ...]  # present as empty directories
+    lfs: str  # "none", "files" (contents checked out) or "pointers"
+    sparse: bool
+    shallow: bool
+    missing: tuple[str, ...]  # ignored files and directories of the main checkout, not copied
+    missing_count: int
+    partly: tuple[str, ...]  # ignored directories of which .worktreeinclude copied only a part
+    included: tuple[str, ...]  # copied by .worktreeinclude
+    included_count: int
+
+    def record(self) -> dict[str, Any]:
+        """Return the card as the task keeps it."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in self._asdict().items()}
+
+
+def draw_card(
+    project: Project, *, base: Sha, base_ref: str, carried: bool, included: Sequence[bytes]
+) -> StartCard:
+    """Return the start card of a workspace that was just made."""
+    repository = project.repository
+    commit = repository.summary(base)
+    left_out: list[bytes] = []
+    ignored: list[bytes] = []
+    partly: list[bytes] = []
+    checkout = project.checkout
+    if checkout is not None:
+        status = repository.status(project.user_settings, checkout.root, checkout.git_dir)
+        changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
+        left_out = [] if carried else sorted(changed)
+        reached = _reached(included)
+        ignored = [path for path in status.ignored if path.rstrip(b"/") not in reached]
+        begun = [path for path in status.ignored if path.endswith(b"/") and path not in ignored]
+        partly = [path for path in begun if _lacks(checkout.root, path, frozenset(included))]
+    return StartCard(
+        base_ref=base_ref,
+        base_commit=base,
+        base_subject=commit.subject,
+        base_time=iso(datetime.fromtimestamp(commit.time, UTC)),
+        carried=carried,
+        left_out=_names(left_out),
+        left_out_count=len(left_out),
+        submodules=_names([each.path for each in repository.submodules(base)]),
+        lfs=_lfs(project, base),
+        sparse=repository.is_sparse(),
+        shallow=repository.is_shallow(),
+        missing=_names(ignored),
+        missing_count=len(ignored),
+        partly=_names(partly),
+        included=_names(included),
+        included_count=len(included),
+    )
+
+
+def _reached(copied: Sequence[bytes]) -> set[bytes]:
+    """Return the paths that were copied and every directory above them."""
+    return {*copied, *(above for path in copied for above in parents(path))}
+
+
+def _lacks(root: Path, directory: bytes, copied: frozenset[bytes]) -> bool:
+    """Tell whether a directory has a file that was not copied; ends at the first one."""
+    start = os.fsencode(root)
+    for above, _directories, files in os.walk(os.path.join(start, directory)):
+        if any(os.path.relpath(os.path.join(above, name), start) not in copied for name in files):
+            return True
+    return False
+
+
+def _lfs(project: Project, base: Sha) -> str:
+    if not project.repository.uses_filter(base):
+        return "none"
+    return "files" if "lfs" in project.user_settings.filters else "pointers"
+
+
+def _names(paths: Sequence[bytes]) -> tuple[str, ...]:
+    return tuple(quote_path(path) for path in paths[:LISTED])

@@ -1,0 +1,275 @@
+"""Give a task its place, keep it, move it away: the acts on workspaces, each with its intent.
+
+Every act is three-phased for those who follow the events (before, after | failed) and leaves an
+intent in the registry while it runs, so that the next command can finish or undo exactly it.
+Nothing here deletes: a workspace that is removed is renamed into the project's ``trash``.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from siding.app.life.collecting import COLLECT, finish_collection
+from siding.app.life.reserve import keep_reserve
+from siding.app.life.returning import RESTORE, finish_return
+from siding.app.place.base_seed import base_seed
+from siding.app.place.events import WorkspaceChanged
+from siding.app.place.locking import holding_git
+from siding.app.place.project import Project
+from siding.app.place.trash import fresh_trash
+from siding.errors import SidingError
+from siding.files.durable import make_dirs, move_aside
+from siding.git.errors import GitError
+from siding.git.keeping import PACK_NAME, keep_private
+from siding.git.pins import pin
+from siding.git.roots import recorded_root
+from siding.git.seeding import add_task
+from siding.git.worktrees import AddedWorktree, add_worktree, detach_worktree, undo_add
+from siding.ids import Sha
+from siding.tasks.names import branch_name, slug
+from siding.tasks.registry import Workspace
+from siding.tasks.states import (
+    TaskMove,
+    TaskState,
+    WorkspaceMove,
+    WorkspaceState,
+    move_task,
+    move_workspace,
+)
+from siding.tasks.task import Task
+
+
+def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[Task, Workspace]:
+    """Make the task's workspace at commit `base`. The caller holds the task's lock.
+
+    Raises what git could not do, after undoing what was half made.
+    """
+    old = project.registry.of_task(task.id)
+    state = WorkspaceState.ABSENT if old is None else old.status
+    move_workspace(state, WorkspaceMove.CREATE)
+    planned = _plan(project, task, base)
+    _refuse_occupied(planned)
+    payload = {"name": planned.name, "base_ref": base_ref}
+    project.events.emit(WorkspaceChanged(task.id, "create.before", payload))
+    with project.changing(f"making the workspace of task {task.id}"):
+        project.registry.put(planned)
+    project.app.tell(f"checking {base_ref} out")
+    try:
+        with holding_git(project, f"making the workspace of task {task.id}"):
+            pin(project.git, project.paths, base)
+            added = add_worktree(
+                project.repository,
+                Path(planned.path),
+                planned.branch,
+                base,
+                user=project.user_settings,
+                workers=os.cpu_count() or 2,
+            )
+        made = _identified(planned, added)
+        _seed(project, made, added)
+    except BaseException as error:
+        undo_creation(project, planned)
+        project.events.emit(WorkspaceChanged(task.id, "create.failed", payload, error=str(error)))
+        raise
+    finally:
+        project.app.tell("")
+    keep_reserve(project)
+    made = made._replace(
+        status=move_workspace(WorkspaceState.ABSENT, WorkspaceMove.CREATE), intent=None
+    )
+    task = _bind(project, task, made, base_ref)
+    project.events.emit(
+        WorkspaceChanged(task.id, "create.after", _payload(made), status=task.status.value)
+    )
+    return task, made
+
+
+def keep(project: Project, workspace: Workspace) -> Workspace:
+    """Record that a workspace stays."""
+    kept = workspace._replace(
+        status=move_workspace(workspace.status, WorkspaceMove.KEEP), kept_at=project.app.now()
+    )
+    with project.changing(f"keeping the workspace of task {workspace.task_id}"):
+        project.registry.put(kept)
+    project.events.emit(WorkspaceChanged(workspace.task_id, "keep", _payload(kept)))
+    return kept
+
+
+def remove(project: Project, workspace: Workspace) -> Workspace:
+    """Move a workspace and git's record of it into the trash. The caller holds the task's lock.
+
+    The caller has taken a snapshot. Everything in it, ignored files, nested repositories, staged
+    changes and commits nobody else holds included, goes along; nothing is deleted.
+    """
+    move_workspace(workspace.status, WorkspaceMove.REMOVE)
+    payload = {"name": workspace.name, "path": workspace.path}
+    project.events.emit(WorkspaceChanged(workspace.task_id, "remove.before", payload))
+    going = workspace._replace(
+        intent={"op": "remove", "at": project.app.now(), "pid": project.app.pid},
+        trash=fresh_trash(project, workspace.task_id),
+    )
+    with project.changing(f"removing the workspace of task {workspace.task_id}"):
+        project.registry.put(going)
+    try:
+        gone = finish_removal(project, going)
+    except BaseException as error:
+        project.events.emit(
+            WorkspaceChanged(workspace.task_id, "remove.failed", payload, error=str(error))
+        )
+        raise
+    project.events.emit(WorkspaceChanged(workspace.task_id, "remove.after", _payload(gone)))
+    return gone
+
+
+def finish_removal(project: Project, going: Workspace) -> Workspace:
+    """Do what is left of a removal; may be called again after it was cut off anywhere."""
+    assert going.trash is not None
+    trash = project.layout.root / going.trash
+    make_dirs(trash)
+    path = Path(going.path)
+    with holding_git(project, f"removing the workspace of task {going.task_id}"):
+        if os.path.lexists(going.git_dir):
+            _keep_private(project, going, trash)
+            detach_worktree(project.repository, path, Path(going.git_dir), trash)
+    if os.path.lexists(path):
+        move_aside(path, trash / "workspace")
+    gone = going._replace(status=WorkspaceState.REMOVED, removed_at=project.app.now(), intent=None)
+    with project.changing(f"removing the workspace of task {going.task_id}"):
+        project.registry.put(gone)
+    return gone
+
+
+def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
+    """Save what only git's record of the workspace names: a later `git gc` would prune it."""
+    try:
+        keep_private(project.repository, Path(going.git_dir), going.base_commit, trash / PACK_NAME)
+    except GitError as error:  # a damaged index must not keep anybody from closing a task
+        project.events.emit(
+            WorkspaceChanged(
+                going.task_id, "remove.incomplete", _payload(going), error=error.message
+            )
+        )
+
+
+def undo_creation(project: Project, planned: Workspace) -> None:
+    """Take back a workspace that was never finished: nothing ran in it, no work is there."""
+    with holding_git(project, f"undoing the workspace of task {planned.task_id}"):
+        path = Path(planned.path)
+        undo_add(
+            project.repository,
+            path,
+            planned.branch,
+            planned.base_commit,
+            aside=project.layout.root / fresh_trash(project, planned.task_id),
+        )
+    with project.changing(f"undoing the workspace of task {planned.task_id}"):
+        project.registry.forget(planned.task_id)
+
+
+def recover(project: Project, workspace: Workspace) -> str:
+    """Finish or undo the act that a crash cut off; return what was done, as a sentence.
+
+    Who follows the events learns how it ended, marked as recovered.
+    """
+    operation = (workspace.intent or {}).get("op")
+    if operation == "create":
+        undo_creation(project, workspace)
+        project.events.emit(
+            WorkspaceChanged(
+                workspace.task_id,
+                "create.failed",
+                {"name": workspace.name, "base_ref": workspace.base_commit},
+                error="it was cut off; what was half made was taken back",
+                recovered=True,
+            )
+        )
+        return f"took back the half-made workspace of task {workspace.task_id}"
+    if operation == "remove":
+        gone = finish_removal(project, workspace)
+        project.events.emit(
+            WorkspaceChanged(workspace.task_id, "remove.after", _payload(gone), recovered=True)
+        )
+        return f"finished removing the workspace of task {workspace.task_id}"
+    if operation == RESTORE:
+        finish_return(project, workspace)
+        return f"finished bringing back the workspace of task {workspace.task_id}"
+    if operation == COLLECT:
+        finish_collection(project, workspace)
+        return f"finished freeing what task {workspace.task_id} had in the trash"
+    raise SidingError(
+        f"the registry names an unfinished act {operation!r} that this Siding does not know",
+        hint="use the version of Siding that began it",
+    )
+
+
+def _plan(project: Project, task: Task, base: Sha) -> Workspace:
+    now = project.app.now()
+    return Workspace(
+        name=f"{slug(task.name)}-{task.id}",
+        path=str(project.layout.workspace(task.id)),
+        branch=task.branch or branch_name(project.settings.branch_prefix, task.name, task.id),
+        task_id=task.id,
+        status=WorkspaceState.ABSENT,
+        created_at=now,
+        base_commit=base,
+        intent={"op": "create", "at": now, "pid": project.app.pid},
+    )
+
+
+def _refuse_occupied(planned: Workspace) -> None:
+    if os.path.lexists(planned.path):
+        raise SidingError(
+            f"{planned.path!r} is in the way of the new workspace",
+            hint="`siding doctor` says what it is; move it elsewhere if it is yours",
+        )
+
+
+def _identified(planned: Workspace, added: AddedWorktree) -> Workspace:
+    """Return `planned` with the directory's identity, which no other directory can have."""
+    root = recorded_root(Path(planned.path))
+    return planned._replace(device=root.device, inode=root.inode, git_dir=str(added.git_dir))
+
+
+def _seed(project: Project, made: Workspace, added: AddedWorktree) -> None:
+    """Make the task's part of the snapshot store."""
+    project.snapshots.create()
+    add_task(
+        project.snapshots,
+        base_seed(
+            project,
+            made.task_id,
+            made.base_commit,
+            added.path,
+            added.git_dir,
+            fresh_index=added.git_dir / "index" if added.pristine else None,
+        ),
+    )
+
+
+def _bind(project: Project, task: Task, made: Workspace, base_ref: str) -> Task:
+    with project.changing(f"binding the workspace of task {task.id}"):
+        project.registry.put(made)
+        current = project.tasks.load(task.id)
+        status = current.status
+        if status is TaskState.PENDING:
+            status = move_task(status, TaskMove.START)
+        bound = current._replace(
+            status=status,
+            base_ref=base_ref,
+            base_commit=made.base_commit,
+            branch=made.branch,
+            workspace_path=os.path.relpath(made.path, project.app.home.root),
+            worktree=made.name,
+            updated_at=project.app.now(),
+        )
+        project.tasks.save(bound)
+    return bound
+
+
+def _payload(workspace: Workspace) -> dict[str, Any]:
+    return {
+        "name": workspace.name,
+        "path": workspace.path,
+        "branch": workspace.branch,
+        "status": workspace.status.value,
+    }

@@ -1,0 +1,1 @@
+"""A task's way through its phases, and the gates on it."""

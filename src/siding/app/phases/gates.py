@@ -1,0 +1,197 @@
+"""The conditions for going on from a phase: commands, decisions, a person's yes.
+
+A gate that does not hold refuses the move, and nothing of the phases has changed. What was found is
+an event either way; gates that held are in the history beside the move they allowed.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.decisions.decisions import ask, with_key
+from siding.app.decisions.gates import key_of_gate
+from siding.app.place.environment import environment_in
+from siding.app.place.events import GateTried
+from siding.app.place.phase_plan import Configured
+from siding.app.place.project import Project
+from siding.app.place.redaction import printable
+from siding.app.policy.hooks import repository_hooks
+from siding.errors import SidingError
+from siding.phases.plan import GateKind, PhaseGate
+from siding.phases.status import FlowStatus, PassedGate
+from siding.process.capture import run_captured
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+GATE_TIMEOUT_S = 1800.0
+KEPT_OUTPUT = 4000  # bytes of a command's output that the history keeps, from the end
+
+
+class GateClosed(SidingError):
+    """A condition for leaving the phase does not hold; `output` is what a command said of it."""
+
+    code = "gate_closed"
+
+    def __init__(self, message: str, *, hint: str, output: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.output = output
+
+
+class Leaving(NamedTuple):
+    """The phase that is to be left, and where."""
+
+    project: Project
+    task: Task
+    workspace: Workspace
+    status: FlowStatus
+
+
+Runner = Callable[[PhaseGate], PassedGate]
+
+
+def pass_gates(leaving: Leaving, configured: Configured, run: Runner) -> tuple[PassedGate, ...]:
+    """Return the gates of the present phase, which held; raises GateClosed for the first other.
+
+    `run` runs the command of a gate.
+    """
+    phase = leaving.status.current_phase
+    gates = configured.plan.gates.get(phase, ())
+    if configured.from_repository and any(each.kind is GateKind.COMMAND for each in gates):
+        _require_trust(leaving.project, phase)
+    return tuple(
+        _command(leaving, gate, run)
+        if gate.kind is GateKind.COMMAND
+        else _decision(leaving, gate, number)
+        for number, gate in enumerate(gates, start=1)
+    )
+
+
+def _require_trust(project: Project, phase: str) -> None:
+    if not repository_hooks(project).trusted:
+        raise GateClosed(
+            f"the gates of phase {phase!r} come with the repository, and are not allowed yet",
+            hint="`siding trust` shows and allows them",
+        )
+
+
+def _command(leaving: Leaving, gate: PhaseGate, run: Runner) -> PassedGate:
+    try:
+        done = run(gate)
+    except SidingError as error:
+        _tell(leaving, gate, held=False)
+        raise GateClosed(
+            f"phase {leaving.status.current_phase!r} cannot be left: gate {gate.text!r} did not "
+            f"run: {error.message}",
+            hint=error.hint or "nothing was moved; try again",
+        ) from error
+    more = {"step_id": done.step_id} if done.step_id else {}
+    _tell(leaving, gate, held=done.exit_code == 0, exit_code=done.exit_code, **more)
+    if done.exit_code != 0:
+        raise GateClosed(
+            f"phase {leaving.status.current_phase!r} cannot be left: gate {gate.text!r} ended with "
+            f"{done.exit_code}",
+            hint="nothing was moved; mend it and try again",
+            output=done.output,
+        )
+    return done
+
+
+def as_step(leaving: Leaving) -> Runner:
+    """Return what runs a gate's command as a step of the task: recorded, judged, in its sandbox."""
+
+    def run(gate: PhaseGate) -> PassedGate:
+        from siding.app.running.run import RunRequest, StdinPlan, Terminal
+        from siding.app.running.run import run as run_command
+
+        done = run_command(
+            leaving.project,
+            RunRequest(argv=("/bin/sh", "-c", gate.text), task=leaving.task.id),
+            Terminal(stdin=StdinPlan.NULL, pty=False, out=2, err=2),
+        )
+        return PassedGate(
+            kind=gate.kind.value,
+            text=gate.text,
+            exit_code=done.exit_code,
+            duration_ms=done.step.duration_ms if done.step else 0,
+            step_id=done.step.id if done.step else "",
+        )
+
+    return run
+
+
+def within_step(leaving: Leaving) -> Runner:
+    """Return what runs a gate's command inside the step that makes the move, and is part of it."""
+
+    def run(gate: PhaseGate) -> PassedGate:
+        project, workspace = leaving.project, leaving.workspace
+        root = Path(workspace.path)
+        began = project.app.clock.monotonic()
+        done = run_captured(
+            ["/bin/sh", "-c", gate.text + "\n"],
+            env=environment_in(project, leaving.task, workspace, {}, cwd=root),
+            cwd=root,
+            timeout_s=GATE_TIMEOUT_S,
+        )
+        raw = (done.stdout + done.stderr)[-KEPT_OUTPUT:]
+        return PassedGate(
+            kind=gate.kind.value,
+            text=gate.text,
+            exit_code=done.returncode,
+            duration_ms=int((project.app.clock.monotonic() - began) * 1000),
+            output=project.redaction.text(raw.decode("utf-8", "backslashreplace")),
+        )
+
+    return run
+
+
+def _decision(leaving: Leaving, gate: PhaseGate, number: int) -> PassedGate:
+    project, status = leaving.project, leaving.status
+    phase = status.current_phase
+    if gate.kind is GateKind.ASK:
+        key = key_of_gate(leaving.task.id, status, number)
+        wanted = gate.chosen or "yes"
+        question = _question(leaving, gate)
+        found = ask(project, question, key=key, task_id=leaving.task.id).decision
+    else:
+        key = gate.text.replace("{task}", leaving.task.id).replace("{pass}", status.task_id)
+        wanted = gate.chosen
+        decision = with_key(project, key)
+        if decision is None:
+            raise GateClosed(
+                f"phase {phase!r} cannot be left: nobody has asked for the decision {key!r} yet",
+                hint=f"siding decide --key {key} --file QUESTION.json",
+            )
+        found = decision
+    if found.state != "answered":
+        raise GateClosed(
+            f"phase {phase!r} cannot be left: {found.title!r} is {found.state}",
+            hint=f"siding decide answer {found.session_id}",
+        )
+    values = {value for item in found.items for value in item.values}
+    _tell(leaving, gate, held=not wanted or wanted in values, session_id=found.session_id)
+    if wanted and wanted not in values:
+        raise GateClosed(
+            f"phase {phase!r} cannot be left: the answer to {found.title!r} is not {wanted!r}",
+            hint=f"`siding decide show {found.session_id}` shows it; a further step asks again"
+            if gate.kind is GateKind.ASK
+            else f"`siding decide show {found.session_id}` shows it",
+        )
+    return PassedGate(
+        kind=gate.kind.value, text=gate.text, session_id=found.session_id, via=found.via
+    )
+
+
+def _question(leaving: Leaving, gate: PhaseGate) -> dict[str, object]:
+    options = [{"value": "yes", "label": "Yes, go on"}, {"value": "no", "label": "No, not yet"}]
+    last = leaving.status.history[-1].summary if leaving.status.history else ""
+    item = {"id": 1, "title": gate.text, "options": options, "context": last[:2000]}
+    return {
+        "task": leaving.task.name,
+        "source": f"gate of phase {leaving.status.current_phase}",
+        "items": [item],
+    }
+
+
+def _tell(leaving: Leaving, gate: PhaseGate, *, held: bool, **more: object) -> None:
+    found = {"kind": gate.kind.value, "text": printable(gate.text), "held": held, **more}
+    leaving.project.events.emit(GateTried(leaving.task, leaving.status.current_phase, found))

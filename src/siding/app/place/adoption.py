@@ -1,0 +1,126 @@
+"""Give a project the repository it belongs to: after a move, or because a person says so."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from siding.app.place.project_places import (
+    Place,
+    all_places,
+    candidates,
+    give_id,
+    is_empty,
+    is_gone,
+    place_of,
+    repository_id,
+    set_id,
+    write_place,
+)
+from siding.app.place.wiring import App
+from siding.errors import SidingError, UsageError
+from siding.files.durable import make_dirs, move_aside
+from siding.git.discovery import RepositoryPaths
+from siding.storage.locks import FileLock, Holder
+from siding.tasks.store import TaskStore
+
+WAIT_S = 60.0
+
+
+@contextmanager
+def holding_projects(app: App, what: str) -> Iterator[None]:
+    """Hold the lock under which project directories change their repository or their name."""
+    make_dirs(app.home.root / "locks")
+    lock = FileLock(app.home.root / "locks" / "projects")
+    lock.acquire(timeout_s=WAIT_S, holder=Holder(pid=app.pid, since=app.now(), what=what))
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def adopt(app: App, place: Place, paths: RepositoryPaths) -> Place:
+    """Make a project that of the repository here; safe to repeat after it was cut off anywhere.
+
+    The caller holds the lock of the projects. The mark `moving` stays until the links of the
+    workspaces are mended (`links_mended`).
+    """
+    place = write_place(place, repo_root=str(paths.root), moved_at=app.now(), moving=True)
+    known = repository_id(paths)
+    if place.id is not None and known != place.id:
+        set_id(paths, place.id)
+    place = _renamed(app, give_id(app, place, paths), paths)
+    tasks = TaskStore(place.layout)
+    for task in list(tasks.readable()):
+        if task.repo_root != str(paths.root):
+            tasks.save(task._replace(repo_root=str(paths.root)))
+    return place
+
+
+def _renamed(app: App, place: Place, paths: RepositoryPaths) -> Place:
+    """Give the directory the name that the path stands for, so that it is found by it."""
+    for layout in candidates(app, paths.root):
+        if layout.root == place.layout.root:
+            return place
+        if not os.path.lexists(layout.root):
+            move_aside(place.layout.root, layout.root)
+            return place._replace(layout=layout)
+    return place
+
+
+def is_in_use(place: Place) -> bool:
+    """Tell whether a command works in a task of the project: its paths must stay as they are."""
+    tasks = TaskStore(place.layout).ids()
+    return any(FileLock(place.layout.task(each).lock).is_locked() for each in tasks)
+
+
+def links_mended(place: Place) -> None:
+    """Note that an adopted project's workspaces are linked with the repository again."""
+    current = place_of(place.layout)
+    if current is not None and current.is_adopted:
+        write_place(current, moving=None)
+
+
+def adopt_named(app: App, name: str, here: Place | None, paths: RepositoryPaths) -> Place:
+    """Make the named project that of this repository, because a person says so.
+
+    The project that was here is put aside: into the other's trash when nothing is in it, else it
+    stays under its name, and naming it brings it back. The caller holds the lock of the projects.
+    """
+    wanted = next((each for each in all_places(app) if each.name == name), None)
+    if wanted is None:
+        raise UsageError(
+            f"there is no project {name!r} in {str(app.home.projects_dir)!r}",
+            hint="the name is that of its directory there",
+        )
+    if here is not None and here.layout == wanted.layout:
+        raise UsageError(f"{name!r} is the project of this repository already")
+    if wanted.root != str(paths.root) and not is_gone(wanted):
+        raise UsageError(
+            f"{name!r} is the project of {wanted.root!r}, which is still there",
+            hint="a project whose repository is there is not taken from it",
+        )
+    for place in (wanted, *([here] if here is not None else [])):
+        if is_in_use(place):
+            raise SidingError(
+                f"a command works in a task of {place.name!r}", hint="try again when it is done"
+            )
+    if here is not None:
+        put_aside(app, here, wanted, paths)
+    if wanted.id is None:
+        wanted = write_place(wanted, id=app.random_bytes(16).hex())
+    return adopt(app, wanted, paths)
+
+
+def put_aside(app: App, here: Place, for_the_sake_of: Place, paths: RepositoryPaths) -> None:
+    """Let go of the project that is found here now; nothing of it is deleted."""
+    if is_empty(here):
+        trash = for_the_sake_of.layout.trash_dir
+        make_dirs(trash)
+        move_aside(here.layout.root, trash / f"project-{app.random_bytes(6).hex()}")
+        return
+    if here.id is None and give_id(app, here, paths).id is None:
+        raise SidingError(
+            f"{str(paths.common_dir)!r} cannot be written to, so two projects of this path could "
+            "not be told apart",
+            hint="make it writable, then try again",
+        )

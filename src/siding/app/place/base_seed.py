@@ -1,0 +1,29 @@
+"""What the snapshots of a task start from: the commit the task is based on."""
+
+from pathlib import Path
+
+from siding.app.place.project import Project
+from siding.git.seeding import Seed
+from siding.ids import Sha, TaskId
+
+
+def base_seed(
+    project: Project,
+    task_id: TaskId,
+    base: Sha,
+    worktree: Path,
+    git_dir: Path | None,
+    *,
+    fresh_index: Path | None = None,
+) -> Seed:
+    """Return the seed of a task whose worktree and git directory are these."""
+    return Seed(
+        task_id=task_id,
+        base=base,
+        worktree=worktree,
+        own_git_dir=git_dir,
+        fresh_index=fresh_index,
+        excludes=project.user_settings.excludes,
+        at=int(project.app.clock.now().timestamp()),
+        message=f"base\n\nTask: {task_id}",
+    )

@@ -1,0 +1,63 @@
+"""The environment of what runs in a workspace: the caller's, plus where it is."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from siding.app.place.project import Project
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+# What `git rev-parse --local-env-vars` lists: these tie git to one repository, and would tie a
+# command in the workspace to the caller's.
+_TIED_TO_A_REPOSITORY = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+
+# The caller's directories. Programs trust PWD more than the kernel: opencode 1.18 takes it for the
+# root of the project, and so edited the person's checkout.
+_DIRECTORIES = frozenset({"PWD", "OLDPWD"})
+
+
+def environment_in(
+    project: Project, task: Task, workspace: Workspace, wanted: Mapping[str, str], *, cwd: Path
+) -> dict[str, str]:
+    """Return the whole environment of a command that runs in the directory `cwd` of a workspace.
+
+    `wanted` has the last word.
+    """
+    inherited = {
+        name: value
+        for name, value in project.app.env.items()
+        if name not in _TIED_TO_A_REPOSITORY
+        and name not in _DIRECTORIES
+        and not name.startswith(("SIDING_TASK_", "SIDING_STEP_"))
+    }
+    return {
+        **inherited,
+        "PWD": str(cwd),
+        "SIDING_ACTIVE": "true",
+        "SIDING_TASK_ID": task.id,
+        "SIDING_TASK_NAME": task.name,
+        "SIDING_WORKSPACE": workspace.path,
+        "SIDING_BASE_REF": task.base_ref,
+        "SIDING_REPO_ROOT": str(project.paths.root),
+        **wanted,
+    }

@@ -1,0 +1,121 @@
+"""One command at a time in a task's workspace; any number of tasks at once."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.errors import SidingError
+from siding.files.durable import make_dirs
+from siding.ids import TaskId
+from siding.ledger.intents import Intents
+from siding.storage.locks import FileLock, Holder, LockBusy
+
+
+class TaskBusy(SidingError):
+    """Another command works in this task."""
+
+    code = "task_busy"
+
+
+class Hold(NamedTuple):
+    """A task's lock, held, and the acts that are begun under it."""
+
+    lock: FileLock
+    intents: Intents
+
+    @property
+    def fd(self) -> int:
+        """The descriptor to pass to a child that must keep the task held if it outlives us."""
+        return self.lock.fd
+
+
+@contextmanager
+def holding_task(
+    project: Project, task_id: TaskId, what: str, *, wait: bool | None = None
+) -> Iterator[Hold]:
+    """Hold the task's lock; raise TaskBusy, saying who holds it since when, or wait for it.
+
+    `wait` None means that the caller's command has no ``--wait`` to offer. A command that the
+    holder itself started is refused at once, also with `wait`: it would wait for itself for ever.
+    The kernel frees the lock when its holder dies; nobody ever steals it.
+    """
+    layout = project.task_layout(task_id)
+    path = layout.lock
+    make_dirs(path.parent)
+    lock = FileLock(path)
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what=project.redaction.text(what))
+    try:
+        lock.acquire(timeout_s=0, holder=holder)
+    except LockBusy as busy:
+        if _waits_for_us(busy.holder):
+            raise _busy_with_us(project, task_id) from None
+        if not wait:
+            raise _busy(task_id, busy.holder, can_wait=wait is not None) from None
+        lock.acquire(timeout_s=None, holder=holder)
+    intents = Intents(layout)
+    try:
+        yield Hold(lock, intents)
+    finally:
+        intents.release()
+        lock.release()
+
+
+def _busy(task_id: TaskId, holder: Holder | None, *, can_wait: bool) -> TaskBusy:
+    wait = "--wait waits until it has ended" if can_wait else "try again when it has ended"
+    return TaskBusy(
+        f"task {task_id} is busy: {describe(holder)}", hint=f"{wait}; other tasks are free"
+    )
+
+
+def _busy_with_us(project: Project, task_id: TaskId) -> TaskBusy:
+    env = project.app.env
+    ours = env.get("SIDING_TASK_ID") == task_id and env.get("SIDING_STEP_ID")
+    where = f"step {ours}" if ours else "a step"
+    return TaskBusy(
+        f"this command runs inside {where} of task {task_id}, which holds the task until it ends",
+        hint="run it when the step has ended, from another terminal; what the step changes is "
+        "recorded at its end",
+    )
+
+
+def _waits_for_us(holder: Holder | None) -> bool:
+    """Tell whether the holder of a task's lock started this command, and waits for it to end."""
+    from siding.process.tree import ancestors  # only where a task is busy
+
+    return holder is not None and holder.pid in ancestors()
+
+
+@contextmanager
+def holding_git(project: Project, what: str) -> Iterator[None]:
+    """Hold the repository's lock: git's own worktree commands trip over each other."""
+    make_dirs(project.layout.locks_dir)
+    lock = FileLock(_git_lock(project))
+    lock.acquire(
+        timeout_s=None,
+        holder=Holder(
+            pid=project.app.pid, since=project.app.now(), what=project.redaction.text(what)
+        ),
+    )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def busy_with(project: Project, task_id: TaskId) -> str:
+    """Return who works in the task now, as one phrase; "" when nobody does."""
+    lock = FileLock(project.task_layout(task_id).lock)
+    return describe(lock.holder()) if lock.is_locked() else ""
+
+
+def describe(holder: Holder | None) -> str:
+    """Return who holds a lock and since when, as one phrase."""
+    if holder is None:
+        return "another command holds it"
+    return f"`{holder.what}` by process {holder.pid} since {holder.since}"
+
+
+def _git_lock(project: Project) -> Path:
+    return project.layout.lock("git")

@@ -1,0 +1,26 @@
+"""Which phases a project has: the person's settings first, else what the repository brings."""
+
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.app.place.settings import phases_in
+from siding.phases.plan import PhasePlan
+
+
+class Configured(NamedTuple):
+    """The plan in force. Gates `from_repository` run only when they are trusted, as hooks do."""
+
+    plan: PhasePlan
+    from_repository: bool
+
+
+def configured(project: Project) -> Configured:
+    """Return the plan; raises UsageError naming the file and the place of a mistake."""
+    ours = phases_in(project.layout.config_yaml)
+    if ours is not None:
+        return Configured(plan=ours, from_repository=False)
+    if not project.paths.bare:
+        theirs = phases_in(project.paths.root / ".siding" / "config.yaml")
+        if theirs is not None:
+            return Configured(plan=theirs, from_repository=True)
+    return Configured(plan=PhasePlan(), from_repository=False)

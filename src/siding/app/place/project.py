@@ -1,0 +1,310 @@
+"""Find the project a command is about, and make it on first use."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from siding.app.place.event_log import EventLog
+from siding.app.place.lost_workspaces import LostWorkspaces
+from siding.app.place.project_places import (
+    PROJECT_VERSION,
+    How,
+    Place,
+    Seen,
+    candidates,
+    give_id,
+    look,
+    place_of,
+    repository_id,
+    set_id,
+)
+from siding.app.place.redaction import Redaction
+from siding.app.place.sandbox_inside import home_hidden, home_is_hidden
+from siding.app.place.settings import DEFAULT_TEXT, Settings, read_settings
+from siding.app.place.wiring import App
+from siding.errors import NotInitialised, SidingError
+from siding.files.durable import create_bytes, make_dirs
+from siding.git.discovery import RepositoryPaths, find_repository
+from siding.git.errors import NotARepository
+from siding.ids import TaskId
+from siding.ledger.store import Ledger
+from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.filesystem import unsupported_reason
+from siding.storage.layout import ProjectLayout, TaskLayout
+from siding.storage.locks import FileLock, Holder
+from siding.tasks.registry import Registry
+from siding.tasks.store import TaskStore
+
+if TYPE_CHECKING:
+    from siding.git.command import Git
+    from siding.git.repository import Repository
+    from siding.git.settings import UserSettings
+    from siding.git.store import SnapshotStore
+
+# git's part is loaded when it is first asked for: `log` and `task list` start no git (measured:
+# 15 ms of the 42 that a reading command may take).
+
+STATE_VERSION = 1
+WAIT_FOR_PROJECT_S = 60.0  # the longest a change of the registry should ever take
+
+
+class Checkout(NamedTuple):
+    """A worktree of the person's own, and its git directory."""
+
+    root: Path
+    git_dir: Path
+
+
+class Project:
+    """One repository Siding knows, with the stores of its project directory."""
+
+    def __init__(self, app: App, layout: ProjectLayout, paths: RepositoryPaths) -> None:
+        self.app = app
+        self.layout = layout
+        self.paths = paths
+        self.tasks = TaskStore(layout)
+        lost = LostWorkspaces(
+            layout,
+            app.home.root,
+            self.tasks,
+            repository=lambda: self.repository,
+            snapshots=lambda: self.snapshots,
+        )
+        self.registry = Registry(layout.worktrees_json, elsewhere=lost, say=app.warn)
+        self.events = EventLog(layout, app.clock, app.listeners, redact=self._redacted)
+
+    def _redacted(self, record: Any) -> Any:
+        return self.redaction.record(record)  # read only when there is something to record
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of this project."""
+        return read_settings(self.layout.config_yaml)
+
+    @cached_property
+    def redaction(self) -> Redaction:
+        """What keeps secrets out of what is recorded."""
+        settings = self.settings
+        return Redaction(
+            self.app.env,
+            enabled=settings.redaction_enabled,
+            extra=settings.redaction_extra,
+            allow=settings.redaction_allow,
+        )
+
+    @cached_property
+    def git(self) -> "Git":
+        """The git program."""
+        from siding.git.command import Git
+
+        return Git.find(self.app.env)
+
+    @cached_property
+    def repository(self) -> "Repository":
+        """The user's repository."""
+        from siding.git.repository import Repository
+
+        return Repository(self.git, self.paths)
+
+    @cached_property
+    def user_settings(self) -> "UserSettings":
+        """What of the person's own git configuration is honoured."""
+        from siding.git.settings import load_settings
+
+        return load_settings(self.git, self.paths)
+
+    @cached_property
+    def snapshots(self) -> "SnapshotStore":
+        """The project's own object store."""
+        from siding.git.store import SnapshotStore
+
+        return SnapshotStore(self.git, self.layout.snapshots_git, self.paths)
+
+    @cached_property
+    def checkout(self) -> Checkout | None:
+        """The checkout the person works in: where they stand, else the main one; None if bare."""
+        here = self.paths.worktree
+        ours = here is not None and here.is_relative_to(self.layout.workspaces_dir.resolve())
+        if here is not None and not ours:
+            return Checkout(root=here, git_dir=self.paths.git_dir)
+        if self.paths.main_worktree is None:
+            return None
+        return Checkout(root=self.paths.main_worktree, git_dir=self.paths.common_dir)
+
+    def task_layout(self, task_id: TaskId) -> TaskLayout:
+        """Return where a task's files are."""
+        return self.layout.task(task_id)
+
+    def ledger(self, task_id: TaskId) -> Ledger:
+        """Return a task's ledger."""
+        return Ledger(self.layout.task(task_id).ledger_jsonl)
+
+    @contextmanager
+    def changing(self, what: str) -> Iterator[None]:
+        """Hold the project's lock: for changes of the board, the registry and the state."""
+        holder = Holder(pid=self.app.pid, since=self.app.now(), what=what)
+        if not self.layout.locks_dir.is_dir():  # a home of the bar tool has none
+            make_dirs(self.layout.locks_dir)
+        lock = FileLock(self.layout.lock("project"))
+        lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def active_task_id(self) -> TaskId | None:
+        """Return the active task's id."""
+        state = read_document_or_none(
+            self.layout.state_json, what="project state", version=STATE_VERSION
+        )
+        active = (state or {}).get("active_task_id")
+        return TaskId(active) if isinstance(active, str) and active else None
+
+    def set_active(self, task_id: TaskId | None) -> None:
+        """Make `task_id` the active task, or none. The caller holds the project's lock."""
+        before = read_document_or_none(
+            self.layout.state_json, what="project state", version=STATE_VERSION
+        )
+        write_document(
+            self.layout.state_json,
+            {
+                **(before or {}),
+                "version": STATE_VERSION,
+                "active_task_id": task_id or "",
+                "updated_at": self.app.now(),
+            },
+        )
+
+
+def find_project(app: App) -> Project | None:
+    """Return the project of the repository around the working directory, if there is one.
+
+    The project of a repository that was moved is adopted, and that is said.
+    """
+    return _found(app, _repository_around(app))[0]
+
+
+def require_project(app: App) -> Project:
+    """Return the project here; raise NotInitialised when this repository is not one, HomeHidden
+    when a sandbox hides whether it is."""
+    project, seen = _found(app, _repository_around(app))
+    if project is None:
+        if home_is_hidden(app):
+            raise home_hidden()
+        what = "this repository is not a Siding project yet"
+        if seen.how is How.COPY and seen.place is not None:
+            what = (
+                f"this repository is a copy of {seen.place.root!r}, whose project stays there, and "
+                "has none of its own yet"
+            )
+        hint = "`siding init` makes it one; so does the first `siding run -- COMMAND`"
+        if seen.how is How.NONE and seen.place is not None:
+            what += f"; {seen.place.name} was the project of another one at this path"
+            hint += f". If it is this one's, `siding doctor --adopt {seen.place.name}` takes it"
+        raise NotInitialised(what, hint=hint)
+    return project
+
+
+def ensure_project(app: App) -> tuple[Project, bool]:
+    """Return the project here, made if it was not there, and whether it was made."""
+    paths = _repository_around(app)
+    project, seen = _found(app, paths)
+    if project is None:
+        if home_is_hidden(app):
+            raise home_hidden()  # one that was made here would be gone with the sandbox
+        return Project(app, _create(app, paths, seen), paths), True
+    place = place_of(project.layout)
+    if place is not None and (place.id is None or repository_id(paths) is None):
+        give_id(app, place, paths)
+    return project, False
+
+
+def _repository_around(app: App) -> RepositoryPaths:
+    try:
+        return find_repository(app.cwd)
+    except NotARepository:
+        from siding.app.place.trashed_workspace import in_trash
+
+        gone = in_trash(app)
+        if gone is None:
+            raise
+        raise gone from None
+
+
+def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
+    seen = look(app, paths)
+    if seen.place is None or seen.how in (How.COPY, How.NONE):
+        return None, seen
+    if seen.how is How.MOVED:
+        seen = _adopted(app, paths, seen)
+    assert seen.place is not None
+    project = Project(app, seen.place.layout, paths)
+    if seen.place.is_adopted:
+        _link_anew(project, seen.place)
+    return project, seen
+
+
+def _adopted(app: App, paths: RepositoryPaths, seen: Seen) -> Seen:
+    """Adopt a moved project, unless somebody works in it or the home cannot be written to."""
+    from siding.app.place.adoption import adopt, holding_projects, is_in_use
+
+    try:
+        with holding_projects(app, "adopting a moved repository"):
+            seen = look(app, paths)  # another command may have been faster
+            if seen.how is not How.MOVED or seen.place is None or is_in_use(seen.place):
+                return seen
+            old_root = seen.place.root
+            seen = Seen(How.HERE, adopt(app, seen.place, paths))
+    except OSError:
+        return seen
+    if old_root != str(paths.root):
+        app.warn(f"this repository was at {old_root} before; its project came along")
+    return seen
+
+
+def _link_anew(project: Project, place: Place) -> None:
+    from siding.app.place.adoption import links_mended
+    from siding.app.place.workspace_links import mend_links
+
+    try:
+        mend_links(project.registry, project.layout, project.repository, project.changing)
+        links_mended(place)
+    except (SidingError, OSError) as error:
+        reason = error.message if isinstance(error, SidingError) else str(error)
+        project.app.warn(f"its workspaces could not be linked anew: {reason}; see `siding doctor`")
+
+
+def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
+    reason = unsupported_reason(app.home.root)
+    if reason is not None:
+        raise SidingError(
+            f"the home {str(app.home.root)!r} is on {reason}, where locks and flushes cannot be "
+            "relied on",
+            hint="point SIDING_HOME at a directory on a local disk",
+        )
+    layout = _free_layout(app, paths)
+    for directory in (layout.tasks_dir, layout.workspaces_dir, layout.locks_dir):
+        make_dirs(directory)
+    try:
+        create_bytes(layout.config_yaml, DEFAULT_TEXT.encode())
+    except FileExistsError:
+        pass
+    if seen.how is How.COPY and seen.place is not None:
+        set_id(paths, app.random_bytes(16).hex())  # the copy came with the original's
+        app.warn(f"this repository is a copy of {seen.place.root}: it has a project of its own")
+    # Written last: a project directory without it is an unfinished one, and is finished here.
+    document = {
+        "version": PROJECT_VERSION,
+        "repo_root": str(paths.root),
+        "created_at": app.now(),
+    }
+    write_document(layout.project_json, document)
+    give_id(app, Place(layout, document), paths)
+    return layout
+
+
+def _free_layout(app: App, paths: RepositoryPaths) -> ProjectLayout:
+    """Return a directory for a new project: one that is nobody's, not even of this path's past."""
+    return next(each for each in candidates(app, paths.root) if place_of(each) is None)

@@ -1,0 +1,311 @@
+"""The project directories of the home, and which of them belongs to a repository.
+
+A project is found by the repository's path. The path changes when somebody moves the repository,
+so a project also has an id, kept in ``siding/id`` of git's common directory, where it moves along
+and where `git clone` does not take it. What the two say together:
+
+    the path's project, and the id agrees or one of the two has none    that project
+    the id's project, and its repository is gone from where it was      moved: it is adopted
+    the id's project, and its repository is still there                 a copy: a project of its own
+
+Projects of before have no id. They are recognised by what git here knows of their tasks.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.place.wiring import App
+from siding.errors import NotFound, SidingError, UnreadableFile
+from siding.files.durable import create_bytes, make_dirs, replace_bytes
+from siding.files.regular import read_bytes
+from siding.git.discovery import RepositoryPaths, find_repository
+from siding.git.errors import NotARepository
+from siding.git.refs import is_sha, read_ref
+from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.layout import ProjectLayout, project_dir_name
+from siding.tasks.store import TaskStore
+from siding.tasks.task import Task
+
+PROJECT_VERSION = 1
+HASH_WIDTHS = (4, 8, 16, 64)
+_ID = re.compile(rb"[0-9a-f]{32}\n?\Z")
+
+
+class Place(NamedTuple):
+    """One project directory. `root` is where its repository was seen last, "" in old homes."""
+
+    layout: ProjectLayout
+    document: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.layout.root.name
+
+    @property
+    def root(self) -> str:
+        return str(self.document.get("repo_root") or "")
+
+    @property
+    def id(self) -> str | None:
+        found = self.document.get("id")
+        return found if isinstance(found, str) and found else None
+
+    @property
+    def is_adopted(self) -> bool:
+        """Whether it was adopted, and its workspaces are not known to be linked anew."""
+        return bool(self.document.get("moving"))
+
+
+class How(StrEnum):
+    """How a repository and a project belong together."""
+
+    HERE = "here"
+    MOVED = "moved"
+    COPY = "copy"
+    NONE = "none"
+
+
+class Seen(NamedTuple):
+    """What was found. `place` is the project; of a copy that of the original, and where there is
+    none a project of another repository that was at the same path."""
+
+    how: How
+    place: Place | None = None
+
+
+def look(app: App, paths: RepositoryPaths) -> Seen:
+    """Find the project of a repository; changes nothing."""
+    known = repository_id(paths)
+    at_path = _at_path(app, paths, known)
+    if at_path is not None and (known is None or at_path.id == known):
+        return Seen(How.HERE, at_path)
+    places = list(all_places(app))
+    for place in places:
+        if known is not None and place.id == known:
+            return Seen(_how(place, paths, known), place)
+    if at_path is not None:
+        return Seen(How.HERE, at_path)
+    orphan = best_orphan(places, paths, known)
+    if orphan is not None:
+        return Seen(How.MOVED, orphan)
+    return Seen(How.NONE, next((each for each in places if each.root == str(paths.root)), None))
+
+
+def _at_path(app: App, paths: RepositoryPaths, known: str | None) -> Place | None:
+    """Return the project of this path, unless its id says that it is another repository's."""
+    for layout in candidates(app, paths.root):
+        place = place_of(layout)
+        if place is None:
+            if not layout.config_yaml.exists():
+                return None
+            return Place(layout, {})  # an old home keeps no path: the hash has to do
+        if place.root != str(paths.root):
+            continue
+        if place.id == known or (place.id is None and known is not None):
+            return place
+        if known is None and _knows(place, paths):
+            return place
+    return None
+
+
+def _knows(place: Place, paths: RepositoryPaths) -> bool:
+    """Tell whether the repository without an id at a project's path is the project's.
+
+    One that was cloned again has the commits the tasks began with. Without tasks there is nothing
+    to be recognised by: then it is, unless it has lost an id that the project still has.
+    """
+    ids = TaskStore(place.layout).ids()
+    if not ids:
+        return place.id is None
+    if any((paths.common_dir / "worktrees" / each).is_dir() for each in ids):
+        return True
+    tasks = _tasks(place)
+    started = [each for each in tasks if each.branch]
+    if not started and place.id is None:
+        return True
+    return _evidence(tasks, paths) > 0 or any(_has_commit(paths, each) for each in tasks)
+
+
+def _how(place: Place, paths: RepositoryPaths, known: str) -> How:
+    if place.root == str(paths.root):
+        return How.MOVED  # the adoption was cut off before the directory had its new name
+    try:
+        there = find_repository(Path(place.root))
+    except (NotARepository, OSError, ValueError):
+        return How.MOVED
+    if there.root != Path(place.root):
+        return How.MOVED  # only a directory above is a repository
+    if there.common_dir == paths.common_dir:
+        return How.HERE  # one repository, whose files are seen at two places
+    return How.COPY if repository_id(there) == known else How.MOVED
+
+
+def orphans(places: list[Place], known: str | None) -> Iterator[Place]:
+    """Yield the projects whose repository is no longer where it was."""
+    for place in places:
+        if place.root and (place.id is None or place.id != known) and is_gone(place):
+            yield place
+
+
+def is_gone(place: Place) -> bool:
+    """Tell whether the project's repository is not at its place: gone, or another one is there."""
+    try:
+        there = find_repository(Path(place.root))
+    except (NotARepository, OSError, ValueError):
+        return True
+    if there.root != Path(place.root):
+        return True
+    return repository_id(there) != place.id if repository_id(there) else not _knows(place, there)
+
+
+def best_orphan(places: list[Place], paths: RepositoryPaths, known: str | None) -> Place | None:
+    """Return the one project whose repository is gone and whose tasks git here knows best."""
+    ranked = [(_evidence(_tasks(each), paths), each) for each in orphans(places, known)]
+    best = max((rank for rank, _place in ranked), default=0)
+    found = [place for rank, place in ranked if rank == best]
+    return found[0] if best and len(found) == 1 else None
+
+
+def _evidence(tasks: list[Task], paths: RepositoryPaths) -> int:
+    """Return how surely a repository is that of these tasks: 2, 1, or 0 for not at all.
+
+    A linked worktree is named after its task. The pins of base commits and the tasks' branches are
+    what `git clone` leaves behind; a commit alone proves nothing, a clone has it as well.
+    """
+    common = paths.common_dir
+    if any((common / "worktrees" / each.id).is_dir() for each in tasks):
+        return 2
+    for task in tasks:
+        named = [f"refs/siding/base/{task.base_commit}"] if is_sha(task.base_commit) else []
+        named += [f"refs/heads/{task.branch}"] if task.branch else []
+        with suppress(OSError, ValueError):  # a damaged document may name anything
+            if any(read_ref(common, name) for name in named):
+                return 1
+    return 0
+
+
+def _has_commit(paths: RepositoryPaths, task: Task) -> bool:
+    from siding.git.command import Git
+    from siding.git.command import Place as GitPlace
+
+    if not is_sha(task.base_commit):
+        return False
+    git = Git.find(os.environ)
+    asked = ["cat-file", "-e", task.base_commit + "^{commit}"]
+    return git.attempt(GitPlace(git_dir=paths.common_dir), asked).returncode == 0
+
+
+def _tasks(place: Place) -> list[Task]:
+    return list(TaskStore(place.layout).readable())
+
+
+def candidates(app: App, root: Path) -> Iterator[ProjectLayout]:
+    """Yield the directories the project may have: the hash is widened on a collision."""
+    for width in HASH_WIDTHS:
+        yield ProjectLayout(app.home.projects_dir / project_dir_name(root, width))
+
+
+def all_places(app: App) -> Iterator[Place]:
+    """Yield the projects of the home that say where their repository is, by name."""
+    try:
+        names = sorted(os.listdir(app.home.projects_dir))
+    except OSError:  # there is none yet, or a sandbox hides it
+        return
+    for name in names:
+        with suppress(SidingError, OSError):
+            place = place_of(ProjectLayout(app.home.projects_dir / name))
+            if place is not None:
+                yield place
+
+
+def place_of(layout: ProjectLayout) -> Place | None:
+    """Return a project directory with its document; None when it has none."""
+    document = read_document_or_none(layout.project_json, what="project", version=PROJECT_VERSION)
+    return None if document is None else Place(layout, document)
+
+
+def named_place(app: App, name: str) -> Place:
+    """Return the project directory of this name; raises NotFound."""
+    found = [place for place in all_places(app) if place.name == name]
+    if not found:
+        raise NotFound(
+            f"there is no project {name!r} in {str(app.home.projects_dir)!r}",
+            hint="the name is that of its directory there",
+        )
+    return found[0]
+
+
+def is_empty(place: Place) -> bool:
+    """Tell whether nothing was ever recorded in a project: no task, session, question or trash."""
+    root = place.layout.root
+    kept = (
+        place.layout.tasks_dir,
+        root / "sessions",
+        place.layout.decisions_dir,
+        place.layout.trash_dir,
+        root / "archives",
+    )
+    return not any(path.is_dir() and any(path.iterdir()) for path in kept)
+
+
+def write_place(place: Place, **changed: Any) -> Place:
+    """Change fields of a project's document, durably; None takes a field away."""
+    document = {**place.document, **changed}
+    document = {key: value for key, value in document.items() if value is not None}
+    write_document(place.layout.project_json, document)
+    return place._replace(document=document)
+
+
+def repository_id(paths: RepositoryPaths) -> str | None:
+    """Return the id in git's common directory; None when there is none that can be read."""
+    try:
+        raw = read_bytes(id_file(paths), limit=100)
+    except (OSError, UnreadableFile):
+        return None
+    return raw.decode("ascii").strip() if _ID.match(raw) else None
+
+
+def id_file(paths: RepositoryPaths) -> Path:
+    """Return where a repository keeps the id of its project."""
+    return paths.common_dir / "siding" / "id"
+
+
+def give_id(app: App, place: Place, paths: RepositoryPaths) -> Place:
+    """Give a project and its repository the same id, if they have none; safe to repeat.
+
+    The repository's comes first, under a name that only one writer can take: two commands at once,
+    or one that was killed in between, end with one id. A git directory that cannot be written to
+    leaves both without, and the project is found by its path as ever.
+    """
+    known = repository_id(paths)
+    try:
+        if known is None:
+            known = place.id or app.random_bytes(16).hex()
+            known = _create_id(paths, known)
+        return place if place.id == known else write_place(place, id=known)
+    except OSError:
+        return place
+
+
+def set_id(paths: RepositoryPaths, wanted: str) -> None:
+    """Make the repository's id `wanted`, whatever it was."""
+    make_dirs(id_file(paths).parent)
+    replace_bytes(id_file(paths), f"{wanted}\n".encode(), mode=0o644)
+
+
+def _create_id(paths: RepositoryPaths, wanted: str) -> str:
+    path = id_file(paths)
+    make_dirs(path.parent)
+    try:
+        create_bytes(path, f"{wanted}\n".encode(), mode=0o644)
+    except FileExistsError:
+        found = repository_id(paths)
+        if found is not None:
+            return found
+        replace_bytes(path, f"{wanted}\n".encode(), mode=0o644)  # what was there is no id
+    return wanted

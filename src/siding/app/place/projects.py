@@ -1,0 +1,42 @@
+"""Every project of the home, whatever directory the command was started in."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.app.place.project_places import PROJECT_VERSION
+from siding.app.place.wiring import App
+from siding.errors import SidingError
+from siding.git.discovery import find_repository
+from siding.storage.documents import read_document_or_none
+from siding.storage.layout import ProjectLayout
+
+
+class Found(NamedTuple):
+    """One project directory: the project, or why it cannot be opened."""
+
+    project: Project | None
+    problem: str = ""
+
+
+def known_projects(app: App) -> Iterator[Found]:
+    """Yield the projects, by the name of their directory; one that is broken hides no other."""
+    try:
+        names = sorted(os.listdir(app.home.projects_dir))
+    except FileNotFoundError:
+        return
+    for name in names:
+        layout = ProjectLayout(app.home.projects_dir / name)
+        try:
+            document = read_document_or_none(
+                layout.project_json, what="project", version=PROJECT_VERSION
+            )
+            root = document.get("repo_root") if document else None
+            if not isinstance(root, str):
+                continue  # no project, or one of an old home, which keeps no path
+            yield Found(Project(app, layout, find_repository(Path(root))))
+        except (SidingError, OSError) as error:
+            reason = error.message if isinstance(error, SidingError) else str(error)
+            yield Found(None, f"project {name}: {reason}")

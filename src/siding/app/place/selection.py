@@ -1,0 +1,63 @@
+"""Which task a command is about."""
+
+from pathlib import Path
+
+from siding.app.place.project import Project
+from siding.errors import NoActiveTask, NotFound, UsageError
+from siding.ids import TaskId
+from siding.tasks.states import TaskState
+from siding.tasks.task import Task
+
+
+def select(project: Project, named: str | None) -> Task:
+    """Return the task named, else the one whose workspace we stand in, else the active one.
+
+    Raises NotFound for a name nobody has, UsageError for one that several open tasks have,
+    NoActiveTask when nothing was named and nothing is active.
+    """
+    if named is not None:
+        return resolve(project, named)
+    task_id = standing_in(project) or project.active_task_id()
+    if task_id is None:
+        raise NoActiveTask(
+            "no task is active here",
+            hint="`siding task start NAME` makes one; `siding task list` shows what there is",
+        )
+    return project.tasks.load(task_id)
+
+
+def standing_in(project: Project) -> TaskId | None:
+    """Return the task whose workspace holds the working directory."""
+    workspaces = Path(_real(project.layout.workspaces_dir))
+    here = Path(_real(project.app.cwd))
+    if not here.is_relative_to(workspaces) or here == workspaces:
+        return None
+    return TaskId(here.relative_to(workspaces).parts[0])
+
+
+def resolve(project: Project, named: str) -> Task:
+    """Return the task with this id, name or unique beginning of an id; open ones win."""
+    if named in project.tasks.ids():
+        return project.tasks.load(TaskId(named))
+    tasks = list(project.tasks.readable())
+    found = [task for task in tasks if task.name == named] or [
+        task for task in tasks if task.id.startswith(named) and named
+    ]
+    opened = [task for task in found if task.status is not TaskState.CLOSED] or found
+    if not opened:
+        raise NotFound(f"there is no task {named!r}", hint=_closest(named, tasks))
+    if len(opened) > 1:
+        ids = ", ".join(sorted(task.id for task in opened))
+        raise UsageError(f"{named!r} could be any of several tasks: {ids}", hint="use the id")
+    return opened[0]
+
+
+def _closest(named: str, tasks: list[Task]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(named, [task.name for task in tasks], n=1)
+    return f"did you mean {close[0]!r}?" if close else "`siding task list --all` shows every task"
+
+
+def _real(path: Path) -> str:
+    return str(path.resolve())

@@ -1,0 +1,37 @@
+"""Take over a task that the bar tool began; see `old_home`."""
+
+from pathlib import Path
+
+from siding.app.place.base_seed import base_seed
+from siding.app.place.project import Project
+from siding.git.lineage import base_snapshot
+from siding.git.pins import pin
+from siding.git.seeding import add_task
+from siding.ids import Sha
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+
+def take_over(project: Project, task: Task, workspace: Workspace) -> Workspace:
+    """Enter an old home's workspace in the registry. The task's lock is held; safe to repeat."""
+    base = workspace.base_commit or _base_commit(project, task)
+    pin(project.git, project.paths, base)
+    project.snapshots.create()
+    git_dir = Path(workspace.git_dir) if workspace.git_dir else None
+    seed = base_seed(project, task.id, base, Path(workspace.path), git_dir)
+    tip = add_task(project.snapshots, seed)
+    # The base snapshot is the commit itself, so that all that was done so far is in the diff. The
+    # tip is another one when a step was recorded before the registry lost this workspace.
+    first = base_snapshot(project.snapshots, task.id) or tip
+    taken = workspace._replace(base_commit=base, base_snapshot=first)
+    with project.changing(f"taking over task {task.id}"):
+        project.registry.put(taken)
+        current = project.tasks.load(task.id)
+        project.tasks.save(current._replace(base_commit=base, worktree=taken.name))
+    return taken
+
+
+def _base_commit(project: Project, task: Task) -> Sha:
+    branch = project.repository.resolve(f"refs/heads/{task.branch}")
+    base = project.repository.resolve(task.base_ref)
+    return project.repository.merge_base(base, branch) or base

@@ -1,0 +1,51 @@
+"""The workspace of a task as a place to work in; when there is none, why, and what to do."""
+
+from pathlib import Path
+
+from siding.app.place.old_home import workspace_of
+from siding.app.place.project import Project
+from siding.errors import SidingError
+from siding.tasks.registry import Workspace
+from siding.tasks.states import TaskState, WorkspaceState
+from siding.tasks.task import Task
+
+
+class NoWorkspace(SidingError):
+    """The task has no place to work in."""
+
+    code = "no_workspace"
+
+
+def require_workspace(project: Project, task: Task) -> Workspace:
+    """Return the task's workspace, whose directory is there; raise NoWorkspace if it is not."""
+    workspace = known_workspace(project, task)
+    if workspace.status is WorkspaceState.ABSENT:
+        raise _none_yet(task)
+    if workspace.status is WorkspaceState.REMOVED:
+        closed = "is closed, and its" if task.status is TaskState.CLOSED else "is open, but its"
+        raise NoWorkspace(
+            f"task {task.name!r} {closed} workspace was removed",
+            hint=f"`siding task reopen {task.id}` brings it back",
+        )
+    if not Path(workspace.path).is_dir():
+        raise NoWorkspace(
+            f"the workspace of task {task.name!r} is gone: {workspace.path!r}",
+            hint="`siding doctor` says what can be brought back",
+        )
+    return workspace
+
+
+def known_workspace(project: Project, task: Task) -> Workspace:
+    """Return what is known of the task's workspace, also of one that was removed; raise
+    NoWorkspace if the task never had one."""
+    workspace = workspace_of(project, task)
+    if workspace is None:
+        raise _none_yet(task)
+    return workspace
+
+
+def _none_yet(task: Task) -> NoWorkspace:
+    return NoWorkspace(
+        f"task {task.name!r} has no workspace yet",
+        hint=f"`siding worktree add {task.id}` gives it one",
+    )

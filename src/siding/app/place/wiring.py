@@ -1,0 +1,53 @@
+"""The composition root: the only place that knows where things really are.
+
+Everything below receives the environment, the directory, the clock and randomness from here.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.place.event_log import Listeners
+from siding.clock import Clock, SystemClock, iso
+from siding.storage.layout import Home
+
+
+def _tell_nobody(doing: str) -> None:
+    del doing
+
+
+class App(NamedTuple):
+    """What every use case may rely on."""
+
+    env: Mapping[str, str]
+    cwd: Path
+    home: Home
+    clock: Clock
+    random_bytes: Callable[[int], bytes]
+    pid: int
+    listeners: Listeners
+    tell: Callable[[str], None] = _tell_nobody  # what long work is doing; "" when it is done
+    warn: Callable[[str], None] = _tell_nobody  # what a person must see, as a sentence
+
+    def now(self) -> str:
+        """Return this moment as records carry it."""
+        return iso(self.clock.now())
+
+
+def open_app(*, env: Mapping[str, str], cwd: Path) -> App:
+    """Return the application for a command started in `cwd`.
+
+    The home is ``$SIDING_HOME``, else ``~/.siding``.
+    """
+    named = env.get("SIDING_HOME")
+    root = Path(named) if named else Path(env.get("HOME") or os.path.expanduser("~")) / ".siding"
+    return App(
+        env=env,
+        cwd=cwd,
+        home=Home(root if root.is_absolute() else cwd / root),
+        clock=SystemClock(),
+        random_bytes=os.urandom,
+        pid=os.getpid(),
+        listeners=Listeners(),
+    )

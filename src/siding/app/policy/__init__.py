@@ -1,0 +1,1 @@
+"""The policy in force, what it says to a command, and hooks."""

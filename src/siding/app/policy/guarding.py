@@ -1,0 +1,87 @@
+"""Whether a command may run, as a run asks it. The work is in `judging`, and loaded only where a
+policy is in force: without one a run pays for two looks at files that are not there.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from siding.app.place.project import Project
+from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY
+from siding.app.policy.hooks import HOOK_TIMEOUT_S, Hook, HookResult, run_hook
+from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
+from siding.ledger.details.run import RunDetail
+from siding.ledger.draft import Draft
+from siding.ledger.reports import HookReport, PolicyEvent
+
+NO_POLICY = Ruling()
+
+
+def rule_on(
+    project: Project, run: RunToJudge, *, allow: tuple[str, ...] = (), ask: Asker | None = None
+) -> Ruling:
+    """Return whether the command may run. The task's lock is held: an answer may be kept."""
+    if not may_be_judged(project):
+        return NO_POLICY
+    from siding.app.policy.judging import judge_run
+
+    return judge_run(project, run, allow=allow, ask=ask)
+
+
+def run_judged_hook(
+    project: Project,
+    hook: Hook,
+    *,
+    root: Path,
+    env: Mapping[str, str],
+    timeout_s: float = HOOK_TIMEOUT_S,
+) -> HookResult:
+    """Run a hook, unless it came with the repository and the policy blocks it."""
+    events: tuple[PolicyEvent, ...] = ()
+    if hook.source == "repository" and may_be_judged(project):
+        from siding.app.policy.judging import judge_hook
+
+        ruling = judge_hook(project, hook, root=root, env=env)
+        events = ruling.events
+        if not ruling.runs:
+            return HookResult(
+                moment=hook.moment,
+                command=hook.command,
+                source=hook.source,
+                exit_code=POLICY_EXIT,
+                output=ruling.reason,
+                policy_events=events,
+            )
+    return run_hook(hook, cwd=root, env=env, timeout_s=timeout_s)._replace(policy_events=events)
+
+
+def with_hooks(draft: Draft, hooks: Sequence[HookResult]) -> Draft:
+    """Return the draft of a run with its hooks, and the rules of the policy that they matched."""
+    assert isinstance(draft.detail, RunDetail)
+    reports = tuple(
+        HookReport(each.moment, each.command, each.source, each.exit_code, each.output)
+        for each in hooks
+    )
+    return draft._replace(
+        detail=draft.detail._replace(hooks=reports),
+        policy_events=(
+            *draft.policy_events,
+            *(event for each in hooks for event in each.policy_events),
+        ),
+    )
+
+
+def may_be_judged(project: Project) -> bool:
+    """Return whether there is a policy: the setting says so, or says nothing and there is a file.
+
+    A file that is named and missing counts: that it does not hold has to be said.
+    """
+    settings = project.settings
+    if settings.policy_enabled is not None:
+        return settings.policy_enabled
+    main = project.paths.main_worktree
+    return (
+        settings.policy_path != DEFAULT_POLICY_PATH
+        or os.path.lexists(project.app.home.root / OWN_POLICY)
+        or (main is not None and os.path.lexists(main / DEFAULT_POLICY_PATH))
+    )

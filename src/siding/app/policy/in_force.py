@@ -1,0 +1,230 @@
+"""The policy in force in a project, and where each part of it comes from.
+
+Three sources, added up by `siding.policy.combining`: the built-in rules, the person's own
+``$SIDING_HOME/policy.yaml``, and the file the setting ``policy.path`` names, by default the
+repository's ``.siding/policy.yaml``. A file is believed whole or not at all: one that does not
+parse, or is no ordinary file, blocks everything and says where.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
+from siding.app.place.trusting import POLICIES, add, trusted_policies
+from siding.app.policy.parsed import parsed
+from siding.errors import SidingError, UnreadableFile
+from siding.files.regular import read_bytes
+from siding.git.discovery import find_repository
+from siding.hashing import sha256_hex
+
+if TYPE_CHECKING:
+    from siding.app.place.project import Project
+    from siding.app.place.wiring import App
+    from siding.policy.paths import Place
+    from siding.policy.policy import Policy
+
+LARGEST = 1 << 20  # bytes of a policy file
+
+
+class Ground(NamedTuple):
+    """What is needed to find the policy of a place; a project is none of it."""
+
+    app: "App"
+    root: Path | None  # the repository's main checkout; None: there is none
+    settings: Settings
+    trust_json: Path | None  # what the person allowed; None where there is no project yet
+    cache: Path | None  # a directory for what was parsed; the same
+
+
+class Source(NamedTuple):
+    """One file of the policy, as it was read."""
+
+    name: str  # "yours" or "project"
+    path: Path
+    raw: bytes
+    policy: "Policy"
+    from_repository: bool  # it came with the repository: its loosening counts only when trusted
+    trusted: bool
+
+    @property
+    def digest(self) -> str:
+        return sha256_hex(self.raw)
+
+
+class InForce(NamedTuple):
+    """The policy of a place."""
+
+    on: bool  # whether `siding run` judges by it
+    policy: "Policy"
+    sources: tuple[Source, ...]
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """What of the project's file does not count, because nobody trusted it."""
+        return tuple(
+            each
+            for source in self.sources
+            if source.from_repository and not source.trusted
+            for each in source.policy.loosens
+        )
+
+
+def ground_of(project: "Project") -> Ground:
+    """Return where a project's policy is looked for."""
+    return Ground(
+        app=project.app,
+        root=project.paths.main_worktree,
+        settings=project.settings,
+        trust_json=project.layout.root / "trust.json",
+        cache=project.layout.root / "cache",
+    )
+
+
+def ground_here(app: "App") -> Ground:
+    """Return where the policy of the working directory is looked for, project or not."""
+    from siding.app.place.project import find_project
+    from siding.git.errors import NotARepository
+
+    try:
+        project = find_project(app)
+        if project is not None:
+            return ground_of(project)
+        root = find_repository(app.cwd).main_worktree
+    except NotARepository:
+        root = None
+    return Ground(app=app, root=root, settings=Settings(), trust_json=None, cache=None)
+
+
+def policy_in(ground: Ground) -> InForce:
+    """Return the policy of a place, whether it is switched on or not."""
+    from siding.policy.combining import combined
+    from siding.policy.policy import Policy
+
+    found = [source for source in (_own(ground), _projects(ground)) if source is not None]
+    own = next((each.policy for each in found if each.name == "yours"), Policy())
+    project = next((each for each in found if each.name == "project"), None)
+    policy = combined(
+        own,
+        Policy() if project is None else project.policy,
+        trusted=project is None or project.trusted or not project.from_repository,
+    )
+    enabled = ground.settings.policy_enabled
+    return InForce(
+        on=enabled if enabled is not None else bool(found), policy=policy, sources=tuple(found)
+    )
+
+
+def loosening_policy(ground: Ground) -> Source | None:
+    """Return the repository's policy file if it permits more than the built-in rules do."""
+    source = _projects(ground)
+    return source if source is not None and source.from_repository and _loosens(source) else None
+
+
+def trust_policy(project: "Project", source: Source) -> None:
+    """Let the repository's policy loosen, as long as it stays exactly as it was read."""
+    add(project, POLICIES, source.digest, {"path": str(source.path), "loosens": _loosens(source)})
+
+
+def place_for(ground: Ground, *, cwd: Path, workspace: Path, policy: "Policy") -> "Place":
+    """Return where a command is judged: paths lead where they lead on this disk, now."""
+    from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+    from siding.policy.agents import KnownAgents
+    from siding.policy.paths import Place
+
+    app, root = ground.app, ground.root
+    home = app.env.get("HOME") or os.path.expanduser("~")
+    return Place(
+        cwd=os.path.realpath(cwd),
+        workspace=os.path.realpath(workspace),
+        home=os.path.realpath(home),
+        agents=KnownAgents(programs=frozenset(BY_PROGRAM), obeyed=OBEYED),
+        state=os.path.realpath(app.home.root),
+        repository="" if root in (None, workspace) else os.path.realpath(str(root)),
+        writable=tuple(map(os.path.realpath, policy.writable)),
+        resolve=os.path.realpath,
+        exists=os.path.exists,
+    )
+
+
+def environment_for(env: Mapping[str, str]) -> dict[str, str]:
+    """Return what a verdict may know of an environment: a secret's value stands in no record."""
+    from siding.policy.fields import UNKNOWN
+    from siding.redaction.commands import sounds_secret
+
+    return {name: UNKNOWN if sounds_secret(name) else value for name, value in env.items()}
+
+
+def project_file(ground: Ground) -> Path | None:
+    """Return where the project's policy file is or would be."""
+    named = Path(os.path.expanduser(ground.settings.policy_path))
+    if named.is_absolute():
+        return named
+    return None if ground.root is None else ground.root / named
+
+
+def _loosens(source: Source) -> list[str]:
+    return list(source.policy.loosens)
+
+
+def _own(ground: Ground) -> Source | None:
+    path = ground.app.home.root / OWN_POLICY
+    # A link is fine here: people keep such files elsewhere, and nobody else writes their home.
+    real = Path(os.path.realpath(path))
+    return _read("yours", path, real, root=ground.app.home.root, cache=ground.cache)
+
+
+def _projects(ground: Ground) -> Source | None:
+    path = project_file(ground)
+    if path is None:
+        return None
+    root = ground.root or path.parent
+    inside = ground.root is not None and path.is_relative_to(ground.root)
+    leads_out = inside and not _stays_in(path, root)
+    source = (
+        _unreadable("project", path, _LEADS_OUT)
+        if leads_out
+        else _read("project", path, path, root=root, cache=ground.cache)
+    )
+    if source is None and ground.settings.policy_path != DEFAULT_POLICY_PATH:
+        return _unreadable("project", path, "the setting `policy.path` names it, and it is missing")
+    if source is None:
+        return None
+    trusted = source.digest in trusted_policies(ground.trust_json)
+    return source._replace(from_repository=inside, trusted=trusted)
+
+
+def _read(name: str, path: Path, opened: Path, *, root: Path, cache: Path | None) -> Source | None:
+    """Return a file's policy; a broken one for a file that is there and cannot be believed."""
+    if not os.path.lexists(path):
+        return None
+    try:
+        raw = read_bytes(opened, limit=LARGEST)
+    except (OSError, UnreadableFile) as error:
+        why = error.message if isinstance(error, SidingError) else error.strerror or str(error)
+        return _unreadable(name, path, why)
+    policy = parsed(
+        raw, root=str(root), kept=None if cache is None else cache / f"policy-{name}.json"
+    )
+    if policy.broken:
+        policy = policy._replace(broken=f"{path}: {policy.broken}")
+    return Source(
+        name=name, path=path, raw=raw, policy=policy, from_repository=False, trusted=False
+    )
+
+
+def _unreadable(name: str, path: Path, why: str) -> Source:
+    from siding.policy.policy import Policy
+
+    broken = Policy(broken=why if str(path) in why else f"{path}: {why}")
+    return Source(
+        name=name, path=path, raw=b"", policy=broken, from_repository=False, trusted=False
+    )
+
+
+def _stays_in(path: Path, root: Path) -> bool:
+    return Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(root))
+
+
+_LEADS_OUT = "a directory of its path is a link that leads out of the repository"

@@ -1,0 +1,238 @@
+"""A run's verdict, and a person's word where the policy asks for one.
+
+What a rule blocks does not run. What it asks about runs when a person says so: at the terminal,
+with ``--allow RULE``, or earlier, for this very command in this task. Where nobody can be asked the
+answer is no. Everything that matched, and every answer, is in the step's ``policy_events``.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from siding.app.place.events import PolicyBlocked
+from siding.app.place.project import Project
+from siding.app.place.redaction import printable
+from siding.app.policy.hooks import Hook
+from siding.app.policy.in_force import InForce, environment_for, ground_of, place_for, policy_in
+from siding.app.policy.ruling import Answer, Asked, Asker, Ruling, RunToJudge
+from siding.errors import UsageError
+from siding.ids import TaskId
+from siding.ledger.reports import PolicyEvent
+from siding.policy.engine import check_argv, check_line
+from siding.policy.rules import BUILT_IN
+from siding.policy.verdict import Action, Verdict
+from siding.storage.documents import read_document_or_none, write_document
+
+ALLOWED_VERSION = 1
+
+
+def judge_run(
+    project: Project, run: RunToJudge, *, allow: tuple[str, ...], ask: Asker | None
+) -> Ruling:
+    """Return whether the command may run; asks whoever can answer."""
+    in_force = policy_in(ground_of(project))
+    inside = bool(project.app.env.get("SIDING_STEP_TOKEN"))  # what runs in a step is no person
+    if allow:
+        _check_allow(project, in_force, allow, inside=inside)
+    verdict = _judge(project, run, in_force)
+    ruling = _answered(project, run, verdict, allow, None if inside else ask)
+    if not ruling.runs:
+        rules = sorted({each.rule for each in ruling.events})
+        project.events.emit(PolicyBlocked(run.task_id, rules))
+    return ruling._replace(withheld=len(in_force.withheld))
+
+
+def judge_hook(project: Project, hook: Hook, *, root: Path, env: Mapping[str, str]) -> Ruling:
+    """Return whether a hook of the repository may run.
+
+    Questions are not asked again: the person who trusted the hook saw exactly this command.
+    """
+    in_force = policy_in(ground_of(project))
+    place = place_for(ground_of(project), cwd=root, workspace=root, policy=in_force.policy)
+    verdict = check_line(hook.command, place, in_force.policy, environment_for(env))
+    events = _events(verdict, dict.fromkeys(_questions(verdict), Answer.REMEMBERED))
+    told = tuple(each._replace(via=(f"{hook.moment} hook", *each.via)) for each in events)
+    if verdict.action is not Action.BLOCK:
+        return Ruling(events=told)
+    return Ruling(runs=False, events=told, reason=_reason(verdict), hint=_hint(verdict))
+
+
+# -- the verdict --------------------------------------------------------------------------------
+
+
+def _judge(project: Project, run: RunToJudge, in_force: InForce) -> Verdict:
+    place = place_for(
+        ground_of(project), cwd=run.cwd, workspace=run.workspace, policy=in_force.policy
+    )
+    argv = run.argv
+    if run.added:  # judged as `env K=V COMMAND` is
+        values = project.redaction.environment(run.added)
+        argv = ("env", *(f"{name}={value}" for name, value in values.items()), *argv)
+    return check_argv(argv, place, in_force.policy, environment_for(run.env))
+
+
+def _check_allow(
+    project: Project, in_force: InForce, allow: tuple[str, ...], *, inside: bool
+) -> None:
+    if inside or not project.settings.policy_overrides:
+        why = (
+            "is a person's word, and this runs inside a step"
+            if inside
+            else "is switched off by the setting `policy.overrides`"
+        )
+        raise UsageError(f"--allow {why}", hint="ask at a terminal, or change the policy")
+    rules = {rule.name: rule for rule in in_force.policy.in_force()}
+    for name in allow:
+        if name not in rules:
+            raise UsageError(
+                f"--allow {name!r}: no rule in force has this name",
+                hint="`siding policy list` names them",
+            )
+        if rules[name].action is Action.BLOCK:
+            raise UsageError(
+                f"--allow {name!r}: this rule blocks, and does not ask", hint=_how_to_change(name)
+            )
+
+
+def _answered(
+    project: Project,
+    run: RunToJudge,
+    verdict: Verdict,
+    allow: tuple[str, ...],
+    ask: Asker | None,
+) -> Ruling:
+    """Put the verdict's questions to whoever can answer them."""
+    questions = _questions(verdict)
+    if verdict.action is Action.BLOCK:
+        blocked = Ruling(runs=False, reason=_reason(verdict), hint=_hint(verdict))
+        return blocked._replace(events=_events(verdict, {}))
+    kept = _kept(project, run.task_id) if questions else frozenset()
+    answers: dict[Asked, Answer] = {}
+    for each in questions:
+        if each.rule in allow:
+            answers[each] = Answer.FLAG
+        elif (each.rule, project.redaction.text(each.command)) in kept:
+            answers[each] = Answer.REMEMBERED
+    left = tuple(each for each in questions if each not in answers)
+    answer = Answer.YES
+    if left:
+        answer = Answer.NOBODY if ask is None else ask(left)
+        answers |= dict.fromkeys(left, answer)
+    events = _events(verdict, answers)
+    if answer is Answer.ALWAYS:
+        _keep(project, run.task_id, left)
+    if answer in (Answer.YES, Answer.ALWAYS):
+        return Ruling(events=events)
+    hint = _way_out(left) if answer is Answer.NOBODY else ""
+    return Ruling(runs=False, events=events, reason=_refusal(left, answer), hint=hint)
+
+
+def _questions(verdict: Verdict) -> tuple[Asked, ...]:
+    return tuple(
+        Asked(
+            command=part.text,
+            via=part.via,
+            rule=finding.rule,
+            reason=finding.reason,
+            matched=finding.matched,
+        )
+        for part in verdict.parts
+        for finding in part.findings
+        if finding.action is Action.ASK
+    )
+
+
+def _events(verdict: Verdict, answers: Mapping[Asked, Answer]) -> tuple[PolicyEvent, ...]:
+    told = {(each.command, each.rule, each.matched): answer for each, answer in answers.items()}
+    events = []
+    for part in verdict.parts:
+        for finding in part.findings:
+            answer = told.get((part.text, finding.rule, finding.matched))
+            asked = finding.action is Action.ASK
+            events.append(
+                PolicyEvent(
+                    rule=finding.rule,
+                    action=finding.action.value,
+                    matched=printable(finding.matched),
+                    reason=printable(finding.reason),
+                    command=printable(part.text),
+                    via=tuple(map(printable, part.via)),
+                    answer=answer.value if asked and answer is not None else None,
+                )
+            )
+    return tuple(events)
+
+
+# -- the words ----------------------------------------------------------------------------------
+
+
+def _worst(verdict: Verdict) -> Any:
+    return next(each for each in verdict.findings if each.action is verdict.action)
+
+
+def _reason(verdict: Verdict) -> str:
+    worst = _worst(verdict)
+    return printable(f"blocked by policy: {worst.reason} ({worst.rule}): {worst.matched}")
+
+
+def _refusal(left: tuple[Asked, ...], answer: Answer) -> str:
+    first = left[0]
+    why = "nobody could be asked" if answer is Answer.NOBODY else "the answer was no"
+    return printable(f"blocked by policy: {first.reason} ({first.rule}), and {why}")
+
+
+def _hint(verdict: Verdict) -> str:
+    worst = _worst(verdict)
+    if worst.rule == "policy-broken":
+        return "correct the file; `policy.enabled: false` in the project's settings switches it off"
+    return _how_to_change(worst.rule)
+
+
+def _how_to_change(rule: str) -> str:
+    if rule not in BUILT_IN:
+        return f"the rule is the project's own, or yours: `siding policy show {rule}`"
+    return (
+        f"`siding policy show {rule}` says where the rule comes from; a policy file changes it "
+        f"with `actions: {{{rule}: ask}}`"
+    )
+
+
+def _way_out(left: tuple[Asked, ...]) -> str:
+    flags = " ".join(dict.fromkeys(f"--allow {each.rule}" for each in left))
+    return f"run it at a terminal to be asked, or with `siding run {flags} -- …` if you mean it"
+
+
+# -- answers that are kept ----------------------------------------------------------------------
+
+
+def _allowed_json(project: Project, task_id: TaskId) -> Path:
+    return project.task_layout(task_id).root / "allowed.json"
+
+
+def _kept(project: Project, task_id: TaskId) -> frozenset[tuple[str, str]]:
+    """Return (rule, command) of what somebody allowed for good in this task."""
+    document = read_document_or_none(
+        _allowed_json(project, task_id), what="answers to the policy", version=ALLOWED_VERSION
+    )
+    entries = (document or {}).get("allowed")
+    return frozenset(
+        (str(each.get("rule")), str(each.get("command")))
+        for each in (entries if isinstance(entries, list) else [])
+        if isinstance(each, dict)
+    )
+
+
+def _keep(project: Project, task_id: TaskId, answered: tuple[Asked, ...]) -> None:
+    path = _allowed_json(project, task_id)
+    document = read_document_or_none(path, what="answers to the policy", version=ALLOWED_VERSION)
+    before = (document or {}).get("allowed")
+    entries = [
+        {
+            "rule": each.rule,
+            "command": project.redaction.text(each.command),
+            "at": project.app.now(),
+        }
+        for each in answered
+    ]
+    kept = [*(before if isinstance(before, list) else []), *entries]
+    write_document(path, {"version": ALLOWED_VERSION, "allowed": kept})

@@ -1,0 +1,213 @@
+"""Looking at a policy: what it says to a command, its rules, its project's own examples."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from siding.app.place.project import find_project
+from siding.app.place.sandbox_inside import home_is_hidden
+from siding.app.place.selection import select
+from siding.app.policy.in_force import (
+    Ground,
+    InForce,
+    Source,
+    environment_for,
+    ground_here,
+    place_for,
+    policy_in,
+    project_file,
+)
+from siding.errors import NoActiveTask, NotFound, SidingError
+from siding.files.regular import read_bytes
+from siding.git.errors import NotARepository
+from siding.policy.engine import check_argv, check_line
+from siding.policy.file import PolicyMistake, read_examples
+from siding.policy.policy import Policy
+from siding.policy.rules import BUILT_IN, Rule
+from siding.policy.verdict import Action, Verdict
+
+if TYPE_CHECKING:
+    from siding.app.place.project import Project
+    from siding.app.place.wiring import App
+    from siding.policy.paths import Place
+
+EXAMPLES = "policy-tests.yaml"  # beside the policy file
+
+
+class PolicyBroken(SidingError):
+    """A policy, or its examples, cannot be read."""
+
+    code = "policy_broken"
+    exit_code = 5
+
+
+class Checked(NamedTuple):
+    """What the policy of this place says to a command."""
+
+    verdict: Verdict
+    on: bool | None  # whether `siding run` would keep to it; None: a sandbox hides that
+    workspace: Path  # what the command was judged to be in
+
+
+class Listed(NamedTuple):
+    """One rule, and where its action comes from."""
+
+    rule: Rule
+    action: str  # an Action, or "off"
+    source: str  # "built-in", "yours" or "project"
+
+
+class Tried(NamedTuple):
+    """One example of a project, and what the policy says to it."""
+
+    line: str
+    wanted: Action
+    verdict: Verdict
+
+    @property
+    def holds(self) -> bool:
+        """`allow` means: runs without a question; any other action is meant exactly."""
+        if self.wanted is Action.ALLOW:
+            return self.verdict.runs
+        return self.verdict.action is self.wanted
+
+
+def check(app: "App", command: tuple[str, ...] | str) -> Checked:
+    """Judge a command line (text) or an argument list as `siding run` would; runs nothing."""
+    ground = ground_here(app)
+    in_force = policy_in(ground)
+    place, workspace = _place(ground, in_force.policy)
+    if isinstance(command, str):
+        verdict = check_line(command, place, in_force.policy, environment_for(app.env))
+    else:
+        verdict = check_argv(command, place, in_force.policy, environment_for(app.env))
+    return Checked(verdict=verdict, on=is_on(app, in_force), workspace=workspace)
+
+
+def is_on(app: "App", in_force: InForce) -> bool | None:
+    """Return whether `siding run` judges by it here, None where a sandbox hides the settings."""
+    if home_is_hidden(app) and _project(app) is None:
+        return None
+    return in_force.on
+
+
+def _project(app: "App") -> "Project | None":
+    """Return the project here; None where there is none, or no repository."""
+    try:
+        return find_project(app)
+    except NotARepository:
+        return None
+
+
+def rules(app: "App") -> tuple[InForce, list[Listed]]:
+    """Return the policy of this place and every rule there is, those that are off too."""
+    in_force = policy_in(ground_here(app))
+    return in_force, [_listed(in_force, rule) for rule in _all_rules(in_force)]
+
+
+def rule_named(app: "App", name: str) -> Listed:
+    """Return one rule; raise NotFound."""
+    _in_force, listed = rules(app)
+    for each in listed:
+        if each.rule.name == name:
+            return each
+    raise NotFound(f"there is no rule {name!r}", hint="`siding policy list` names them")
+
+
+def examples(app: "App") -> Iterator[Tried]:
+    """Yield the project's own examples, each judged by the project's file alone.
+
+    As if it were trusted, and without the person's own rules: an example says what the file means,
+    and has to say the same on every machine.
+    """
+    ground = ground_here(app)
+    source = next((each for each in policy_in(ground).sources if each.name == "project"), None)
+    policy = Policy() if source is None else source.policy
+    if policy.broken:
+        raise PolicyBroken(f"the policy does not parse: {policy.broken}")
+    place, _workspace = _place(ground, policy)
+    for line, wanted in (*policy.examples, *_own_file(ground)):
+        yield Tried(line=line, wanted=wanted, verdict=check_line(line, place, policy))
+
+
+def as_record(checked: Checked) -> dict[str, Any]:
+    """Return a verdict for programs."""
+    return {
+        "action": checked.verdict.action.value,
+        "runs": checked.verdict.runs,
+        "on": checked.on,
+        "workspace": str(checked.workspace),
+        "parts": [
+            {
+                "command": part.text,
+                "via": list(part.via),
+                "action": part.action.value,
+                "findings": [each._asdict() for each in part.findings],
+            }
+            for part in checked.verdict.parts
+        ],
+    }
+
+
+def _place(ground: Ground, policy: Policy) -> tuple["Place", Path]:
+    """Return the place of the active task, else of the repository as if it were a workspace."""
+    workspace = _workspace(ground.app) or ground.root or ground.app.cwd
+    here = ground.app.cwd.resolve()
+    cwd = workspace
+    for root in (workspace, ground.root):
+        if root is not None and here.is_relative_to(root.resolve()):
+            cwd = workspace / here.relative_to(root.resolve())
+            break
+    return place_for(ground, cwd=cwd, workspace=workspace, policy=policy), workspace
+
+
+def _workspace(app: "App") -> Path | None:
+    try:
+        project = find_project(app)
+        if project is None:
+            return None
+        workspace = project.registry.of_task(select(project, None).id)
+    except (NotARepository, NoActiveTask, NotFound):
+        return None
+    return None if workspace is None else Path(workspace.path)
+
+
+def _own_file(ground: Ground) -> tuple[tuple[str, Action], ...]:
+    policy = project_file(ground)
+    if policy is None:
+        return ()
+    path = policy.parent / EXAMPLES
+    try:
+        return read_examples(read_bytes(path, limit=1 << 20))
+    except FileNotFoundError:
+        return ()
+    except PolicyMistake as mistake:
+        raise PolicyBroken(f"{path}: {mistake}") from None
+
+
+def _all_rules(in_force: InForce) -> list[Rule]:
+    return [*in_force.policy.rules, *BUILT_IN.values()]
+
+
+def _listed(in_force: InForce, rule: Rule) -> Listed:
+    """Return a rule as it stands, and the file that made it so."""
+    if rule.pattern is not None:
+        source = _first(in_force.sources, lambda policy: rule in policy.rules)
+        return Listed(rule=rule, action=rule.action.value, source=source)
+    now = in_force.policy.rule(rule.name)
+    if now is not None and now.action is rule.action:
+        return Listed(rule=rule, action=rule.action.value, source="built-in")
+    action = "off" if now is None else now.action.value
+    source = _first(
+        in_force.sources,
+        lambda policy: (
+            rule.name in policy.off or rule.group in policy.off
+            if now is None
+            else policy.actions.get(rule.name) is now.action
+        ),
+    )
+    return Listed(rule=rule, action=action, source=source)
+
+
+def _first(sources: tuple[Source, ...], made_it_so: Any) -> str:
+    return next((each.name for each in sources if made_it_so(each.policy)), "built-in")

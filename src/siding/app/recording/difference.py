@@ -1,0 +1,263 @@
+"""Compare two moments of a task: steps, the base, or the workspace as it is now."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from siding.app.place.old_home import workspace_of
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.app.place.snapshot_loss import lost_until
+from siding.app.recording.named_paths import named_paths, refuse_unknown
+from siding.app.recording.patch_files import parts_of, patch_span
+from siding.app.recording.snapshots import TaskSnapshots, diff_stat_record, mode_record, patch_lines
+from siding.app.recording.steps import step
+from siding.errors import NotFound, SidingError, UsageError
+from siding.files.durable import write_all
+from siding.git.modes import ModeChange, Modes
+from siding.git.patches import DiffStat, FileStat
+from siding.git.paths import is_selected, quote_path
+from siding.ids import Sha
+from siding.ledger.step import Step
+from siding.process.output_files import Span
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+__all__ = [
+    "Difference",
+    "RecordedPatch",
+    "ShownChange",
+    "difference",
+    "no_base",
+    "shown_changes",
+    "shown_modes",
+]
+
+
+class ShownChange(NamedTuple):
+    """One changed file as a person reads it."""
+
+    status: str
+    name: str
+    binary: bool
+    additions: int
+    deletions: int
+
+
+def shown_changes(stat: DiffStat) -> list[ShownChange]:
+    """Return the changed files of a difference, with names a person can read."""
+    return [
+        ShownChange(
+            status=each.status,
+            name=quote_path(each.path)
+            if each.old_path is None
+            else f"{quote_path(each.old_path)} -> {quote_path(each.path)}",
+            binary=each.additions is None,
+            additions=each.additions or 0,
+            deletions=each.deletions or 0,
+        )
+        for each in stat.per_file
+    ]
+
+
+def shown_modes(changes: list[ModeChange]) -> list[str]:
+    """Return changed permissions as a person reads them."""
+    return [f"{quote_path(c.path)} ({c.before:04o} to {c.after:04o})" for c in changes]
+
+
+class Difference(NamedTuple):
+    """Two snapshots to compare, and how to call them."""
+
+    task: Task
+    before: str
+    after: str
+    title: str
+    snapshots: TaskSnapshots
+    project: Project
+    workspace: Workspace
+    modes: Modes | None = None  # of `after`, when that is no snapshot
+
+    def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
+        """Return the PATHs of a command line; raises NotFound for one that neither side has."""
+        found = named_paths(self.project, self.workspace, names)
+        refuse_unknown(self.snapshots.store, (Sha(self.before), Sha(self.after)), found)
+        return found
+
+    def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
+        """Return what differs, file by file."""
+        return self.snapshots.diff_stat(self.before, self.after, paths)
+
+    def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
+        """Return what has other permissions."""
+        found = self.snapshots.mode_changes(self.before, self.after, self.modes)
+        return [c for c in found if is_selected(c.path, paths)]
+
+    def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
+        """Return what differs as the ledger would hold it."""
+        return diff_stat_record(self.stat(paths)) | mode_record(self.mode_changes(paths))
+
+    def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
+        """Write the patch into a file descriptor, byte for byte."""
+        self.snapshots.write_patch(self.before, self.after, fd, paths)
+
+    def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
+        """Yield the patch line by line as text; bytes that are none are spelled out."""
+        for line in patch_lines(self.snapshots, self.before, self.after, paths):
+            yield line.decode("utf-8", "backslashreplace")
+
+
+class RecordedPatch(NamedTuple):
+    """The patch of one step as its artifact has it, where there are no snapshots to compare."""
+
+    task: Task
+    before: str | None
+    after: str | None
+    title: str
+    span: Span
+
+    def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
+        """Return the PATHs of a command line: none, because the patch is there as a whole only."""
+        _refuse_paths(tuple(map(os.fsencode, names)))
+        return ()
+
+    def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
+        """Return what has other permissions: a patch tells no more than the executable bit."""
+        _refuse_paths(paths)
+        return []
+
+    def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
+        """Return what the patch changes, file by file."""
+        _refuse_paths(paths)
+        files = tuple(
+            FileStat(
+                status=part.status,
+                path=os.fsencode(part.name),
+                additions=None if part.is_binary else part.additions,
+                deletions=None if part.is_binary else part.deletions,
+            )
+            for part in parts_of(self.span)
+        )
+        return DiffStat(
+            files=len(files),
+            additions=sum(each.additions or 0 for each in files),
+            deletions=sum(each.deletions or 0 for each in files),
+            per_file=files,
+        )
+
+    def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
+        """Return what the patch changes as the ledger would hold it."""
+        return diff_stat_record(self.stat(paths))
+
+    def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
+        """Write the patch into a file descriptor, byte for byte."""
+        _refuse_paths(paths)
+        for block in self.span.chunks(1 << 18):
+            write_all(fd, block)
+
+    def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
+        """Yield the patch line by line as text; bytes that are none are spelled out."""
+        _refuse_paths(paths)
+        with open(self.span.path, "rb") as patch:
+            for line in patch:
+                yield line.decode("utf-8", "backslashreplace")
+
+
+def _refuse_paths(paths: tuple[bytes, ...]) -> None:
+    if paths:
+        raise UsageError(
+            "only the step's patch as a whole is there, not its snapshots",
+            hint="leave the paths out",
+        )
+
+
+@contextmanager
+def difference(
+    project: Project, named: str | None, *, at: str | None, start: str | None, end: str | None
+) -> Iterator[Difference | RecordedPatch]:
+    """Yield what to compare: a step (`at`), a range, or the whole task up to now.
+
+    `start` and `end` are step numbers, ``base``, ``last`` or ``now``.
+    """
+    task = select(project, named)
+    workspace = workspace_of(project, task)
+    if workspace is None:
+        raise SidingError(f"task {task.name!r} never had a workspace, so nothing was changed")
+    snapshots = TaskSnapshots(project, workspace)
+
+    def of(before: str, after: str, title: str, view: TaskSnapshots) -> Difference:
+        return Difference(
+            task=task,
+            before=before,
+            after=after,
+            title=title,
+            snapshots=view,
+            project=project,
+            workspace=workspace,
+        )
+
+    if at is not None:
+        if start or end:
+            raise UsageError("--step names one step; --from and --to name a range")
+        _task, one = step(project, task.id, at)
+        recorded = _recorded_patch(project, task, workspace, one)
+        if recorded is not None:
+            yield recorded
+            return
+        if one.parent is None or one.snapshot is None:
+            raise NotFound(
+                f"step {one.id} has no snapshots to compare, and left no patch",
+                hint=f"`siding show {one.number}` shows what is recorded of it",
+            )
+        yield of(one.parent, one.snapshot, f"step {one.id}", snapshots)
+        return
+    if not workspace.base_snapshot:
+        raise no_base(task)
+    title = f"{start or 'base'}..{end or 'now'}"
+    before = _recorded(project, task, workspace, start or "base")
+    if end in (None, "now"):
+        with snapshots.peek() as (seen, view):
+            yield of(before, seen.tree, title, view)._replace(modes=seen.modes)
+        return
+    yield of(before, _recorded(project, task, workspace, end), title, snapshots)
+
+
+def _recorded_patch(
+    project: Project, task: Task, workspace: Workspace, one: Step
+) -> RecordedPatch | None:
+    """Return the step's patch when its snapshots are not there: never were, or were lost."""
+    is_there = one.parent is not None and one.snapshot is not None
+    if is_there and one.number > lost_until(workspace) and project.snapshots.objects.is_dir():
+        return None
+    span = patch_span(project, task, one)
+    if span is None:
+        return None
+    return RecordedPatch(task, one.parent, one.snapshot, f"step {one.id}", span)
+
+
+def no_base(task: Task) -> SidingError:
+    """Return the error for a workspace of which no snapshot was taken, and why that is."""
+    if not task.worktree:
+        return SidingError(
+            f"task {task.name!r} was begun by another tool, and nothing of its workspace is "
+            "recorded here yet",
+            hint="`siding checkpoint` records it as it is and takes the task over; what the other "
+            "tool wrote stays as it is",
+        )
+    return SidingError(
+        f"nothing of task {task.name!r} was recorded yet",
+        hint="`siding checkpoint` records it as it stands; `siding doctor` says if something is "
+        "lost",
+    )
+
+
+def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:
+    """Return the snapshot that a point stands for."""
+    if name in ("base", "0"):
+        return workspace.base_snapshot
+    if name == "now":
+        raise UsageError("`now` can only be the end of a range", hint="--from base --to now")
+    _task, found = step(project, task.id, name)
+    if found.snapshot is None:
+        raise NotFound(f"step {found.id} has no snapshot")
+    return found.snapshot

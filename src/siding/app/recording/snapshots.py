@@ -1,0 +1,207 @@
+"""The snapshots of one task, bound to its workspace."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from siding.errors import SidingError
+from siding.git.capture import Capture, Request, capture, changed_count
+from siding.git.changes import Limits
+from siding.git.coverage import LISTED
+from siding.git.errors import CommandFailed, not_comparable
+from siding.git.modes import ModeChange, Modes, State, mode_changes, state_of
+from siding.git.patches import DiffStat, Part, diff_stat, write_patch, write_patch_counted
+from siding.git.paths import quote_path
+from siding.git.roots import WorktreeRoot
+from siding.git.store import SnapshotStore
+from siding.git.submodules import filled_between
+from siding.ids import Sha
+from siding.tasks.registry import Workspace
+
+if TYPE_CHECKING:
+    from siding.app.place.project import Project
+    from siding.git.peek import Peek
+
+
+class TaskSnapshots:
+    """Takes and compares the snapshots of one task.
+
+    `keep_fds` stay open in every git process that writes: one of them holds the task's lock.
+    """
+
+    def __init__(
+        self, project: "Project", workspace: Workspace, *, keep_fds: Sequence[int] = ()
+    ) -> None:
+        self._project = project
+        self._workspace = workspace
+        self._keep_fds = tuple(keep_fds)
+        self._store: SnapshotStore = project.snapshots
+
+    @property
+    def store(self) -> SnapshotStore:
+        """The store they are in."""
+        return self._store
+
+    @property
+    def root(self) -> WorktreeRoot:
+        """The workspace's directory, as it was recorded."""
+        return self._request(step="", kind="").root
+
+    @property
+    def keep_fds(self) -> tuple[int, ...]:
+        """What stays open in every git process that writes."""
+        return self._keep_fds
+
+    def tip(self) -> Sha | None:
+        """Return the newest snapshot."""
+        return self._store.tip(self._workspace.task_id)
+
+    def capture(self, *, step: str, kind: str) -> Capture:
+        """Record the workspace as it is now; the caller holds the task's lock."""
+        return capture(self._store, self._request(step=step, kind=kind))
+
+    def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
+        """Return what differs between two snapshots, file by file."""
+        with _told(before, after):
+            return diff_stat(self._store, self._parts(before, after), paths=paths)
+
+    def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
+        """Write the patch between two snapshots into a file descriptor, byte for byte."""
+        with _told(before, after):
+            write_patch(self._store, self._parts(before, after), fd, paths=paths)
+
+    def mode_changes(self, before: str, after: str, modes: Modes | None = None) -> list[ModeChange]:
+        """Return what has other permissions in the second of two snapshots. `modes` are those of
+        the second, where they are known: it may then be a tree."""
+        new = Sha(after)
+        if before == after:
+            return []
+        now = State(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
+        return mode_changes(self._store, state_of(self._store, Sha(before)), now)
+
+    def changed_count(self) -> int:
+        """Return how many files differ from the newest snapshot; writes nothing."""
+        return changed_count(self._store, self._request(step="", kind="look"))
+
+    def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
+        """Write the patch between two snapshots, and return its figures."""
+        with _told(before, after):
+            return write_patch_counted(self._store, self._parts(before, after), fd)
+
+    @contextmanager
+    def peek(self) -> Iterator[tuple["Peek", "TaskSnapshots"]]:
+        """Yield the workspace as it is, and the snapshots through which it can be read.
+
+        Takes no lock and leaves nothing behind.
+        """
+        with self.look() as found:
+            view = TaskSnapshots(self._project, self._workspace)
+            view._store = found.store
+            yield found, view
+
+    @contextmanager
+    def look(self) -> Iterator["Peek"]:
+        """Yield what `peek` does, with what would not be captured."""
+        from siding.git.peek import peek
+
+        unique = self._project.app.random_bytes(8).hex()
+        with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
+            yield found
+
+    def verify(self, wanted: set[str]) -> list[str]:
+        """Return what is wrong with the snapshots; `wanted` are those the ledger names."""
+        from siding.git.lineage import lineage
+
+        task_id = self._workspace.task_id
+        try:
+            self._store.verify(task_id)
+            there = set(lineage(self._store, task_id))
+        except SidingError as error:
+            return [error.message]
+        return [f"snapshot {sha} of the ledger is missing" for sha in sorted(wanted - there)]
+
+    def _parts(self, before: str, after: str) -> list[Part]:
+        """Return what to compare for a difference: a submodule that was filled by itself."""
+        workspace = self._workspace
+        git_dir = Path(workspace.git_dir) if workspace.git_dir else None
+        root = Path(workspace.path)
+        filled = filled_between(self._store, root, git_dir, Sha(before), Sha(after))
+        whole = Part(before, after, without=tuple(each.path for each in filled))
+        parts = (Part(e.old, e.new, below=e.path, objects=e.objects) for e in filled)
+        return [whole, *parts]
+
+    def _request(self, *, step: str, kind: str) -> Request:
+        settings = self._project.settings
+        root = Path(self._workspace.path)
+        return Request(
+            task_id=self._workspace.task_id,
+            root=WorktreeRoot(
+                path=root, device=self._workspace.device, inode=self._workspace.inode
+            ),
+            git_dir=Path(self._workspace.git_dir) if self._workspace.git_dir else None,
+            step=step,
+            kind=kind,
+            at=int(self._project.app.clock.now().timestamp()),
+            limits=Limits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
+            keep_fds=self._keep_fds,
+        )
+
+
+@contextmanager
+def _told(before: str, after: str) -> Iterator[None]:
+    """Say that a snapshot is lost, where git only says that it cannot read an object."""
+    try:
+        yield
+    except CommandFailed as error:
+        raise not_comparable(before, after, error.message) from error
+
+
+def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:
+    """Return a diff stat as the ledger holds it."""
+    if stat is None:
+        return {"files": 0, "additions": 0, "deletions": 0}
+    return {
+        "files": stat.files,
+        "additions": stat.additions,
+        "deletions": stat.deletions,
+        "file_list": [quote_path(each.path) for each in stat.per_file],
+    }
+
+
+def mode_record(changes: Sequence[ModeChange]) -> dict[str, Any]:
+    """Return changed permissions as the ledger holds them: the first of them, and how many."""
+    if not changes:
+        return {}
+    listed = [
+        {
+            "path": quote_path(each.path) + ("/" if each.is_directory else ""),
+            "before": f"{each.before:04o}",
+            "after": f"{each.after:04o}",
+        }
+        for each in changes[:LISTED]
+    ]
+    return {"modes": listed, "mode_count": len(changes)}
+
+
+def patch_lines(
+    snapshots: TaskSnapshots, before: str, after: str, paths: Sequence[bytes]
+) -> Iterator[bytes]:
+    """Yield the lines of a patch, newline included, in bounded memory."""
+    with _unnamed_file() as patch:
+        snapshots.write_patch(before, after, patch.fileno(), paths)
+        os.lseek(patch.fileno(), 0, os.SEEK_SET)
+        yield from patch
+
+
+def _unnamed_file() -> BinaryIO:
+    """Return a file that nobody else sees: in a temporary directory, else in memory."""
+    import tempfile
+
+    try:
+        return cast("BinaryIO", tempfile.TemporaryFile(prefix="siding-diff-"))
+    except OSError:
+        if not hasattr(os, "memfd_create"):
+            raise
+        return os.fdopen(os.memfd_create("siding-diff"), "w+b")

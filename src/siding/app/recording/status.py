@@ -1,0 +1,67 @@
+"""Where a task stands."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.place.old_home import workspace_of
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.recording.steps import InProgress, in_progress, ledger_problems
+from siding.errors import SidingError
+from siding.git.errors import CommandFailed
+from siding.ledger.step import Step
+from siding.storage.locks import FileLock, Holder
+from siding.tasks.registry import Workspace
+from siding.tasks.states import WorkspaceState
+from siding.tasks.task import Task
+
+__all__ = ["Status", "status"]
+
+
+class Status(NamedTuple):
+    """Where a task stands."""
+
+    task: Task
+    workspace: Workspace | None
+    present: bool  # the workspace's directory is there
+    steps: int
+    last: Step | None
+    in_progress: InProgress | None
+    unrecorded: int | None  # files changed since the last step; None when nobody looked
+    holder: Holder | None
+    problems: tuple[str, ...] = ()  # what is lost or damaged, as sentences
+
+
+def status(project: Project, named: str | None) -> Status:
+    """Return where a task stands; nothing is written."""
+    task = select(project, named)
+    workspace = workspace_of(project, task)
+    present = (
+        workspace is not None
+        and workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
+        and Path(workspace.path).is_dir()
+    )
+    last = project.ledger(task.id).last()
+    lock = FileLock(project.task_layout(task.id).lock)
+    holder = lock.holder() if lock.is_locked() else None
+    unrecorded = None
+    problems = list(ledger_problems(project, task))
+    if present and workspace is not None and workspace.base_snapshot:
+        try:
+            unrecorded = TaskSnapshots(project, workspace).changed_count()
+        except CommandFailed:  # the index was torn by a power cut; the next step makes it again
+            unrecorded = None
+        except SidingError as error:
+            problems.append(f"{error.message}; {error.hint}" if error.hint else error.message)
+    return Status(
+        task=task,
+        workspace=workspace,
+        present=present,
+        steps=last.number if last else 0,
+        last=last,
+        in_progress=in_progress(project, task),
+        unrecorded=unrecorded,
+        holder=holder,
+        problems=tuple(problems),
+    )

@@ -1,0 +1,29 @@
+"""The commits that a step made or moved to the main line, with their subjects."""
+
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.errors import SidingError
+from siding.ids import Sha
+from siding.ledger.step import Step
+
+LISTED = 20  # commits asked for; a rebase can pass through hundreds
+
+
+class StepCommit(NamedTuple):
+    """A commit of a step; `subject` is None where the repository no longer has it."""
+
+    sha: str
+    subject: str | None
+
+
+def commits_of(project: Project, step: Step) -> list[StepCommit]:
+    """Return the first commits that the step's line names; git is started only if there are any."""
+    return [StepCommit(sha, _subject(project, Sha(sha))) for sha in step.commits[:LISTED]]
+
+
+def _subject(project: Project, sha: Sha) -> str | None:
+    try:
+        return project.repository.summary(sha).subject
+    except SidingError:
+        return None

@@ -1,0 +1,153 @@
+"""The recorded steps of a task, and the one in progress. Reading takes no lock."""
+
+from typing import Any, NamedTuple
+
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.errors import NotFound, SidingError, UsageError
+from siding.ids import step_number
+from siding.ledger.damage import DamagedLine, damaged_lines
+from siding.ledger.intents import Intent, Intents
+from siding.ledger.step import Step, step_from
+from siding.storage.layout import TaskLayout
+from siding.storage.locks import Holder
+from siding.tasks.task import Task
+
+__all__ = [
+    "DamagedLine",
+    "DamagedStep",
+    "InProgress",
+    "Step",
+    "damaged_steps",
+    "in_progress",
+    "ledger_problems",
+    "log",
+    "progress_record",
+    "running_step",
+    "step",
+]
+
+
+class DamagedStep(SidingError):
+    """The line of a step is there and cannot be read."""
+
+    code = "damaged_step"
+
+
+class InProgress(NamedTuple):
+    """A step that has begun and is not in the ledger."""
+
+    intent: Intent
+    holder: Holder | None  # None: its writer is gone, and the step will be recorded as interrupted
+
+
+def log(project: Project, named: str | None, *, limit: int | None) -> tuple[Task, list[Step]]:
+    """Return a task and its newest steps, oldest first; all of them when `limit` is None."""
+    task = select(project, named)
+    ledger = project.ledger(task.id)
+    return task, list(ledger.steps()) if limit is None else ledger.tail(limit)
+
+
+def damaged_steps(project: Project, task: Task, *, whole: bool = False) -> list[DamagedLine]:
+    """Return the lines of a task's ledger that should be steps and cannot be read.
+
+    A torn last line of which nothing else is left was promised to nobody, and is none of them.
+    """
+    layout = project.task_layout(task.id)
+    found = damaged_lines(layout.ledger_jsonl, whole=whole)
+    if not any(each.torn for each in found):
+        return found
+    begun = {intent.number for intent in Intents(layout).all()}
+    newest = project.ledger(task.id).last()
+    last = newest.number if newest else 0
+    return [each for each in found if not each.torn or _was_promised(layout, each, last, begun)]
+
+
+def _was_promised(layout: TaskLayout, line: DamagedLine, last: int, begun: set[int]) -> bool:
+    """Tell whether a torn line was once whole: later steps or artifacts stand on it."""
+    if line.number is None or line.number in begun:
+        return False
+    left = (layout.artifact(line.number, kind).exists() for kind in ("output", "patch"))
+    return line.number < last or any(left)
+
+
+def ledger_problems(project: Project, task: Task) -> list[str]:
+    """Return the damaged lines of a task's ledger as sentences."""
+    return [
+        f"{each.where} is damaged ({each.reason}); it is kept as it is, `siding verify` tells more"
+        for each in damaged_steps(project, task)
+    ]
+
+
+def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
+    """Return one step, named by its number or ``last``; raise NotFound."""
+    task = select(project, named)
+    ledger = project.ledger(task.id)
+    if wanted == "last":
+        found = ledger.last()
+    else:
+        found = ledger.find(_number(wanted))
+    if found is None:
+        _refuse_damaged(project, task, wanted)
+        raise NotFound(
+            f"task {task.name!r} has no step {wanted!r}", hint="`siding log` shows the steps"
+        )
+    return task, found
+
+
+def _refuse_damaged(project: Project, task: Task, wanted: str) -> None:
+    """Raise DamagedStep when the step that is wanted was on a line that cannot be read."""
+    for line in damaged_steps(project, task, whole=True):
+        if wanted == "last" or line.number == _number(wanted):
+            name = f"{line.number:04d}" if line.number else "?"
+            raise DamagedStep(
+                f"step {name} of task {task.name!r} was on {line.where}, which is damaged: "
+                f"{line.reason}",
+                hint="the line is kept as it is, and so is what is left of the step below "
+                f"{str(project.task_layout(task.id).artifacts_dir)!r}",
+            )
+
+
+def in_progress(project: Project, task: Task) -> InProgress | None:
+    """Return the step that has begun and is not recorded yet."""
+    intents = Intents(project.task_layout(task.id))
+    newest = intents.newest()
+    if newest is None:
+        return None
+    return InProgress(intent=newest, holder=intents.holder(newest))
+
+
+def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step] | None:
+    """Return the step in progress, when that is the one that is wanted."""
+    task = select(project, named)
+    found = in_progress(project, task)
+    if found is None:
+        return None
+    if wanted != "last" and _number(wanted) != found.intent.number:
+        return None
+    return task, step_from(progress_record(found))
+
+
+def progress_record(found: InProgress) -> dict[str, Any]:
+    """Return a step that is not recorded yet in the form of a ledger line.
+
+    Its status is ``running``, or ``cut off`` when its writer is gone.
+    """
+    return {
+        "step_id": f"{found.intent.number:04d}",
+        "act": found.intent.act,
+        "kind": found.intent.kind,
+        "started_at": found.intent.started_at,
+        "parent": found.intent.parent,
+        **found.intent.draft.as_record(),
+        "status": "running" if found.holder is not None else "cut off",
+    }
+
+
+def _number(text: str) -> int:
+    try:
+        return step_number(text)
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is not a step", hint="give a number such as 3 or 0003, or `last`"
+        ) from None

@@ -1,0 +1,185 @@
+"""Prove a task's record whole: ledger, chain, artifacts, snapshots."""
+
+import os
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.place.old_home import workspace_of
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.files.regular import open_regular
+from siding.git.lineage import step_snapshots
+from siding.hashing import sha256_of_file
+from siding.ids import step_id
+from siding.ledger.intents import Intents
+from siding.ledger.reports import OutputReport
+from siding.ledger.step import Step
+from siding.process.output_files import marker_path
+from siding.tasks.task import Task
+
+
+class Finding(NamedTuple):
+    """Something that is not as it was written. `where` names the file, line or object."""
+
+    where: str
+    problem: str
+    serious: bool  # False: worth knowing, and nothing is lost
+
+
+class Proof(NamedTuple):
+    """What was looked at, and what was found."""
+
+    task: Task
+    steps: int
+    chained: int
+    artifacts: int
+    snapshots: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def whole(self) -> bool:
+        return not any(finding.serious for finding in self.findings)
+
+
+def verify(project: Project, named: str | None) -> Proof:
+    """Check everything a task's record consists of; reads only."""
+    task = select(project, named)
+    ledger = project.ledger(task.id)
+    steps = list(ledger.steps())
+    findings = [
+        *(_line(damage.line, damage.reason) for damage in ledger.damage()),
+        *(_line(each.line, each.reason) for each in ledger.breaks()),
+        *_numbering(steps),
+    ]
+    artifacts = 0
+    for step in steps:
+        for finding in _artifacts(project, task, step):
+            artifacts += 1
+            if finding is not None:
+                findings.append(finding)
+    findings += _unfinished(project, task)
+    findings += _without_line(project, task)
+    findings += _snapshot_findings(project, task, steps)
+    return Proof(
+        task=task,
+        steps=len(steps),
+        chained=sum(1 for step in steps if step.is_chained),
+        artifacts=artifacts,
+        snapshots=sum(1 for step in steps if step.snapshot),
+        findings=tuple(findings),
+    )
+
+
+def _line(number: int | None, problem: str) -> Finding:
+    where = "ledger.jsonl" if number is None else f"ledger.jsonl:{number}"
+    # A torn last line is what a crash may leave: nothing on it was ever promised.
+    return Finding(where=where, problem=problem, serious=not problem.startswith("torn"))
+
+
+def _numbering(steps: list[Step]) -> Iterator[Finding]:
+    for before, step in pairwise(steps):
+        if step.number <= before.number:
+            yield Finding(f"step {step.id}", f"comes after step {before.id}", serious=True)
+
+
+def _artifacts(project: Project, task: Task, step: Step) -> Iterator[Finding | None]:
+    """Yield for each artifact what is wrong with it, or None."""
+    run = step.as_run
+    told = run.output if run else None
+    expected = {"patch": step.patch_sha256, "output": told.sha256 if told else None}
+    root = project.task_layout(task.id).root
+    for kind, where in step.artifacts.items():
+        path = root / where
+        try:
+            digest = _digest(path)
+        except OSError as error:
+            yield Finding(where, error.strerror or str(error), serious=True)
+            continue
+        if kind == "output" and told is not None and not is_joined(path, told):
+            yield Finding(where, "is not in its final form; the next run sees to it", serious=False)
+        elif expected.get(kind) and digest != expected[kind]:
+            yield Finding(where, "is not the file the ledger was written with", serious=True)
+        else:
+            yield None
+
+
+def _unfinished(project: Project, task: Task) -> Iterator[Finding]:
+    intents = Intents(project.task_layout(task.id))
+    for intent in intents.all():
+        if intents.is_cut_off(intent):
+            yield Finding(
+                f"step {step_id(intent.number)}",
+                "was cut off; the next command in this task records it",
+                serious=False,
+            )
+
+
+def _without_line(project: Project, task: Task) -> Iterator[Finding]:
+    """Yield what steps left that have no line: artifacts are written while an intent is there, so
+    the line of such a step was promised, and was lost."""
+    layout = project.task_layout(task.id)
+    found = re.compile(r"(\d{4,}|a[0-9a-f]{12})\.(?:patch|output)")
+    try:
+        names = sorted(os.listdir(layout.artifacts_dir))
+    except OSError:
+        return
+    stems: dict[str, list[str]] = {}
+    for name in names:
+        if match := found.fullmatch(name):
+            stems.setdefault(match.group(1), []).append(name)
+    # Read after the names: whatever ended meanwhile has its line by now, or its intent.
+    intents = Intents(layout).all()
+    steps = list(project.ledger(task.id).steps())
+    known: set[str] = {step.id for step in steps} | {step.act for step in steps}
+    for intent in intents:
+        known |= {intent.act, step_id(intent.number)}
+    for stem in sorted(stems.keys() - known):
+        left = ", ".join(f"artifacts/{name}" for name in stems[stem])
+        what = "act" if stem.startswith("a") else "step"
+        yield Finding(f"{what} {stem}", f"has no line in the ledger; {left}", serious=True)
+
+
+def _snapshots_without_line(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
+    """Yield the snapshots of steps that have no line, but for one that a killed command just took.
+
+    A checkpoint takes its snapshot before it writes anything else down.
+    """
+    known = {step.number for step in steps}
+    last = max(known, default=0)
+    for sha, number in step_snapshots(project.snapshots, task.id):
+        if number not in known and number <= last:
+            yield Finding(f"step {number:04d}", f"has no line; its snapshot is {sha}", serious=True)
+
+
+def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
+    workspace = workspace_of(project, task)
+    wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
+    if workspace is None or not (workspace.base_snapshot or wanted):
+        return
+    snapshots = TaskSnapshots(project, workspace)
+    problems = snapshots.verify(wanted)
+    for problem in problems:
+        yield Finding("snapshots", problem, serious=True)
+    if not problems:
+        yield from _snapshots_without_line(project, task, steps)
+
+
+def is_joined(path: Path, told: OutputReport) -> bool:
+    """Return whether stdout and stderr of an output are in one file, as they are in the end."""
+    marker = marker_path(path, told.stdout_bytes or 0)
+    try:
+        return marker.stat().st_size == 0
+    except FileNotFoundError:
+        return True
+
+
+def _digest(path: Path) -> str:
+    fd = open_regular(path)
+    try:
+        return sha256_of_file(fd)
+    finally:
+        os.close(fd)

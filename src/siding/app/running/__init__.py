@@ -1,0 +1,1 @@
+"""Commands run in a task and recorded as steps; checkpoints."""

@@ -1,0 +1,370 @@
+"""Did a run stay in its workspace? What else changed meanwhile, cheaply told.
+
+Before the command starts a fingerprint is taken: the repository's HEAD, index, refs, stash,
+configuration and hooks, the other worktrees, the records of ours that no run may touch. Afterwards
+it is taken again, and git is asked once which files of the person's checkout changed since. What
+became different and is no doing of Siding's own commands is an event, in the step and on the
+screen. Who did it is not known: the command, something it left running, or the person.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from siding.app.place.events import IsolationChanged
+from siding.app.place.project_places import id_file
+from siding.git import fingerprint
+from siding.git.fingerprint import Fingerprint, Mark, RefChange, mark_of
+from siding.git.own_git_dir import OwnGitDir, take_own
+from siding.git.paths import quote_path
+from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
+from siding.storage.locks import FileLock
+from siding.tasks.registry import Workspace
+from siding.tasks.states import WorkspaceState
+
+if TYPE_CHECKING:
+    from siding.app.place.project import Project
+    from siding.app.recording.recorder import Recorder
+    from siding.git.touched import Look
+
+# A look at the person's checkout takes about 2 ms for each thousand files: little beside a run that
+# took twenty times as long, and a few milliseconds in any case for the first two thousand.
+LOOK_MS_PER_FILE = 0.0022
+LOOK_AT_MOST = 0.05  # of the run's own time
+ALWAYS_LOOKED_AT = 2_000  # files
+MOST_NAMED = 20  # paths that an event names one by one
+
+
+class _Moment(NamedTuple):
+    repository: Fingerprint
+    own: OwnGitDir
+    ours: Mapping[str, Mark | None]
+    workspaces: Mapping[str, Mark | None]
+    snapshot: str | None
+
+
+class Watch:
+    """Watches over one run; made right before the command starts."""
+
+    def __init__(self, recorder: "Recorder", intent: Path | None = None) -> None:
+        self._project = recorder.project
+        self._workspace = recorder.workspace
+        self._recorder = recorder
+        # The file system's own clock: the intent, or the holder of the lock, was noted just now.
+        layout = recorder.layout
+        self._intent = intent
+        self._since_ns = max(_changed_ns(layout.lock), 0 if intent is None else _changed_ns(intent))
+        self._before = self._moment()
+        self._after = self._before
+        self._look: Look | None = None
+        self._looked = False
+
+    def ended(self, took_ms: int) -> None:
+        """The command ended: look again, and let git look at the checkout meanwhile."""
+        self._after = self._moment()
+        self._look = self._start_looking(took_ms)
+
+    def isolation(self) -> IsolationReport:
+        """Return what changed outside; asked for once, after `ended`."""
+        changes = [*self._changes(), *self._files()]
+        for moment in (self._before, self._after):
+            moment.repository.close()
+        kept = _without_ours(self._project, self._workspace, changes, self._since_ns)
+        files = "looked at" if self._looked else "not looked at"
+        if kept:
+            self._project.events.emit(IsolationChanged(self._workspace, kept))
+        return IsolationReport(changes=tuple(kept), files=files)
+
+    def _moment(self) -> _Moment:
+        project = self._project
+        return _Moment(
+            repository=fingerprint.take(project.paths.common_dir),
+            own=take_own(Path(self._workspace.git_dir)),
+            ours={str(path): mark_of(path) for path in self._records()},
+            workspaces=dict(_directories(project.layout.workspaces_dir)),
+            snapshot=self._recorder.snapshots.tip(),
+        )
+
+    def _records(self) -> Iterator[Path]:
+        """Yield the files of ours, and of the policy, that change only on a person's word."""
+        project, layout = self._project, self._recorder.layout
+        yield from (layout.ledger_jsonl, layout.root / "allowed.json")
+        if self._intent is not None:
+            yield self._intent
+        root = project.layout.root
+        yield from (root / "config.yaml", root / "trust.json", root / "project.json")
+        yield from (project.app.home.root / "config.yaml", project.app.home.root / "policy.yaml")
+        yield id_file(project.paths)
+        main = project.paths.main_worktree
+        if main is not None:
+            yield from (main / ".siding" / "config.yaml", main / project.settings.policy_path)
+        yield Path(self._workspace.path) / ".git"
+
+    # -- what is different ------------------------------------------------------------------
+
+    def _changes(self) -> Iterator[OutsideChange]:
+        before, after = self._before, self._after
+        yield from _head(before.repository, after.repository)
+        yield from _own_git_dir(before, after, self._workspace.branch)
+        for ref in fingerprint.changed_refs(before.repository, after.repository):
+            yield _ref(ref)
+        yield from self._index()
+        for key in fingerprint.changed_settings(before.repository.config, after.repository.config):
+            yield OutsideChange(what="config", name=key, how="changed")
+        for what, old, new in (
+            ("hook", before.repository.hooks, after.repository.hooks),
+            ("git", before.repository.steering, after.repository.steering),
+            ("worktree", before.repository.worktrees, after.repository.worktrees),
+            ("workspace", before.workspaces, after.workspaces),
+            ("record", before.ours, after.ours),
+        ):
+            for name, how in fingerprint.changed_marks(old, new):
+                yield OutsideChange(what=what, name=name, how=how)
+        if before.snapshot != after.snapshot:
+            yield OutsideChange(what="record", name="the task's newest snapshot", how="changed")
+
+    def _index(self) -> Iterator[OutsideChange]:
+        paths = fingerprint.changed_index(
+            self._before.repository,
+            self._after.repository,
+            self._project.paths.hash_size // 2,
+        )
+        if paths is None:
+            yield OutsideChange(
+                what="index", name="the index of your checkout", how="rewritten", weight=NOTE
+            )
+        elif paths:
+            yield OutsideChange(what="index", name=_named(paths), how="staged otherwise")
+
+    def _start_looking(self, took_ms: int) -> "Look | None":
+        from siding.git import touched
+
+        project = self._project
+        main, wish = project.paths.main_worktree, project.settings.isolation_files
+        if main is None or wish == "never":
+            return None
+        index = project.paths.common_dir / "index"
+        count = touched.tracked_count(index)
+        if count is None:
+            return None
+        cheap = count <= ALWAYS_LOOKED_AT or count * LOOK_MS_PER_FILE <= took_ms * LOOK_AT_MOST
+        if not cheap and wish != "always":
+            return None
+        return touched.start(
+            project.snapshots,
+            project.snapshots.task(self._workspace.task_id),
+            root=main,
+            index=index,
+            since_ns=self._since_ns,
+        )
+
+    def _files(self) -> Iterator[OutsideChange]:
+        from siding.git import touched
+
+        found = None if self._look is None else touched.finish(self._look)
+        self._looked = found is not None
+        own = os.path.relpath(self._project.app.home.root, self._project.paths.root)
+        paths = [each for each in found or () if not os.fsdecode(each).startswith(f"{own}/")]
+        if paths:
+            yield OutsideChange(what="files", name=_named(paths), how="changed")
+
+
+def say(change: OutsideChange) -> str:
+    """Return one change in words."""
+    what, name, how, _weight, before, after = change
+    moved = f" ({_short(before)} -> {_short(after)})" if before or after else ""
+    subject = {
+        "files": f"your checkout: {name}",
+        "index": f"your checkout's index: {name}",
+        "head": "your checkout's HEAD",
+        "stash": "the stash was",
+        "hook": f"git's hook {name} was",
+        "config": f"the repository's configuration: {name}",
+        "git": f"git's {name}",
+        "own": f"the workspace's git directory: {name}",
+        "record": f"what Siding goes by: {name}",
+    }.get(what, f"{what} {name}")
+    return f"{subject} {how}{moved}"
+
+
+def _head(before: Fingerprint, after: Fingerprint) -> Iterator[OutsideChange]:
+    if before.head != after.head:
+        yield OutsideChange(
+            what="head",
+            name="HEAD",
+            how="changed",
+            before=_text(before.head),
+            after=_text(after.head),
+        )
+
+
+def _own_git_dir(before: _Moment, after: _Moment, branch: str) -> Iterator[OutsideChange]:
+    """Yield what will make git's next command in the workspace do something else than this task's
+    work: move a branch of somebody else's, or run a program."""
+    old, new = before.own, after.own
+    if old.head != new.head and new.branch not in (None, branch):
+        # A branch that the run made is its own affair; what it commits next is on no other's.
+        made = not fingerprint.has_ref(before.repository, f"refs/heads/{new.branch}")
+        yield OutsideChange(
+            what="own",
+            name="HEAD",
+            how=f"is on branch {new.branch!r} now, which is not this task's: commits go there",
+            weight=NOTE if made else ALARM,
+        )
+    for name, how in fingerprint.changed_marks(old.steering, new.steering):
+        yield OutsideChange(what="own", name=name, how=f"{how}: git goes by it")
+    if new.commands and new.commands != old.commands:
+        yield OutsideChange(
+            what="own", name="an unfinished rebase", how="will run a command (exec)"
+        )
+    elif new.todo is not None and old.todo is None:
+        yield OutsideChange(what="own", name="a rebase", how="is unfinished", weight=NOTE)
+
+
+def _ref(ref: RefChange) -> OutsideChange:
+    how = "made" if ref.before is None else "removed" if ref.after is None else "moved"
+    made = NOTE if how == "made" else ALARM
+    for prefix, what, weight in (
+        ("refs/heads/", "branch", made),
+        ("refs/tags/", "tag", made),
+        ("refs/remotes/", "remote branch", NOTE),
+        ("refs/stash", "stash", ALARM),
+        ("refs/", "ref", made),
+    ):
+        if ref.name.startswith(prefix):
+            name = ref.name.removeprefix(prefix) or ref.name
+            return OutsideChange(
+                what=what, name=name, how=how, weight=weight, before=ref.before, after=ref.after
+            )
+    return OutsideChange(what="ref", name=ref.name, how=how, before=ref.before, after=ref.after)
+
+
+# -- what Siding's own commands did meanwhile ---------------------------------------------------
+
+
+def _without_ours(
+    project: "Project", workspace: Workspace, changes: list[OutsideChange], since_ns: int
+) -> list[OutsideChange]:
+    """Leave out what this run may do, and what other commands of ours did side by side."""
+    left = [each for each in changes if not _own(workspace, each)]
+    if not left:
+        return []
+    others = _Others(project, workspace, since_ns)
+    return [each for each in left if not others.explain(each)]
+
+
+def _own(workspace: Workspace, change: OutsideChange) -> bool:
+    """Whether a run may do this: its own branch is its own, and so are our hidden refs."""
+    if change.what == "branch" and change.name == workspace.branch:
+        return change.how != "removed"
+    if change.what == "ref" and change.name.startswith("siding/"):
+        return True
+    if change.what == "config":
+        return change.name.startswith(f"branch.{workspace.branch}.")
+    own = Path(workspace.git_dir).name
+    return change.what == "worktree" and change.name == own and change.how == "changed"
+
+
+class _Others:
+    """The other tasks, and which of them a command of ours worked in since a moment."""
+
+    def __init__(self, project: "Project", workspace: Workspace, since_ns: int) -> None:
+        self._project = project
+        self._since_ns = since_ns
+        self._all = [each for each in project.registry.all() if each.task_id != workspace.task_id]
+        self._moved: bool | None = None
+
+    def explain(self, change: OutsideChange) -> bool:
+        """Return whether a command of ours did this, or may have as part of its work."""
+        if change.what == "branch":
+            owner = next((each for each in self._all if each.branch == change.name), None)
+            if owner is not None:
+                return change.how != "moved" or self._at_work(owner)
+            return self._applied()
+        if change.what == "worktree":
+            owner = next(
+                (each for each in self._all if Path(each.git_dir).name == change.name), None
+            )
+            return owner is not None and (change.how != "changed" or self._at_work(owner))
+        if change.what == "workspace":
+            owner = next((each for each in self._all if _name(each) == change.name), None)
+            return owner is None or change.how == "made" or self._at_work(owner)
+        if change.what == "config":
+            return any(change.name.startswith(f"branch.{each.branch}.") for each in self._all)
+        return change.what in ("head", "index", "files", "stash") and self._applied()
+
+    def _applied(self) -> bool:
+        """Whether `siding apply`, or its undo, moved the person's checkout meanwhile."""
+        if self._moved is None:
+            self._moved = any(self._at_work(each) and self._moves(each) for each in self._all)
+        return self._moved
+
+    def _at_work(self, other: Workspace) -> bool:
+        if other.intent is not None or other.status not in _PRESENT:
+            return True  # it is being made, or taken away
+        layout = self._project.task_layout(other.task_id)
+        # Whoever works in a task holds its lock, or has noted there and elsewhere what it did.
+        return _newest_ns(layout.root) >= self._since_ns or FileLock(layout.lock).is_locked()
+
+    def _moves(self, other: Workspace) -> bool:
+        from siding.ledger.intents import Intents
+
+        begun = Intents(self._project.task_layout(other.task_id)).all()
+        if any(intent.kind == "apply" for intent in begun):
+            return True
+        newest = self._project.ledger(other.task_id).tail(3)
+        return any(step.kind == "apply" for step in newest)
+
+
+_PRESENT = (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
+
+
+def _directories(parent: Path) -> Iterator[tuple[str, Mark]]:
+    """Yield the directories below, with what makes each one this one: not what lies in it."""
+    try:
+        with os.scandir(parent) as entries:
+            for entry in entries:
+                yield entry.name, (0, entry.inode(), 0, 0)
+    except OSError:
+        return
+
+
+def _name(workspace: Workspace) -> str:
+    return Path(workspace.path).name
+
+
+def _newest_ns(directory: Path) -> int:
+    """Return when any file of a directory was last changed."""
+    try:
+        with os.scandir(directory) as entries:
+            return max(
+                (entry.stat(follow_symlinks=False).st_ctime_ns for entry in entries), default=0
+            )
+    except OSError:
+        return 0
+
+
+def _changed_ns(path: Path) -> int:
+    try:
+        return os.lstat(path).st_ctime_ns
+    except OSError:
+        return 0
+
+
+def _named(paths: list[bytes]) -> str:
+    shown = ", ".join(quote_path(path) for path in paths[:MOST_NAMED])
+    more = len(paths) - MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "backslashreplace").strip()
+
+
+def _short(value: object) -> str:
+    text = str(value) if value else "none"
+    if text.startswith("?"):
+        return "?"  # one of very many, whose value was not read
+    hexadecimal = len(text) in (40, 64) and all(each in "0123456789abcdef" for each in text)
+    return text[:10] if hexadecimal else text

@@ -1,0 +1,248 @@
+"""Turn what is asked for into a sandbox that can be started: places, engine, view."""
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from siding.app.place.project import Project
+from siding.app.sandbox.profiles import places_in, profile_in_force
+from siding.app.sandbox.settings import expanded
+from siding.files.durable import make_dirs
+from siding.files.regular import read_small
+from siding.git.discovery import read_settings
+from siding.git.quarantine import borrowed_from
+from siding.ledger.reports import SandboxReport
+from siding.process.command import Command
+from siding.process.lookup import Program, find_program
+from siding.process.sandbox import landlock
+from siding.process.sandbox.homes import AgentPlaces
+from siding.process.sandbox.probe import Found, Known, find_engine, listening_sockets
+from siding.process.sandbox.values import (
+    Demand,
+    Engine,
+    GitAccess,
+    Kind,
+    Launch,
+    Mount,
+    Network,
+    Places,
+    Quarantine,
+    View,
+)
+from siding.process.sandbox.view import ALTERNATE, plan_view
+from siding.storage.documents import read_document_or_none, write_document
+
+if TYPE_CHECKING:
+    from siding.app.recording.recorder import Recorder
+    from siding.app.sandbox.settings import Asked
+    from siding.git.quarantine import Prepared
+
+KNOWN_VERSION = 1
+_INCLUDED = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
+# Keys and their agents are outside: a commit that must be signed would fail. An index must be one
+# file that names files: only such a one is taken over.
+_GIT_SETTINGS = ("commit.gpgSign", "tag.gpgSign", "core.splitIndex", "index.sparse")
+_GIT_ENVIRONMENT = (
+    ("GIT_CONFIG_COUNT", str(len(_GIT_SETTINGS))),
+    *((f"GIT_CONFIG_KEY_{number}", name) for number, name in enumerate(_GIT_SETTINGS)),
+    *((f"GIT_CONFIG_VALUE_{number}", "false") for number in range(len(_GIT_SETTINGS))),
+)
+
+
+class Launched(NamedTuple):
+    """What a run gets: a launch, or None and why. ``report`` goes into the step."""
+
+    launch: Launch | None
+    report: SandboxReport
+    reason: str = ""
+    prepared: "Prepared | None" = None
+    notes: tuple[str, ...] = ()
+
+
+def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launched:
+    """Return the sandbox of one run. Starts nothing but, the first time, a probe."""
+    project = recorder.project
+    found = engine_here(project)
+    profile = profile_in_force(asked.profile, os.path.basename(command.argv[0]))
+    if found.engine is None:
+        return Launched(
+            launch=None,
+            reason=found.reason,
+            report=SandboxReport(profile=profile, reason=found.reason),
+        )
+    network = asked.network or Network.ON
+    git = asked.git or GitAccess.COMMIT
+    notes: list[str] = []
+    if found.engine is Engine.LANDLOCK:
+        if network is Network.LOOPBACK:
+            network = Network.OFF
+            notes.append("a loopback of its own needs bwrap: the command has no network at all")
+        git = GitAccess.READ
+    prepared, said = _prepare(recorder) if git is GitAccess.COMMIT else (None, ())
+    notes += said
+    home = Path(project.app.env.get("HOME") or "/nonexistent")
+    agent = places_in(profile)
+    _make_room_for_sessions(home, agent)
+    demand = Demand(
+        network=network,
+        git=git,
+        read=(
+            *borrowed_from(project.paths.objects),
+            *_named_by_git(home),
+            *(expanded(path, home) for path in asked.read or ()),
+        ),
+        write=tuple(expanded(path, home) for path in asked.write or ()),
+    )
+    view = plan_view(
+        _places(recorder, command),
+        demand,
+        agent=agent,
+        quarantine=None
+        if prepared is None
+        else Quarantine(
+            objects=str(prepared.objects),
+            heads=str(prepared.heads),
+            git_dir=str(prepared.copy),
+        ),
+        hooks=_hooks_inside(recorder, home),
+        sockets=listening_sockets(),
+    )
+    launch = _launch(recorder, found, view, network)._replace(room=asked.memory)
+    if prepared is not None:
+        launch = launch._replace(env=(*launch.env, *_GIT_ENVIRONMENT))
+    report = SandboxReport(
+        engine=found.engine.value,
+        profile=profile,
+        network=network.value,
+        git=(git if prepared is not None else GitAccess.READ).value,
+        not_covered=not_covered(found, network, filtered=bool(launch.seccomp)),
+        reason=found.reason,
+    )
+    return Launched(launch=launch, report=report, prepared=prepared, notes=tuple(notes))
+
+
+def _make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
+    """Make the directories in which an agent keeps its conversations, so that they outlive it."""
+    if agent is None or not home.is_dir():
+        return
+    for name in agent.sessions:
+        if not os.path.lexists(home / name):
+            with suppress(OSError):  # a home that cannot be written: it is the agent's loss alone
+                (home / name).mkdir(mode=0o700, parents=True)
+
+
+def engine_here(project: Project) -> Found:
+    """Return the engine that works here; a positive answer is kept until something changes."""
+    path = project.app.home.root / "cache" / f"sandbox-{os.geteuid()}.json"
+    kept = read_document_or_none(path, what="what is known of sandboxes", version=KNOWN_VERSION)
+    known = None
+    if kept is not None and isinstance(kept.get("key"), str) and "scoped" in kept:
+        known = Known(
+            key=kept["key"],
+            bwrap=str(kept.get("bwrap")),
+            userns=bool(kept.get("userns")),
+            scoped=bool(kept.get("scoped")),
+        )
+    found = find_engine(project.app.env, known)
+    if found.known is not None and found.known != known:
+        make_dirs(path.parent)
+        write_document(path, {"version": KNOWN_VERSION, **found.known._asdict()})
+    return found
+
+
+def not_covered(found: Found, network: Network, *, filtered: bool) -> tuple[str, ...]:
+    """Say what stays open, in words for the record."""
+    if found.engine is Engine.LANDLOCK:
+        return landlock.not_covered(found.version, filtered=filtered, network=network)
+    open_ways: list[str] = []
+    if network is Network.ON:
+        open_ways.append("servers of this machine and the network can be reached")
+        if not found.scoped:
+            open_ways.append("abstract sockets outside can be reached")
+    if not filtered:
+        open_ways.append("no system call filter for this machine: keyrings, setuid files")
+    return tuple(open_ways)
+
+
+def _launch(recorder: "Recorder", found: Found, view: View, network: Network) -> Launch:
+    assert found.engine is not None
+    env = {"SIDING_SANDBOX": found.engine.value, "TMPDIR": "/tmp"}
+    if found.engine is Engine.LANDLOCK:
+        private = recorder.layout.root / "sandbox" / "tmp"
+        make_dirs(private)
+        env["TMPDIR"] = str(private)
+        view = View(mounts=(*view.mounts, Mount(kind=Kind.WRITE, path=os.path.realpath(private))))
+    return found.launch(view, network, tuple(env.items()))
+
+
+def _prepare(recorder: "Recorder") -> tuple["Prepared | None", tuple[str, ...]]:
+    """Make the place for what git writes inside, after taking over what a cut-off run left."""
+    from siding.app.unfinished.sandbox_commits import make_way, quarantine_of
+    from siding.git.quarantine import prepare
+
+    project = recorder.project
+    if project.paths.ref_format != "files":
+        return None, (f"refs are kept as {project.paths.ref_format}: git is read-only inside",)
+    said = make_way(project, recorder.layout, recorder.workspace)
+    root = quarantine_of(recorder.layout)
+    make_dirs(root)
+    git_dir = Path(recorder.workspace.git_dir)
+    prepared = prepare(project.repository, git_dir, root, recorder.workspace.branch, ALTERNATE)
+    return prepared, said
+
+
+def _places(recorder: "Recorder", command: Command) -> Places:
+    project, env = recorder.project, command.env
+    program = find_program(command.argv, env, command.cwd)
+    homes = [env.get("HOME", ""), _home_of_user()]
+    main = project.paths.main_worktree
+    return Places(
+        workspace=os.path.realpath(recorder.root),
+        common_dir=os.path.realpath(project.paths.common_dir),
+        git_dir=os.path.realpath(recorder.workspace.git_dir),
+        checkout=None if main is None else os.path.realpath(main),
+        state=os.path.realpath(project.app.home.root),
+        homes=tuple(dict.fromkeys(os.path.realpath(each) for each in homes if each)),
+        programs=tuple(
+            dict.fromkeys(
+                os.path.normpath(each)
+                for each in env.get("PATH", "").split(":")
+                if each.startswith("/") and os.path.isdir(each)
+            )
+        ),
+        program=os.path.normpath(program.path) if isinstance(program, Program) else "/bin/sh",
+        names=(homes[0], str(recorder.root), str(command.cwd), str(project.paths.common_dir)),
+    )
+
+
+def _home_of_user() -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return ""
+
+
+def _hooks_inside(recorder: "Recorder", home: Path) -> str | None:
+    """Return the hooks directory that git would use in the workspace, when it lies in there."""
+    for config in (recorder.project.paths.common_dir / "config", home / ".gitconfig"):
+        named = read_settings(config).get("core.hookspath")
+        if named and not named.startswith(("/", "~")):
+            return os.path.normpath(os.path.join(os.path.realpath(recorder.root), named))
+    return None
+
+
+def _named_by_git(home: Path) -> list[str]:
+    """Return files that the person's git settings include or name: who commits may stand there."""
+    data = read_small(home / ".gitconfig") or b""
+    values = read_settings(home / ".gitconfig")
+    named = [values[key] for key in ("core.excludesfile", "core.attributesfile") if key in values]
+    named += [os.fsdecode(found).strip('"') for found in _INCLUDED.findall(data)]
+    files = (os.path.join(home, each.replace("~", str(home), 1)) for each in named)
+    return [os.path.normpath(file) for file in files if os.path.isfile(file)]
+
+
+__all__ = ["Launched", "engine_here", "not_covered", "plan_launch"]

@@ -1,0 +1,225 @@
+"""Put one run into its sandbox, and within its limits.
+
+`plan_sandbox` says what a run gets before anything starts, so that the intent records it.
+`open_sandbox` keeps the sandbox while the command runs; `take_over_result` then gives the
+repository what was committed inside.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from siding.app.place.project import Project
+from siding.app.place.settings import DEFAULT_TEXT
+from siding.errors import UsageError
+from siding.files.regular import read_bytes
+from siding.ledger.reports import SandboxReport
+from siding.process.command import Command, Outcome
+from siding.process.limits import Limits
+
+if TYPE_CHECKING:
+    from siding.app.recording.recorder import Recorder
+    from siding.app.sandbox.settings import Asked
+    from siding.git.quarantine import Prepared
+    from siding.process.record import RunSandbox
+    from siding.process.sandbox.values import Launch
+
+REFUSED_EXIT = 1
+NO_SANDBOX = "no sandbox works here"
+
+
+class SandboxRequest(NamedTuple):
+    """What a command line asks for; None: what the settings say. Sizes in bytes."""
+
+    sandbox: bool | None = None
+    profile: str | None = None
+    network: str | None = None
+    output: int | None = None
+    memory: int | None = None
+    processes: int | None = None
+    disk: int | None = None
+
+
+class SandboxPlan(NamedTuple):
+    """What a run gets.
+
+    ``report`` goes into the step, and what ``limits`` there are. ``refusal`` says why nothing may
+    run, ``warnings`` what is not as it was asked for. ``commits``: git may commit inside.
+    """
+
+    report: SandboxReport | None = None
+    limits: Limits = Limits()
+    time_s: float | None = None
+    launch: "Launch | None" = None
+    prepared: "Prepared | None" = None
+    refusal: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def plan_sandbox(
+    recorder: "Recorder", request: SandboxRequest, command: Command, *, time_s: float | None
+) -> SandboxPlan:
+    """Return what a run gets; raises UsageError for settings that make no sense.
+
+    ``time_s`` is what the command line gives it.
+    """
+    if request == SandboxRequest() and not _anything_is_set(recorder.project):
+        return SandboxPlan(time_s=time_s)
+    from siding.app.sandbox import settings
+
+    asked, notes = asked_of(recorder.project, request)
+    limits = asked.limits
+    plan = SandboxPlan(
+        limits=limits,
+        time_s=asked.time_s if time_s is None else time_s,
+        warnings=notes,
+    )
+    mode = asked.mode or settings.Mode.OFF
+    if mode is settings.Mode.OFF:
+        return plan
+    from siding.app.sandbox.launch import plan_launch
+
+    launched = plan_launch(recorder, asked, command)
+    report = launched.report._replace(mode=mode.value)
+    plan = plan._replace(report=report, launch=launched.launch, prepared=launched.prepared)
+    if launched.launch is not None:
+        return plan._replace(warnings=(*notes, *launched.notes))
+    if mode is settings.Mode.REQUIRE:
+        return plan._replace(refusal=f"{NO_SANDBOX}, and one is required: {launched.reason}")
+    warning = f"{NO_SANDBOX}, the command runs without: {launched.reason}"
+    return plan._replace(warnings=(*notes, warning))
+
+
+def asked_of(project: Project, request: SandboxRequest) -> tuple["Asked", tuple[str, ...]]:
+    """Return what settings and command line ask for together, and what is not followed."""
+    from siding.app.sandbox import settings
+
+    own = settings.replaced(
+        settings.asked_in(project.app.home.config_path),
+        settings.asked_in(project.layout.config_yaml),
+    )
+    _check_that_it_counts(own)
+    notes: tuple[str, ...] = ()
+    theirs = repository_asks(project)
+    if theirs != settings.Asked():
+        if settings.digest(theirs) in _trusted(project):
+            own = settings.replaced(own, theirs)
+        else:
+            if settings.loosens(own, theirs):
+                notes = (
+                    "sandbox settings of the repository that widen do not count; "
+                    "`siding trust` shows and allows them",
+                )
+            own = settings.narrowed(own, theirs)
+    required = own.mode is settings.Mode.REQUIRE
+    if request.sandbox is False and required:
+        raise UsageError(
+            "a sandbox is required here, and --no-sandbox asks for none",
+            hint="the settings say `sandbox: {mode: require}`",
+        )
+    if request.sandbox is not None and not required:
+        mode = settings.Mode.REQUIRE if request.sandbox else settings.Mode.OFF
+        own = own._replace(mode=mode)
+    return _overlaid(own, request), notes
+
+
+def _anything_is_set(project: Project) -> bool:
+    """Whether any file may say something of sandboxes or limits: most say nothing, and what
+    understands them takes longer to load than to look."""
+    files = [project.app.home.config_path, project.layout.config_yaml]
+    if not project.paths.bare:
+        files.append(project.paths.root / ".siding" / "config.yaml")
+    for file in files:
+        try:
+            raw = read_bytes(file, limit=1 << 20)
+        except FileNotFoundError:
+            continue
+        if raw != DEFAULT_TEXT.encode() and (b"sandbox" in raw or b"limits" in raw):
+            return True
+    return False
+
+
+def _check_that_it_counts(own: "Asked") -> None:
+    """What a person says of a sandbox must not be in vain because nobody asked for one."""
+    about = {name: getattr(own, name) for name in ("profile", "network", "git", "read", "write")}
+    said = [name for name, value in about.items() if value is not None]
+    if own.mode is None and said:
+        raise UsageError(
+            f"the settings have sandbox.{said[0]}, and no sandbox.mode: it would mean nothing",
+            hint="add `mode: on` or `mode: require`, or `mode: off` to have it for --sandbox only",
+        )
+
+
+def repository_asks(project: Project) -> "Asked":
+    """Return what the repository's own settings ask for."""
+    from siding.app.sandbox.settings import Asked, asked_in
+
+    if project.paths.bare:
+        return Asked()
+    return asked_in(project.paths.root / ".siding" / "config.yaml")
+
+
+@contextmanager
+def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbox | None"]:
+    """Keep the sandbox open while the command runs, and close it; None when there is none."""
+    if plan.launch is None and plan.limits == Limits():
+        yield None
+        return
+    from siding.process.record import RunSandbox
+
+    grows = [recorder.root]
+    if plan.prepared is not None:  # git writes there, and whoever may is not only git
+        grows += [plan.prepared.root]
+    run_sandbox = RunSandbox(limits=plan.limits, grows=tuple(grows))
+    if plan.launch is None:
+        yield run_sandbox
+        return
+    from siding.process.sandbox.start import Sandboxed
+
+    sandboxed = Sandboxed(plan.launch)
+    try:
+        yield run_sandbox._replace(sandboxed=sandboxed)
+    finally:
+        sandboxed.close()
+        private = dict(plan.launch.env).get("TMPDIR", "")
+        if private.startswith(str(recorder.layout.root)):  # Landlock cannot make it go by itself
+            from shutil import rmtree
+
+            rmtree(private, ignore_errors=True)
+
+
+def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) -> Outcome:
+    """Give the repository what was committed inside; what could not be is noted."""
+    if plan.prepared is None:
+        return outcome
+    from siding.app.unfinished.sandbox_commits import take_over_commits
+
+    taken = take_over_commits(recorder.project, plan.prepared, recorder.workspace)
+    return outcome._replace(notes=(*outcome.notes, *taken.refused))
+
+
+def _trusted(project: Project) -> Mapping[str, Any]:
+    from siding.app.place.trusting import trust_json, trusted_sandboxes
+
+    return trusted_sandboxes(trust_json(project))
+
+
+def _overlaid(asked: "Asked", request: SandboxRequest) -> "Asked":
+    from siding.app.sandbox.profiles import PROFILES
+    from siding.app.sandbox.settings import Asked, replaced
+    from siding.process.sandbox.values import Network
+
+    if request.profile is not None and request.profile not in PROFILES:
+        raise UsageError(
+            f"there is no profile {request.profile!r}",
+            hint=f"--sandbox=PROFILE with one of {', '.join(PROFILES)}, or --sandbox -- COMMAND",
+        )
+    said = Asked(
+        profile=request.profile,
+        network=None if request.network is None else Network(request.network),
+        output=request.output,
+        memory=request.memory,
+        processes=request.processes,
+        disk=request.disk,
+    )
+    return replaced(asked, said)

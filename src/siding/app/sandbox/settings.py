@@ -1,0 +1,226 @@
+"""The ``sandbox`` and ``limits`` sections of settings: who may ask for what.
+
+Three files are read: the person's for everything (``config.yaml`` in Siding's home), the person's
+for this project, and the repository's ``.siding/config.yaml``. What the person says later replaces
+what they said before. What the repository says may only make a run narrower, unless the person
+trusted exactly that with ``siding trust``: a repository is somebody else's word.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding.app.place.settings import DEFAULT_TEXT, bytes_in, parse_settings
+from siding.app.sandbox.profiles import PROFILES
+from siding.errors import UsageError
+from siding.files.regular import read_bytes
+from siding.hashing import sha256_hex
+from siding.process.limits import Limits
+from siding.process.sandbox.values import GitAccess, Network
+
+
+class Mode(StrEnum):
+    """Whether runs are sandboxed, and what when they cannot be."""
+
+    OFF = "off"
+    ON = "on"  # where no engine works: a warning, and the run goes on
+    REQUIRE = "require"  # where no engine works: nothing runs
+
+
+class Asked(NamedTuple):
+    """What one file asks for; None: nothing. Paths as they are written."""
+
+    mode: Mode | None = None
+    profile: str | None = None
+    network: Network | None = None
+    git: GitAccess | None = None
+    read: tuple[str, ...] | None = None
+    write: tuple[str, ...] | None = None
+    time_s: float | None = None
+    output: int | None = None
+    memory: int | None = None
+    processes: int | None = None
+    disk: int | None = None
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            output=self.output, memory=self.memory, processes=self.processes, disk=self.disk
+        )
+
+
+_SANDBOX = ("mode", "profile", "network", "git", "read", "write")
+_LIMITS = ("time", "output", "memory", "processes", "disk")
+_NARROWER: dict[str, tuple[str, ...]] = {  # from wide to narrow
+    "mode": tuple(Mode),
+    "network": (Network.ON, Network.LOOPBACK, Network.OFF),
+    "git": (GitAccess.COMMIT, GitAccess.READ),
+}
+_WIDEST = Asked(mode=Mode.OFF, network=Network.ON, git=GitAccess.COMMIT)
+
+
+def asked_in(path: Path) -> Asked:
+    """Return what a settings file asks for. Raises UsageError that names the place."""
+    try:
+        raw = read_bytes(path, limit=1 << 20)
+    except FileNotFoundError:
+        return Asked()
+    if raw == DEFAULT_TEXT.encode() or not (b"sandbox" in raw or b"limits" in raw):
+        return Asked()
+    document = parse_settings(path, raw)
+    sandbox = _section(document, path, "sandbox", _SANDBOX)
+    limits = _section(document, path, "limits", _LIMITS)
+    return Asked(
+        mode=_word(sandbox, path, "mode", Mode),
+        profile=_profile(sandbox, path),
+        network=_word(sandbox, path, "network", Network),
+        git=_word(sandbox, path, "git", GitAccess),
+        read=_paths(sandbox, path, "read"),
+        write=_paths(sandbox, path, "write"),
+        time_s=_seconds(limits, path),
+        output=_size(limits, path, "output"),
+        memory=_size(limits, path, "memory"),
+        processes=_count(limits, path),
+        disk=_size(limits, path, "disk"),
+    )
+
+
+def replaced(first: Asked, *later: Asked) -> Asked:
+    """Return what is asked when each later one replaces what came before."""
+    result = first
+    for each in later:
+        said = {name: value for name, value in each._asdict().items() if value is not None}
+        result = result._replace(**said)
+    return result
+
+
+def narrowed(own: Asked, theirs: Asked) -> Asked:
+    """Return what the person asks for, narrower where the repository says so. Nothing is widened:
+    profiles and paths of the repository do not count."""
+    result: dict[str, Any] = {}
+    for name, order in _NARROWER.items():
+        one, other = getattr(own, name), getattr(theirs, name)
+        widest = getattr(_WIDEST, name)
+        if other is not None and order.index(other) > order.index(one or widest):
+            result[name] = other
+    for name in ("time_s", "output", "memory", "processes", "disk"):
+        one, other = getattr(own, name), getattr(theirs, name)
+        if other is not None and (one is None or other < one):
+            result[name] = other
+    return own._replace(**result)
+
+
+def loosens(own: Asked, theirs: Asked) -> list[str]:
+    """Return what of the repository's asking only counts when it is trusted, as lines to show."""
+    narrow = narrowed(own, theirs)
+    return [
+        f"{name}: {_shown(value)}"
+        for name, value in theirs._asdict().items()
+        if value is not None and value != getattr(narrow, name)
+    ]
+
+
+def digest(theirs: Asked) -> str:
+    """Return what names exactly this asking."""
+    return sha256_hex(json.dumps(theirs._asdict(), sort_keys=True).encode())
+
+
+def _shown(value: object) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _section(
+    document: Mapping[str, Any], path: Path, name: str, known: Iterable[str]
+) -> Mapping[str, Any]:
+    values = document.get(name)
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise _wrong(path, name, "a section", values)
+    for key in values:
+        if key not in known:
+            raise UsageError(
+                f"{name}.{key} in {str(path)!r} is no setting",
+                hint=f"{name} has {', '.join(known)}",
+            )
+    return {f"{name}.{key}": value for key, value in values.items()}
+
+
+def _word(values: Mapping[str, Any], path: Path, key: str, known: type[StrEnum]) -> Any:
+    """Return one of a set of words. YAML reads a bare ``on`` and ``off`` as true and false."""
+    name = f"sandbox.{key}"
+    value = values.get(name)
+    if value is None:
+        return None
+    word = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else value
+    if word not in list(known):
+        raise _wrong(path, name, f"one of {', '.join(known)}", value)
+    return known(word)
+
+
+def _profile(values: Mapping[str, Any], path: Path) -> str | None:
+    value = values.get("sandbox.profile")
+    if value is None:
+        return None
+    if value not in PROFILES:
+        raise _wrong(path, "sandbox.profile", f"one of {', '.join(PROFILES)}", value)
+    return str(value)
+
+
+def _paths(values: Mapping[str, Any], path: Path, key: str) -> tuple[str, ...] | None:
+    name = f"sandbox.{key}"
+    value = values.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise _wrong(path, name, "a list of paths", value)
+    for each in value:
+        if not each.startswith(("/", "~/")) and each != "~":
+            raise _wrong(path, name, "absolute paths, or ones that begin with ~/", each)
+        if ".." in each.split("/") or "\0" in each:
+            raise _wrong(path, name, "paths without `..`", each)
+    return tuple(value)
+
+
+def _size(values: Mapping[str, Any], path: Path, key: str) -> int | None:
+    name = f"limits.{key}"
+    value = values.get(name)
+    if value is None:
+        return None
+    size = bytes_in(str(value)) if not isinstance(value, bool) else None
+    if size is None or size <= 0:
+        raise _wrong(path, name, "a size such as 100MiB", value)
+    return size
+
+
+def _count(values: Mapping[str, Any], path: Path) -> int | None:
+    value = values.get("limits.processes")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise _wrong(path, "limits.processes", "a number from 1", value)
+    return value
+
+
+def _seconds(values: Mapping[str, Any], path: Path) -> float | None:
+    from siding.app.place.durations import seconds_in
+
+    value = values.get("limits.time")
+    if value is None:
+        return None
+    seconds = seconds_in(str(value)) if not isinstance(value, bool) else None
+    if seconds is None:
+        raise _wrong(path, "limits.time", "a time such as 90, 90s, 5m or 1h30m", value)
+    return seconds
+
+
+def _wrong(path: Path, name: str, wanted: str, found: object) -> UsageError:
+    return UsageError(f"{name} in {str(path)!r} should be {wanted}, and is {found!r}")
+
+
+def expanded(path: str, home: Path) -> str:
+    """Return a path of the settings as an absolute one."""
+    return os.path.normpath(f"{home}{path[1:]}" if path.startswith("~") else path)

@@ -1,0 +1,32 @@
+"""Sandbox settings of a repository that would widen a run: shown, and allowed by their digest."""
+
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.app.place.trusting import SANDBOXES, add, trust_json, trusted_sandboxes
+from siding.app.sandbox.sandbox import repository_asks
+from siding.app.sandbox.settings import Asked, asked_in, digest, loosens, replaced
+
+
+class AskedByRepository(NamedTuple):
+    """What the repository asks for, the part of it that widens as lines, and whether it counts."""
+
+    asked: Asked
+    lines: tuple[str, ...]
+    trusted: bool
+
+
+def widening(project: Project) -> AskedByRepository | None:
+    """Return what of the repository's sandbox settings needs the person's word; None: nothing."""
+    theirs = repository_asks(project)
+    own = replaced(asked_in(project.app.home.config_path), asked_in(project.layout.config_yaml))
+    lines = loosens(own, theirs)
+    if not lines:
+        return None
+    trusted = digest(theirs) in trusted_sandboxes(trust_json(project))
+    return AskedByRepository(asked=theirs, lines=tuple(lines), trusted=trusted)
+
+
+def trust_sandbox(project: Project, found: AskedByRepository) -> None:
+    """Let the repository's sandbox settings count exactly as they were found."""
+    add(project, SANDBOXES, digest(found.asked), {"asks": list(found.lines)})

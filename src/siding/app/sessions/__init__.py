@@ -1,0 +1,1 @@
+"""Conversations: found, read, gone on with, given out."""

@@ -1,0 +1,65 @@
+"""Transcripts for other people: written out without the secrets that were said or printed."""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from siding.app.place.project import Project
+from siding.app.place.redaction import Redaction
+from siding.app.sessions.masking import mask_line
+from siding.app.sessions.upkeep import Form, give
+from siding.files.durable import flush, flush_dir, make_dirs, write_all
+
+_PIECE = 1 << 20
+
+
+def give_redacted(project: Project, named: str | None, form: Form, target: Path) -> list[Path]:
+    """Write a session as another program's transcript, redacted; return the files.
+
+    The transcript in our home is not changed. A line of JSON stays a line of JSON. What the
+    settings say about `redaction.enabled` is about what is recorded: here it makes no difference.
+    """
+    redaction = project.redaction
+    written = []
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=project.layout.root) as place:
+        for path in give(project, named, form, Path(place)):
+            to = target / path.relative_to(place)
+            make_dirs(to.parent)
+            change = {".jsonl": _lines, ".json": _document}.get(path.suffix, _bytes)
+            _write(to, change(redaction, path))
+            written.append(to)
+    return written
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    """Make the file hold the pieces: it appears whole, and no link in its place is followed."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        for piece in pieces:
+            write_all(fd, piece)
+        flush(fd)
+    finally:
+        os.close(fd)
+    partial.replace(path)
+    flush_dir(path.parent)
+
+
+def _document(redaction: Redaction, path: Path) -> Iterable[bytes]:
+    return [mask_line(redaction, path.read_bytes())]
+
+
+def _lines(redaction: Redaction, path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        for line in file:
+            yield mask_line(redaction, line)
+
+
+def _bytes(redaction: Redaction, path: Path) -> Iterable[bytes]:
+    stream = redaction.redactor.stream()
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield stream.feed(piece)
+    yield stream.close()

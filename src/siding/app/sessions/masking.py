@@ -1,0 +1,66 @@
+"""What leaves of a conversation leaves without its secrets: lines, records and texts, masked.
+
+A transcript in the home is as the agent wrote it. A page, a document for programs or an export is
+usually for somebody else. What the settings say about `redaction.enabled` is about what is
+recorded; here it makes no difference.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from siding.app.place.project import Project
+from siding.app.place.redaction import Redaction
+from siding.sessions.kinds import Record
+
+
+def mask_line(redaction: Redaction, line: bytes) -> bytes:
+    """Return a line redacted as the text it is: there, a name stands beside its value.
+
+    A line of JSON stays a line of JSON.
+    """
+    masked = redaction.redactor.mask(line)
+    if masked == line or _is_json(masked) or not _is_json(line):
+        return masked
+    return _encoded(_each(json.loads(line), redaction.redactor.mask_text)) + b"\n"
+
+
+def mask_records(project: Project, records: Iterable[Record]) -> Iterator[Record]:
+    """Yield the records without their secrets."""
+    for record in records:
+        yield mask_value(project, record)
+
+
+def mask_value(project: Project, value: Any) -> Any:
+    """Return a value of JSON without the secrets in it."""
+    line = _encoded(value)
+    masked = mask_line(project.redaction, line)
+    return value if masked == line else json.loads(masked)
+
+
+def mask_text(project: Project, text: str) -> str:
+    """Return a text without its secrets."""
+    return project.redaction.redactor.mask_text(text)
+
+
+def _encoded(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _each(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(key): _each(value[key], change) for key in value}
+    if isinstance(value, list):
+        return [_each(each, change) for each in value]
+    return value
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True

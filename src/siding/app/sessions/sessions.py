@@ -1,0 +1,315 @@
+"""Conversations: find one, read it, go on with it, branch it, turn it back."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from siding import __version__
+from siding.app.place.project import Project
+from siding.app.place.wiring import App
+from siding.app.sessions.masking import mask_line, mask_records, mask_text, mask_value
+from siding.errors import NotFound, UsageError
+from siding.sessions.branching import REWIND
+from siding.sessions.chains import EndRule
+from siding.sessions.heads import Head
+from siding.sessions.kinds import Record
+from siding.sessions.listing import first_prompt
+from siding.sessions.messages import visible_count
+from siding.sessions.recovery import ConversationEnding, recover
+from siding.sessions.store import SessionRow, SessionStore, branch_session, rewind_session
+from siding.sessions.transcript import Gap, Transcript, TranscriptDamage
+from siding.sessions.views import active, wire
+from siding.sessions.writer import Stamp, Writer
+from siding.storage.locks import Holder
+
+
+class Conversation(NamedTuple):
+    """What is shown of a session. `ids` are the messages of the live chain, numbered from 1.
+
+    `gaps` are the places in what is shown where a message is missing.
+    """
+
+    id: str
+    title: str
+    path: Path
+    records: Iterator[Record]
+    ids: tuple[str, ...]
+    gaps: tuple[Gap, ...]
+    transcript: Transcript
+
+    @property
+    def damage(self) -> list[TranscriptDamage]:
+        """The damaged lines found so far; reading the records may find more."""
+        return self.transcript.numbered_damage()
+
+
+class Resumption(NamedTuple):
+    """What a session would be gone on with. `prompt`: the message that waits for an answer."""
+
+    id: str
+    title: str
+    ending: ConversationEnding
+    prompt: Record | None
+    records: list[Record]
+    messages: int
+    worktree: Record | None
+    mode: str | None
+    goal: Record | None
+    replacements: list[Record]
+    damage: tuple[TranscriptDamage, ...]
+    gaps: tuple[Gap, ...]
+
+    def wire(self) -> list[Record]:
+        """Return the messages as a model's API takes them."""
+        return wire(self.records, replacements=self.replacements)
+
+
+def store_of(project: Project) -> SessionStore:
+    """Return the sessions of a project."""
+    return SessionStore(project.layout.root / "sessions")
+
+
+def rows(project: Project, *, hidden: bool = False) -> list[SessionRow]:
+    """Return the sessions of a project, last changed first."""
+    return store_of(project).rows(hidden=hidden)
+
+
+def rows_without_secrets(project: Project, found: list[SessionRow]) -> list[SessionRow]:
+    """Return the sessions of a list, secrets masked in their titles and prompts."""
+    return [
+        row._replace(
+            listed=row.listed._replace(
+                title=None if row.listed.title is None else mask_text(project, row.listed.title),
+                prompt=mask_text(project, row.listed.prompt),
+            )
+        )
+        for row in found
+    ]
+
+
+def short_ids(project: Project) -> dict[str, str]:
+    """Return for each session the shortest beginning of its id that names no other one.
+
+    Ids that begin with their time share much of their beginning; it has at least 8 characters.
+    """
+    return shortest_beginnings(store_of(project).ids(), at_least=8)
+
+
+def select(project: Project, named: str | None) -> str:
+    """Return the session a person means, the newest when none is named."""
+    store = store_of(project)
+    return store.newest() if named is None else store.require(named)
+
+
+@contextmanager
+def conversation(
+    project: Project,
+    named: str | None,
+    *,
+    everything: bool = False,
+    agent: str | None = None,
+    redacted: bool = False,
+) -> Iterator[Conversation]:
+    """Give a session to be shown: its live chain, or all that was said on the way to its end.
+
+    With `agent` the conversation of that subagent. Its records are read while they are iterated.
+    With `redacted` they are without secrets.
+    """
+    store = store_of(project)
+    session = select(project, named)
+    path = store.layout(session).transcript if agent is None else _agent_path(store, session, agent)
+    with Transcript.live(path, EndRule.SESSION if agent is None else EndRule.FILE) as transcript:
+        heads = transcript.chain(EndRule.SESSION if agent is None else EndRule.FILE)
+        ids = tuple(head.uuid for head in heads)
+        title = store.title(session, transcript) if agent is None else None
+        if title is None:
+            title = first_prompt(transcript.records(heads[:20]))
+        if not everything or not heads:
+            shown = _shown(session, title, transcript, heads, ids)
+            yield _redacted(project, shown) if redacted else shown
+            return
+        with Transcript.unsettled(path) as whole:
+            shown = _shown(session, title, whole, whole.history(heads[-1].uuid), ids)
+            yield _redacted(project, shown) if redacted else shown
+
+
+def raw_lines(project: Project, named: str | None, *, redacted: bool) -> Iterator[bytes]:
+    """Yield a transcript's lines, as they are or without secrets."""
+    path = store_of(project).layout(select(project, named)).transcript
+    with path.open("rb") as file:
+        if not redacted:
+            yield from file
+            return
+        for line in file:
+            yield mask_line(project.redaction, line)
+
+
+def resume(project: Project, named: str | None, *, fork: bool = False) -> Resumption:
+    """Return what a session is gone on with; with `fork` of a copy that is made now."""
+    store = store_of(project)
+    session = select(project, named)
+    if fork:
+        copy = new_session_id(project.app)
+        branch_session(store, session, copy)
+        session = copy
+    with store.live(session) as transcript:
+        heads = transcript.chain()
+        metadata = store.metadata(session, transcript)
+        chain = list(transcript.records(heads))
+        found = recover(
+            active(chain),
+            new_id=lambda: new_session_id(project.app),
+            now=project.app.now(),
+            cwd=str(project.app.cwd),
+        )
+        return Resumption(
+            id=session,
+            title=metadata.title(session) or first_prompt(chain),
+            ending=found.found,
+            prompt=found.prompt,
+            records=found.records,
+            messages=visible_count(chain),
+            worktree=None if fork else metadata.worktree(session),
+            mode=metadata.value("mode", session),
+            goal=metadata.value("goal", session),
+            replacements=metadata.replacements_of(session),
+            damage=tuple(transcript.numbered_damage()),
+            gaps=tuple(transcript.gaps(heads)),
+        )
+
+
+def without_secrets(project: Project, found: Resumption) -> Resumption:
+    """Return what a session is gone on with, secrets masked."""
+    return found._replace(
+        title=mask_text(project, found.title),
+        prompt=mask_value(project, found.prompt),
+        records=list(mask_records(project, found.records)),
+        goal=mask_value(project, found.goal),
+        replacements=list(mask_records(project, found.replacements)),
+    )
+
+
+def branch(project: Project, named: str | None) -> tuple[str, str]:
+    """Copy the live chain of a session into a new one; return its id and title."""
+    store = store_of(project)
+    target = new_session_id(project.app)
+    return target, branch_session(store, select(project, named), target)
+
+
+def rewind(project: Project, named: str | None, message: str) -> tuple[str, int]:
+    """Let a session go on behind one of its messages; return the session and how many messages
+    of the chain are left behind.
+    """
+    store = store_of(project)
+    session = select(project, named)
+    with writer_of(project, session, "rewinding a session") as writer, store.live(session) as found:
+        chain = list(found.records(found.chain()))
+        target = message_named(chain, message)
+        places = [str(each.get("uuid")) for each in chain]
+        rewind_session(
+            writer, found, target, now=project.app.now(), uuid=new_session_id(project.app)
+        )
+        later = chain[places.index(target) + 1 :]
+        return session, sum(each.get("subtype") != REWIND for each in later)
+
+
+@contextmanager
+def writer_of(project: Project, session: str, what: str) -> Iterator[Writer]:
+    """Give the one writer of a session; raises `LockBusy` when another process has it."""
+    app = project.app
+    with store_of(project).writer(
+        session,
+        stamp=Stamp(cwd=str(app.cwd), version=__version__),
+        now=app.now,
+        new_id=lambda: new_session_id(app),
+        holder=Holder(pid=app.pid, since=app.now(), what=what),
+    ) as writer:
+        yield writer
+
+
+def message_named(chain: Sequence[Record], named: str) -> str:
+    """Return the message a person means: its number in the chain, or the beginning of its id.
+
+    Raises NotFound, and UsageError when several fit.
+    """
+    ids = [str(each.get("uuid")) for each in chain]
+    number = named.removeprefix("#")
+    if number.isascii() and number.isdigit() and 1 <= int(number) <= len(ids):
+        return ids[int(number) - 1]
+    found = [each for each in ids if named and each.startswith(named)]
+    if not found:
+        raise NotFound(
+            f"no message {named!r} in the live conversation",
+            hint="`siding session show` numbers its messages",
+        )
+    if len(found) > 1 and named not in found:
+        raise UsageError(f"{named!r} could be {len(found)} messages", hint="give more of the id")
+    return found[0]
+
+
+def new_session_id(app: App) -> str:
+    """Return a new random UUID: other programs list only sessions with such names."""
+    data = bytearray(app.random_bytes(16))
+    data[6] = data[6] & 0x0F | 0x40
+    data[8] = data[8] & 0x3F | 0x80
+    text = data.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def agents(project: Project, session: str) -> list[str]:
+    """Return the subagents of a session."""
+    return [path.stem.removeprefix("agent-") for path in store_of(project).layout(session).agents()]
+
+
+def shortest_beginnings(names: Sequence[str], *, at_least: int) -> dict[str, str]:
+    """Return for each name its shortest beginning that no other one has."""
+    ordered = sorted(set(names))
+    shared = [0, *(_shared(one, two) for one, two in pairwise(ordered)), 0]
+    return {
+        name: name[: max(at_least, shared[at] + 1, shared[at + 1] + 1)]
+        for at, name in enumerate(ordered)
+    }
+
+
+def _shared(one: str, two: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(one, two, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(two)))
+
+
+def as_row(row: SessionRow) -> dict[str, Any]:
+    """Return a session of a list for programs."""
+    shown = {**row._asdict(), **row.listed._asdict(), "path": str(row.path)}
+    del shown["listed"], shown["spoken_at"]
+    return shown
+
+
+def _agent_path(store: SessionStore, session: str, agent: str) -> Path:
+    for path in store.layout(session).agents():
+        if path.stem == f"agent-{agent}":
+            return path
+    raise NotFound(
+        f"session {session!r} has no subagent {agent!r}", hint="`siding session show` names them"
+    )
+
+
+def _redacted(project: Project, found: Conversation) -> Conversation:
+    return found._replace(
+        title=mask_text(project, found.title), records=mask_records(project, found.records)
+    )
+
+
+def _shown(
+    session: str, title: str, transcript: Transcript, heads: list[Head], ids: tuple[str, ...]
+) -> Conversation:
+    return Conversation(
+        id=session,
+        title=title,
+        path=transcript.path,
+        records=transcript.records(heads),
+        ids=ids,
+        gaps=tuple(transcript.gaps(heads)),
+        transcript=transcript,
+    )

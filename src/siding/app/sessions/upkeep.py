@@ -1,0 +1,287 @@
+"""Sessions as a whole: compact one, search, count and examine all, bring in and give out."""
+
+from collections.abc import Sequence
+from functools import partial as partial_call
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.app.sessions.masking import mask_text
+from siding.app.sessions.sessions import message_named, new_session_id, select, store_of, writer_of
+from siding.errors import NotFound, UnreadableFile, UsageError
+from siding.files.durable import remove_file
+from siding.files.regular import read_bytes
+from siding.sessions.chains import EndRule, choose_end, has_circle
+from siding.sessions.compaction import (
+    Keep,
+    Making,
+    by_memory,
+    estimated_tokens,
+    full,
+    micro,
+    partial,
+    snip,
+    snippable,
+)
+from siding.sessions.interchange import Arrival, Form, bring_in, give_out
+from siding.sessions.kinds import Record
+from siding.sessions.search import Hit, SearchIndex
+from siding.sessions.store import SessionStore
+from siding.sessions.transcript import Gap, Transcript
+from siding.sessions.usage import Counting, Spent, UsageSource
+from siding.sessions.views import active
+
+__all__ = [
+    "Compacted",
+    "Finding",
+    "Form",
+    "Keep",
+    "Spent",
+    "bring",
+    "clear_results",
+    "compact",
+    "examine",
+    "give",
+    "leave_out",
+    "read_text",
+    "search",
+    "task_of",
+    "usage",
+]
+
+
+class Compacted(NamedTuple):
+    """A compaction: estimated tokens of the active context before it and after."""
+
+    session_id: str
+    before: int
+    after: int
+
+
+class Finding(NamedTuple):
+    """What is wrong with one transcript. `number`: the line, None when it concerns no one line.
+
+    `bridged_to` is the message that stands in for a missing one, None when none is missing.
+    """
+
+    session_id: str
+    path: Path
+    number: int | None
+    problem: str
+    bridged_to: str | None = None
+
+
+def compact(
+    project: Project,
+    named: str | None,
+    *,
+    summary: str,
+    at: str | None = None,
+    keep: Keep = Keep.TAIL,
+    note: str = "",
+    is_memory: bool = False,
+) -> Compacted:
+    """Put a summary in the place of what was said, but for the messages from `at` on (or, with
+    `keep` HEAD, those before it). A memory knows what was said up to `at`, that included.
+    """
+    if not summary.strip():
+        raise UsageError("the summary is empty", hint="write what was said so far into it")
+
+    def lines(chain: list[Record], making: Making) -> list[Record]:
+        target = None if at is None else message_named(chain, at)
+        if is_memory:
+            return by_memory(chain, summary, target, making)
+        if target is None:
+            return full(chain, summary, making)
+        return partial(chain, target, summary, making, keep=keep)
+
+    session = select(project, named)
+    with writer_of(project, session, "compacting a session") as writer:
+        chain, before = _context(project, session)
+        making = _making(project)._replace(pre_tokens=before, user_context=note)
+        writer.append(lines(chain, making), durable=True)
+        writer.repeat_metadata()
+    return Compacted(session, before, _context(project, session)[1])
+
+
+def clear_results(project: Project, named: str | None, *, keep_last: int) -> Compacted:
+    """Replace all but the newest tool results by a short text."""
+    session = select(project, named)
+    with writer_of(project, session, "clearing old results") as writer:
+        chain, before = _context(project, session)
+        entry = micro(active(chain), keep_last=keep_last)
+        if entry is None:
+            raise UsageError("there are no more tool results than that", hint="keep fewer of them")
+        writer.set(entry)
+    return Compacted(session, before, before)
+
+
+def leave_out(project: Project, named: str | None, first: str, last: str) -> Compacted:
+    """Take a stretch of messages out of the context."""
+    session = select(project, named)
+    with writer_of(project, session, "snipping a session") as writer:
+        chain, before = _context(project, session)
+        removed = snippable(active(chain), message_named(chain, first), message_named(chain, last))
+        writer.append([snip(removed, _making(project))], durable=True)
+    return Compacted(session, before, _context(project, session)[1])
+
+
+def search(
+    project: Project,
+    words: str,
+    *,
+    limit: int,
+    session: str | None = None,
+    redacted: bool = False,
+) -> list[Hit]:
+    """Return the messages of all sessions in which the words occur, the best first.
+
+    With `redacted` what is shown of them is without secrets.
+    """
+    store = store_of(project)
+    ids = store.ids()
+    if not ids:
+        raise NotFound("there is no session yet", hint="`siding session import` brings one in")
+    chosen = None if session is None else select(project, session)
+    with SearchIndex(store.root) as index:
+        index.update(store.layout(each) for each in sorted(ids))
+        mask = partial_call(mask_text, project) if redacted else None
+        return index.search(words, limit=limit, session=chosen, mask=mask)
+
+
+def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list[str]]:
+    """Return the tokens of one session, or of all, and the files that could not be read.
+
+    To count copies once, all sessions are read in any case, the oldest first.
+    """
+    store = store_of(project)
+    chosen = None if named is None else select(project, named)
+    counting = Counting()
+    unreadable = []
+    for session in sorted(store.ids(), key=lambda each: _began(store, each)):
+        layout = store.layout(session)
+        try:
+            counting.add(UsageSource(session, (layout.transcript, *layout.agents())))
+        except (OSError, UnreadableFile):
+            unreadable.append(session)
+    found = counting.spent()
+    return [each for each in found if chosen in (None, each.session_id)], unreadable
+
+
+def task_of(project: Project, cwd: str) -> str:
+    """Return the task in whose workspace a directory is, "" when it is in none."""
+    try:
+        return Path(cwd).relative_to(project.layout.workspaces_dir).parts[0]
+    except (ValueError, IndexError):
+        return ""
+
+
+def bring(project: Project, path: Path, *, form: Form | None, session_id: str | None) -> Arrival:
+    """Import a transcript, or what was added to it since the last time."""
+    return bring_in(
+        store_of(project),
+        path,
+        form=form,
+        session_id=session_id,
+        cwd=_workspace_named_in(project, path),
+    )
+
+
+def _workspace_named_in(project: Project, path: Path) -> str:
+    """Return the workspace whose directory has the name of one on the way to a file, "" for none.
+
+    Gemini CLI keeps what it did in a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
+    """
+    layout = project.layout
+    for name in reversed(path.resolve().parts[1:-1]):
+        if (layout.workspaces_dir / name).is_dir() or (layout.tasks_dir / name).is_dir():
+            return str(layout.workspaces_dir / name)
+    return ""
+
+
+def give(project: Project, named: str | None, form: Form, target: Path) -> list[Path]:
+    """Write a session as another program's transcript."""
+    return give_out(store_of(project), select(project, named), form, target)
+
+
+def examine(project: Project, *, mend: bool = False) -> tuple[int, list[Finding]]:
+    """Read every transcript; return how many there are and what is wrong with them.
+
+    `mend` makes all indexes anew. No line of a transcript is ever changed.
+    """
+    store = store_of(project)
+    findings: list[Finding] = []
+    count = 0
+    for session in sorted(store.ids()):
+        layout = store.layout(session)
+        if mend:
+            remove_file(layout.index_json)
+        for path in (layout.transcript, *layout.agents()):
+            count += 1
+            findings += _examined(session, path)
+        if mend:
+            store.index(session)
+    if mend:
+        for suffix in ("", "-wal", "-shm"):
+            remove_file(store.root / f"search.sqlite3{suffix}")
+    return count, findings
+
+
+def read_text(path: Path) -> str:
+    """Return a text file a person named."""
+    return read_bytes(path).decode("utf-8", "replace")
+
+
+def _examined(session: str, path: Path) -> list[Finding]:
+    try:
+        with Transcript.whole(path) as transcript:
+            for head in list(transcript.tree.heads.values()):
+                transcript.record(head)  # finds damage that a look does not
+            found = [
+                Finding(session, path, each.number, each.problem)
+                for each in transcript.numbered_damage()
+            ]
+            end = choose_end(transcript.tree)
+            is_agent = path.name.startswith("agent-")
+            chain = transcript.chain(EndRule.FILE if is_agent else EndRule.SESSION)
+            found += [_missing(session, path, each) for each in transcript.gaps(chain)]
+            if end is not None and has_circle(transcript.tree, end):
+                found.append(Finding(session, path, None, "its parents go round in a circle"))
+            elif chain and transcript.tree.parent_id(chain[0]) is not None:
+                lost = f"the conversation begins after {chain[0].parent!r}, which is not there"
+                found.append(Finding(session, path, None, lost))
+            return found
+    except (OSError, UnreadableFile) as error:
+        return [Finding(session, path, None, str(error))]
+
+
+def _missing(session: str, path: Path, gap: Gap) -> Finding:
+    where = "it begins here" if gap.bridged_to is None else f"it goes on from {gap.bridged_to!r}"
+    problem = f"the message before ({gap.missing!r}) is not there; {where}"
+    return Finding(session, path, gap.number, problem, bridged_to=gap.bridged_to)
+
+
+def _context(project: Project, session: str) -> tuple[list[Record], int]:
+    with store_of(project).live(session) as transcript:
+        chain: Sequence[Record] = list(transcript.records(transcript.chain()))
+    return list(chain), estimated_tokens(active(chain))
+
+
+def _making(project: Project) -> Making:
+    return Making(new_id=lambda: new_session_id(project.app), now=project.app.now())
+
+
+def _began(store: SessionStore, session: str) -> tuple[str, str]:
+    """Return the time of a session's first message: copies are younger than what they copy."""
+    path = store.layout(session).transcript
+    try:
+        with path.open("rb") as file:
+            for raw in file.readlines(64 * 1024):
+                if b'"forkedFrom"' in raw:
+                    return ("~", session)
+                at = raw.find(b'"timestamp":"')
+                if at >= 0:
+                    return (raw[at + 13 : at + 37].decode("ascii", "replace"), session)
+    except OSError:
+        pass
+    return ("", session)

@@ -1,0 +1,53 @@
+"""Conversations as text for a terminal, as Markdown, and as a page."""
+
+from collections.abc import Iterator
+
+from siding.app.sessions.sessions import Conversation
+from siding.sessions.kinds import ASSISTANT, SYSTEM, USER, Record
+from siding.sessions.markdown import blocks, markdown
+from siding.sessions.messages import content_of, is_boundary, is_tool_result
+from siding.sessions.page import page
+
+SHOWN_RESULT = 600  # characters of a tool's result in a terminal
+
+
+def as_markdown(found: Conversation) -> Iterator[str]:
+    """Yield the conversation as Markdown."""
+    return markdown(found.title, found.records)
+
+
+def as_page(found: Conversation) -> Iterator[str]:
+    """Yield the conversation as one HTML page."""
+    return page(found.title, found.records)
+
+
+def as_text(found: Conversation) -> Iterator[str]:
+    """Yield the conversation for a terminal; messages of the live chain have their numbers."""
+    numbers = {uuid: number for number, uuid in enumerate(found.ids, 1)}
+    yield f"{found.title}\n{found.id}\n"
+    for record in found.records:
+        number = numbers.get(str(record.get("uuid")))
+        mark = f"#{number}" if number else "(compacted)"
+        yield f"\n{mark} {_who(record)}  {record.get('timestamp', '')}\n"
+        yield "".join(blocks(content_of(record), SHOWN_RESULT)) or _note(record)
+
+
+def _who(record: Record) -> str:
+    kind = record.get("type")
+    if is_boundary(record):
+        return "compaction"
+    if kind == ASSISTANT:
+        return "model"
+    if kind != USER:
+        return str(kind)
+    if record.get("isCompactSummary"):
+        return "summary"
+    if is_tool_result(record):
+        return "tools"
+    return "hidden prompt" if record.get("isMeta") else "person"
+
+
+def _note(record: Record) -> str:
+    if record.get("type") == SYSTEM:
+        return f"\n{record.get('content') or record.get('subtype') or ''}\n"
+    return "\n"

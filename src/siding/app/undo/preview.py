@@ -1,0 +1,75 @@
+"""What an undo or redo would do, before it is done; nothing is changed and no lock is taken."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from siding.app.applying.reversal import applied_in
+from siding.app.back.restoring import Destination, Here, Survey, survey
+from siding.app.place.project import Project
+from siding.app.place.task_workspace import require_workspace
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.undo.undo import NothingToRedo, NothingToUndo, choose, position_of, wish_for
+from siding.errors import NotFound
+from siding.ids import Sha
+from siding.ledger.history import Act, Position, returns_to
+from siding.ledger.step import StepKind
+from siding.tasks.task import Task
+
+
+class Coming(NamedTuple):
+    """What comes next. `survey` is there when files of the workspace are restored."""
+
+    what: str
+    step: str | None
+    survey: Survey | None
+
+
+@contextmanager
+def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
+    """Yield what `word` (undo or redo) would do; raise as it would when there is nothing to do."""
+    task_id, away = choose(project, named)
+    if away:
+        if word == "redo":
+            raise NothingToRedo(f"task {task_id} is closed", hint="undo opens it again")
+        yield Coming(
+            what="the task is opened again, its workspace comes back", step=None, survey=None
+        )
+        return
+    task = project.tasks.load(task_id)
+    found = position_of(project, task)
+    act = _next(found, word, task)
+    if act.step is None:
+        yield Coming(what="the task is closed again", step=None, survey=None)
+        return
+    if act.step.kind == StepKind.APPLY:
+        branch = applied_in(act.step).target_branch or "the checkout"
+        verb = "taken back from" if word == "undo" else "applied again to"
+        yield Coming(what=f"step {act.step.id} is {verb} {branch}", step=act.step.id, survey=None)
+        return
+    with _restoration(project, task, act, word) as planned:
+        yield Coming(what=f"step {act.step.id} is {word}ne", step=act.step.id, survey=planned)
+
+
+def _next(found: Position, word: str, task: Task) -> Act:
+    acts = found.undoable if word == "undo" else found.redoable
+    if not acts:
+        kind = NothingToUndo if word == "undo" else NothingToRedo
+        raise kind(f"nothing to {word} in task {task.name!r}")
+    return acts[-1]
+
+
+@contextmanager
+def _restoration(project: Project, task: Task, act: Act, word: str) -> Iterator[Survey]:
+    assert act.step is not None
+    assert act.by is not None
+    snapshot = returns_to(act.by)
+    if snapshot is None:
+        raise NotFound(f"step {act.by.id} does not say what was before it")
+    wish = wish_for(act, word)
+    workspace = require_workspace(project, task)
+    snapshots = TaskSnapshots(project, workspace)
+    destination = Destination(Sha(snapshot), f"the state before step {act.by.id}", None)
+    with snapshots.look() as seen:
+        here = Here(seen.store, snapshots.root, seen.tree, seen.coverage, seen.modes)
+        yield survey(project, task.id, here, destination, wish)

@@ -1,0 +1,314 @@
+"""Undo and redo: walk rollbacks, applies, closings and removals back and forth.
+
+What comes next is read from the ledger (`ledger/history.py`) and from what is: a task that is
+closed can be opened again. An undo is a rollback to the state before the act it names, and a step
+itself; a redo returns to the state before the undo. So neither loses anything, whatever happened in
+between; but what was changed since the act would go back with it, and that needs consent.
+"""
+
+from typing import NamedTuple
+
+from siding.app.applying.reversal import applied_in, redo_apply, undo_apply
+from siding.app.back.restoring import Destination, NeedsConsent, Restored, Restorer, Wish
+from siding.app.back.rollback import rollback_to
+from siding.app.life.close import Fate, close_task, remove_workspace
+from siding.app.life.recovery import recover_if_cut_off
+from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
+from siding.app.place.locking import holding_task
+from siding.app.place.project import Project
+from siding.app.place.selection import resolve, select
+from siding.errors import NoActiveTask, NotFound, SidingError
+from siding.git.modes import State, mode_changes, state_of
+from siding.git.patches import diff_trees
+from siding.git.paths import is_selected, quote_path, unquote_path
+from siding.ids import Sha, TaskId
+from siding.ledger.details.reversal import Reversal
+from siding.ledger.history import Act, Position, position, returns_to
+from siding.ledger.step import Step, StepKind
+from siding.tasks.states import TaskState, WorkspaceState
+from siding.tasks.task import Task
+
+__all__ = [
+    "NothingToRedo",
+    "NothingToUndo",
+    "Request",
+    "Restored",
+    "Undone",
+    "choose",
+    "position_of",
+    "redo",
+    "trashes_of",
+    "undo",
+]
+
+_NAMED = 3
+
+
+class NothingToUndo(SidingError):
+    """No rollback, apply, closing or removal is left to take back."""
+
+    code = "nothing_to_undo"
+
+
+class NothingToRedo(SidingError):
+    """Nothing was undone, or something new was done since."""
+
+    code = "nothing_to_redo"
+
+
+class Request(NamedTuple):
+    """What one ``siding undo`` or ``siding redo`` asks for."""
+
+    task: str | None = None
+    force: bool = False
+    wait: bool = False
+
+
+class Undone(NamedTuple):
+    """What was taken back, or done again. One of the three parts says how."""
+
+    task: Task
+    what: str
+    settled: tuple[Step, ...] = ()
+    restored: Restored | None = None
+    reopened: Reopened | None = None
+    applied: Step | None = None
+
+
+def undo(project: Project, request: Request) -> Undone:
+    """Take back the newest act that stands.
+
+    Raises NothingToUndo, NeedsConsent when later changes would go with it, and whatever keeps a
+    restoration or an apply from being undone; nothing was changed then.
+    """
+    task_id, away = choose(project, request.task)
+    if away:
+        opened = reopen(project, task_id, by_undo=True, wait=request.wait)
+        return Undone(
+            task=opened.task, what=f"opened task {opened.task.name} again", reopened=opened
+        )
+    task = project.tasks.load(task_id)
+    with holding_task(project, task_id, "undo", wait=request.wait) as hold:
+        recover_if_cut_off(project, task_id)
+        restorer = Restorer(project, task, hold)
+        found = position_of(project, task)
+        if not found.undoable:
+            raise NothingToUndo(
+                f"nothing to undo in task {task.name!r}",
+                hint="`siding rollback --step N` goes back to any step; `siding log` shows them",
+            )
+        act = found.undoable[-1]
+        assert act.step is not None
+        if act.step.kind != StepKind.APPLY:
+            return _reverse(restorer, found, act, request, word="undo")
+    applied = undo_apply(project, task, act.step)
+    return Undone(
+        task=task,
+        what=f"undid step {act.step.id}{_where(applied)}",
+        settled=tuple(restorer.settled),
+        applied=applied,
+    )
+
+
+def redo(project: Project, request: Request) -> Undone:
+    """Do again what the newest undo took back, unless something new was done since."""
+    task_id, away = choose(project, request.task)
+    task = project.tasks.load(task_id) if not away else None
+    if task is None:
+        raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
+    with holding_task(project, task_id, "redo", wait=request.wait) as hold:
+        recover_if_cut_off(project, task_id)
+        restorer = None
+        if project.registry.of_task(task_id) is not None:
+            restorer = Restorer(project, task, hold)
+        found = position_of(project, task)
+        if not found.redoable:
+            raise _nothing_to_redo(task, found)
+        act = found.redoable[-1]
+        if act.step is not None and act.step.kind != StepKind.APPLY:
+            assert restorer is not None
+            return _reverse(restorer, found, act, request, word="redo")
+    settled = tuple(restorer.settled) if restorer else ()
+    if act.step is None:
+        return _close_again(project, task)._replace(settled=settled)
+    applied = redo_apply(project, task, act.step)
+    return Undone(
+        task=task,
+        what=f"did step {act.step.id} again{_where(applied)}",
+        settled=settled,
+        applied=applied,
+    )
+
+
+def _where(applied: Step) -> str:
+    """Say where the branch is after an apply was taken back or done again."""
+    where = applied_in(applied)
+    branch = where.target_branch
+    return f" · {branch} is at {where.commit_sha[:10]}" if branch else " · files only"
+
+
+def _reverse(
+    restorer: Restorer, found: Position, act: Act, request: Request, *, word: str
+) -> Undone:
+    """Go back to the state before the step that did (or took back) the act."""
+    assert act.step is not None
+    assert act.by is not None
+    reversal = Reversal(undoes=act.step.id) if word == "undo" else Reversal(redoes=act.step.id)
+    attempt = found.attempt
+    if attempt is not None and attempt.reversal != reversal:
+        attempt = None
+    wish = wish_for(act, word)._replace(force=request.force)
+    if not request.force:
+        _require_nothing_newer(restorer, attempt or act.by, wish.paths)
+    destination, number = _destination(restorer, act.by)
+    survey = restorer.survey(destination, wish)
+    before = restorer.seen.snapshot if attempt is None else returns_to(attempt)
+    told = rollback_to(f"{word} of step {act.step.id}", step=number, hard=wish.hard)._replace(
+        reversal=reversal,
+        returns=before,
+        # An attempt that was cut off may have put files into the trash: they belong to this one.
+        trash_before=() if attempt is None else trashes_of(attempt),
+    )
+    # What the snapshot lacks was left alone on the way there, and is on the way back.
+    restored = restorer.carry_out(survey, told, even_incomplete=True)
+    return Undone(
+        task=restorer.recorder.task,
+        what=f"{'undid' if word == 'undo' else 'did'} step {act.step.id}"
+        + (" again" if word == "redo" else ""),
+        settled=tuple(restorer.settled),
+        restored=restored,
+    )
+
+
+def _require_nothing_newer(restorer: Restorer, by: Step, paths: tuple[bytes, ...]) -> None:
+    """Raise NeedsConsent when files changed since `by` would be taken back with it."""
+    if by.snapshot is None or by.snapshot == restorer.seen.snapshot:
+        return
+    store, seen = restorer.recorder.snapshots.store, restorer.seen
+    changes = diff_trees(store, Sha(by.snapshot), seen.tree)
+    then, now = state_of(store, Sha(by.snapshot)), State(tree=seen.tree, modes=seen.modes)
+    differ = {change.path for change in changes}
+    differ |= {each.path for each in mode_changes(store, then, now, changes=changes)}
+    newer = sorted(path for path in differ if is_selected(path, paths))
+    if newer:
+        named = ", ".join(quote_path(path) for path in newer[:_NAMED])
+        more = f" and {len(newer) - _NAMED} more" if len(newer) > _NAMED else ""
+        raise NeedsConsent(
+            [f"changes made after step {by.id} would be taken back with it: {named}{more}"],
+            hint="--force takes them along; the next undo or redo brings them back",
+        )
+
+
+def _destination(restorer: Restorer, by: Step) -> tuple[Destination, int | None]:
+    """Return the state before `by`, and the number of the step that left it, None for the base."""
+    snapshot = returns_to(by)
+    if snapshot is None:
+        raise NotFound(f"step {by.id} does not say what was before it")
+    coverage, number = None, None
+    for step in restorer.recorder.ledger.steps():
+        if step.number >= by.number:
+            break
+        if step.snapshot == snapshot:
+            number = step.number
+            coverage = step.coverage
+    return Destination(Sha(snapshot), f"the state before step {by.id}", coverage), number
+
+
+def _close_again(project: Project, task: Task) -> Undone:
+    """Close, or remove the workspace of, a task that an undo opened again."""
+    mark = task.rest.get(MARK)
+    assert isinstance(mark, dict)
+    fate = Fate(str(mark.get("fate")))
+    if mark.get("closed"):
+        closed = close_task(project, task, fate=fate, force=True)
+        return Undone(task=closed.task, what=f"closed task {task.id} · {task.name} again")
+    _workspace, task = remove_workspace(project, task, force=True, complete=False)
+    return Undone(task=task, what=f"removed the workspace of {task.name} again")
+
+
+def position_of(project: Project, task: Task) -> Position:
+    """Return what could be undone and redone in a task."""
+    mark = task.rest.get(MARK)
+    after = mark.get("after") if isinstance(mark, dict) else None
+    return position(
+        project.ledger(task.id).steps(), reopened_after=after if isinstance(after, int) else None
+    )
+
+
+def _nothing_to_redo(task: Task, found: Position) -> NothingToRedo:
+    if found.since is None:
+        return NothingToRedo(f"nothing to redo in task {task.name!r}")
+    return NothingToRedo(
+        f"step {found.since.id} ({found.since.title}) came after what was undone",
+        hint="`siding log` shows every state; `siding rollback --step N` goes to any of them",
+    )
+
+
+def choose(project: Project, named: str | None) -> tuple[TaskId, bool]:
+    """Return the task that is meant, and whether it, or its workspace, is away.
+
+    With no name and no active task it is the one that was closed or removed last.
+    """
+    try:
+        task = select(project, None) if named is None else resolve(project, named)
+    except (NoActiveTask, NotFound):
+        gone = {each.id: each for each in deleted_tasks(project)}
+        if named is not None:
+            if not any(named in (each.id, each.name) for each in gone.values()):
+                raise
+            return next(each.id for each in gone.values() if named in (each.id, each.name)), True
+        newest = _closed_last(project, set(gone))
+        if newest is None:
+            raise
+        return newest, True
+    return task.id, _is_away(project, task)
+
+
+def _is_away(project: Project, task: Task) -> bool:
+    if task.status is TaskState.CLOSED:
+        return True
+    workspace = project.registry.of_task(task.id)
+    return (
+        workspace is not None
+        and workspace.status is WorkspaceState.REMOVED
+        and workspace.intent is None
+    )
+
+
+def _closed_last(project: Project, gone: set[TaskId]) -> TaskId | None:
+    moments = {
+        workspace.task_id: workspace.removed_at or ""
+        for workspace in project.registry.all()
+        if workspace.status is WorkspaceState.REMOVED
+    }
+    moments = {
+        task_id: at
+        for task_id, at in moments.items()
+        if task_id in gone or task_id in project.tasks.ids()
+    }
+    for task in project.tasks.readable():
+        if task.status is TaskState.CLOSED:
+            moments[task.id] = max(task.closed_at or "", moments.get(task.id, ""))
+    return max(moments, key=lambda task_id: moments[task_id], default=None)
+
+
+def trashes_of(step: Step) -> tuple[str, ...]:
+    """Return the places in the trash where a step, and attempts at it, put files."""
+    back = step.as_rollback
+    if back is None:
+        return ()
+    return (*([back.trash] if back.trash else []), *back.trash_before)
+
+
+def wish_for(act: Act, word: str) -> Wish:
+    """Return how the files go back to the state before the step that did the act, or took it
+    back."""
+    assert act.step is not None
+    assert act.by is not None
+    done = act.step.as_rollback
+    assert done is not None
+    return Wish(
+        paths=tuple(unquote_path(path) for path in done.paths),
+        hard=word == "redo" and done.hard,
+        bring_back=trashes_of(act.by),
+    )

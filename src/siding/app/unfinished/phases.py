@@ -1,0 +1,72 @@
+"""Finish or forget a move through the phases that was cut off, by what the branch says."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from siding.app.place.project import WAIT_FOR_PROJECT_S, Project
+from siding.errors import SidingError
+from siding.files.durable import make_dirs
+from siding.git.applying import Move
+from siding.git.applying_checkout import CheckoutPlace
+from siding.git.worktree_commits import agree_index, has_happened
+from siding.ids import Sha
+from siding.phases.store import PhaseStore
+from siding.storage.locks import FileLock, Holder, LockBusy
+from siding.tasks.task import Task
+
+REFLOG = "siding phase"
+
+
+def finish_cut_off(project: Project, task: Task) -> None:
+    """Finish or forget a move that was cut off; one that is under way is left to itself."""
+    try:
+        with phase_lock(project, task, "finishing a move that was cut off", wait_s=0):
+            settle_cut_off(project, task, PhaseStore(project.task_layout(task.id).root))
+    except LockBusy:
+        return
+
+
+def finish_before_work(project: Project, task: Task) -> None:
+    """Do that before other work in the task; what cannot be mended now must not be in its way."""
+    try:
+        finish_cut_off(project, task)
+    except (SidingError, OSError):  # the next move, and doctor, say what is wrong with it
+        return
+
+
+def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
+    """Do it; the lock of the task's phases is held."""
+    intent = store.cut_off()
+    if intent is None:
+        return
+    workspace = project.registry.of_task(task.id)
+    git_dir = Path(workspace.git_dir) if workspace and workspace.git_dir else Path("/nowhere")
+    place = CheckoutPlace(root=Path(workspace.path if workspace else "/nowhere"), git_dir=git_dir)
+    step = Move(intent.branch, Sha(intent.old), Sha(intent.new), place, intent.token)
+    repository, user = project.repository, project.user_settings
+    if not has_happened(repository, step):
+        store.give_up()
+        return
+    if place.root.is_dir() and repository.branch(step.branch) == step.new:
+        try:
+            agree_index(repository, user, place, step)
+        except (SidingError, OSError):  # the second time: it is for `git reset`, and said there
+            pass
+    store.finish(intent)
+
+
+@contextmanager
+def phase_lock(
+    project: Project, task: Task, what: str, *, wait_s: float = WAIT_FOR_PROJECT_S
+) -> Iterator[FileLock]:
+    """Hold the lock of a task's phases: one move at a time."""
+    path = project.task_layout(task.id).root / "phase.lock"
+    make_dirs(path.parent)
+    lock = FileLock(path)
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
+    lock.acquire(timeout_s=wait_s, holder=holder)
+    try:
+        yield lock
+    finally:
+        lock.release()

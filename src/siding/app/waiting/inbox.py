@@ -1,0 +1,226 @@
+"""All that waits for a person, across projects, read from what is there: nothing is kept for it.
+
+- decisions that are open;
+- work a policy stopped: the last step of an open task was blocked;
+- work that failed: the last step failed, timed out or was cut off;
+- conflicts: the target was merged into a workspace and its markers are to be resolved;
+- hooks that came with a repository and that nobody has allowed or refused.
+
+An entry goes away when its cause does: an answer, a next step, closing the task, `siding trust`.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from siding.app.decisions.decisions import DecisionView, damaged_decisions, list_decisions
+from siding.app.place.project import Project
+from siding.app.place.projects import known_projects
+from siding.app.place.wiring import App
+from siding.app.policy.hooks import repository_hooks
+from siding.app.waiting.board import TaskRow, rows
+from siding.errors import SidingError
+from siding.ids import TaskId
+from siding.ledger.step import Step, StepStatus
+
+
+class Waits(StrEnum):
+    """What kind of thing waits."""
+
+    DECISION = "decision"
+    POLICY = "policy"
+    FAILED = "failed"
+    CONFLICT = "conflict"
+    HOOKS = "hooks"
+
+
+class InboxEntry(NamedTuple):
+    """One thing that waits. Texts may be an agent's: make them inert before showing them."""
+
+    kind: str
+    project: str  # the repository's name
+    repo_root: str
+    project_dir: str  # where Siding keeps it, absolute
+    title: str
+    detail: str
+    since: str  # ISO 8601; "" when that is not known
+    command: str  # what to type about it, in the repository
+    page: str  # of the dashboard; "" for none
+    task_id: str = ""
+    task_name: str = ""
+    session_id: str = ""
+    step_id: str = ""
+
+
+class Inbox(NamedTuple):
+    """What waits, longest first, and sentences about what could not be read."""
+
+    entries: tuple[InboxEntry, ...]
+    problems: tuple[str, ...]
+
+
+def waiting(app: App) -> Inbox:
+    """Return what waits in every project of the home."""
+    entries: list[InboxEntry] = []
+    problems: list[str] = []
+    for found in known_projects(app):
+        if found.project is None:
+            problems.append(found.problem)
+            continue
+        inbox = waiting_in(found.project)
+        entries += inbox.entries
+        problems += inbox.problems
+    return Inbox(entries=_sorted(entries), problems=tuple(problems))
+
+
+def waiting_in(project: Project) -> Inbox:
+    """Return what waits in one project; one part that cannot be read hides no other."""
+    entries: list[InboxEntry] = []
+    problems: list[str] = []
+    for part in (_decisions, _tasks, _hooks):
+        try:
+            for each in part(project):
+                if isinstance(each, str):
+                    problems.append(f"project {project.layout.root.name}: {each}")
+                else:
+                    entries.append(each)
+        except (SidingError, OSError) as error:
+            reason = error.message if isinstance(error, SidingError) else str(error)
+            problems.append(f"project {project.layout.root.name}: {reason}")
+    return Inbox(entries=_sorted(entries), problems=tuple(problems))
+
+
+def decision_entry(project: Project, decision: DecisionView, task_name: str = "") -> InboxEntry:
+    """Return an open decision as something that waits."""
+    return _entry(
+        project,
+        kind=Waits.DECISION,
+        title=decision.title,
+        detail=decision.task,
+        since=decision.created_at,
+        command=f"siding decide answer {decision.session_id}",
+        page=f"/decisions/{decision.session_id}",
+        task_id=decision.task_id,
+        task_name=task_name,
+        session_id=decision.session_id,
+        step_id=decision.step_id,
+    )
+
+
+def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> InboxEntry | None:
+    """Return the last step of a task as something that waits; None when it does not."""
+    back = step.as_rollback
+    merged = back.merged if back else None
+    conflicts = () if merged is None else merged.conflicts
+    place: dict[str, Any] = {
+        "since": step.ended_at or step.started_at,
+        "page": f"/tasks/{task_id}/steps/{step.number}",
+        "task_id": task_id,
+        "task_name": task_name,
+        "step_id": step.id,
+    }
+    if conflicts:
+        return _entry(
+            project,
+            kind=Waits.CONFLICT,
+            title=f"{len(conflicts)} conflicting files to resolve",
+            detail=step.title,
+            command=f"siding worktree status {task_id}",
+            **place,
+        )
+    if step.status == StepStatus.BLOCKED:
+        return _entry(
+            project,
+            kind=Waits.POLICY,
+            title=step.reason or "stopped by a hook or the policy",
+            detail=step.title,
+            command=f"siding show {step.number} -t {task_id}",
+            **place,
+        )
+    if step.status in (StepStatus.FAILED, StepStatus.TIMEOUT, StepStatus.INTERRUPTED):
+        how = f"exit {step.exit_code}" if step.status == StepStatus.FAILED else step.status
+        return _entry(
+            project,
+            kind=Waits.FAILED,
+            title=f"{how}: {step.title}",
+            detail=step.reason,
+            command=f"siding show {step.number} -t {task_id}",
+            **place,
+        )
+    return None
+
+
+def _decisions(project: Project) -> Iterator[InboxEntry | str]:
+    found, problems = list_decisions(project)
+    yield from problems
+    for damaged in damaged_decisions(project):
+        yield _entry(
+            project,
+            kind=Waits.DECISION,
+            title=f"decision {damaged.session_id} is damaged: {damaged.file}",
+            detail=damaged.problem,
+            since="",
+            command="siding doctor",
+            page="",
+            session_id=damaged.session_id,
+        )
+    names = {row.id: row.name for row in rows(project, include_closed=True)} if found else {}
+    for decision in found:
+        yield decision_entry(project, decision, names.get(decision.task_id, ""))
+
+
+def _tasks(project: Project) -> Iterator[InboxEntry | str]:
+    for row in rows(project, include_closed=False):
+        if row.running or not _may_wait(row):
+            continue
+        step = project.ledger(TaskId(row.id)).last()
+        entry = step and step_entry(project, row.id, row.name, step)
+        if entry:
+            yield entry
+
+
+def _may_wait(row: TaskRow) -> bool:
+    """A completed step waits only as a merge with conflicts, which is no command of a person's."""
+    return bool(row.steps) and (
+        row.last_status != StepStatus.COMPLETED or "to be resolved" in row.last_command
+    )
+
+
+def _hooks(project: Project) -> Iterator[InboxEntry | str]:
+    found = repository_hooks(project)
+    if not found.hooks or found.trusted:
+        return
+    yield _entry(
+        project,
+        kind=Waits.HOOKS,
+        title="hooks of the repository are not allowed yet",
+        detail="; ".join(command for commands in found.hooks.values() for command in commands),
+        since="",
+        command="siding trust --show",
+        page="",
+    )
+
+
+def _entry(project: Project, *, kind: Waits, **more: Any) -> InboxEntry:
+    return InboxEntry(
+        kind=kind.value,
+        project=project.paths.root.name,
+        repo_root=str(project.paths.root),
+        project_dir=str(project.layout.root),
+        **more,
+    )
+
+
+def _sorted(entries: list[InboxEntry]) -> tuple[InboxEntry, ...]:
+    """Longest waiting first; what has no beginning comes last. Offsets differ, so moments do."""
+    return tuple(sorted(entries, key=lambda each: (not each.since, _moment(each.since))))
+
+
+def _moment(text: str) -> float:
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return 0.0
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

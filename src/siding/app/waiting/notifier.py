@@ -1,0 +1,58 @@
+"""Hear in one act of what begins to wait for a person, and tell them when the act is over.
+
+Not at once: an act often holds its task, and what is run may be a command that needs it.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+from siding.app.place.event_log import Heard
+from siding.app.place.events import DecisionChanged, Event, StepRecorded
+from siding.app.place.project import Project
+from siding.ledger.kinds import StepKind, StepStatus
+
+if TYPE_CHECKING:
+    from siding.app.policy.hooks import HookResult
+
+
+class Notifier:
+    """A listener for the length of one act."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._heard: list[Event] = []
+        self._unsubscribe: Callable[[], None] | None = None
+
+    def __enter__(self) -> Self:
+        self._unsubscribe = self._project.app.listeners.subscribe(self._hear)
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        assert self._unsubscribe is not None
+        self._unsubscribe()
+
+    def deliver(self, *, url: str | None = None) -> "list[HookResult]":
+        """Run the person's hooks for all that was heard; return those that did not succeed."""
+        heard, self._heard = self._heard, []
+        if not heard:
+            return []
+        from siding.app.waiting.notifying import (
+            notify_event,  # the inbox and the hooks: most acts end well
+        )
+
+        return [failed for event in heard for failed in notify_event(self._project, event, url=url)]
+
+    def _hear(self, heard: Heard) -> None:
+        if heard.layout == self._project.layout and _waits(heard.event):
+            self._heard.append(heard.event)
+
+
+def _waits(event: Event) -> bool:
+    """Tell whether an event may be the beginning of something that waits."""
+    match event:
+        case StepRecorded(step=step):
+            ended_badly = step.status != StepStatus.COMPLETED
+            return step.kind == StepKind.RUN and ended_badly and not step.recovered
+        case DecisionChanged(how="asked"):
+            return True
+    return False

@@ -1,0 +1,62 @@
+"""Run the person's own commands when something starts to wait for them: ``hooks.notify``.
+
+They get what waits in variables, never as words of the command. Hooks of the repository count only
+when they are trusted, as at any other moment. A notification is a courtesy: one that fails or
+hangs is reported and stops nothing.
+"""
+
+from siding.app.decisions.views import view_of
+from siding.app.place.events import DecisionChanged, Event, StepRecorded
+from siding.app.place.project import Project
+from siding.app.policy.guarding import run_judged_hook
+from siding.app.policy.hooks import HookResult, hooks_for
+from siding.app.waiting.inbox import InboxEntry, decision_entry, step_entry
+from siding.errors import SidingError
+
+NOTIFY_TIMEOUT_S = 10.0
+
+
+def notify_event(project: Project, event: Event, *, url: str | None) -> list[HookResult]:
+    """Tell the person of an event; return the hooks that did not succeed."""
+    entry = None
+    match event:
+        case StepRecorded(task=task, step=step):
+            entry = step_entry(project, task.id, task.name, step)
+        case DecisionChanged(decision=decision):
+            entry = decision_entry(project, view_of(decision, gate=""))
+    return [] if entry is None else notify(project, entry, url=url)
+
+
+def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> list[HookResult]:
+    """Tell the person; return the hooks that did not succeed."""
+    try:
+        hooks, _untrusted = hooks_for(project, "notify")
+    except SidingError as error:
+        return [HookResult("notify", "", "project", 1, error.message)]
+    env = {
+        **project.app.env,
+        "SIDING_WAITS": entry.kind,
+        "SIDING_WAITS_TITLE": _plain(entry.title),
+        "SIDING_WAITS_PROJECT": _plain(entry.repo_root),
+        "SIDING_WAITS_TASK": _plain(entry.task_name or entry.task_id),
+        "SIDING_WAITS_SESSION": entry.session_id,
+        "SIDING_WAITS_COMMAND": entry.command,
+        "SIDING_WAITS_URL": url or "",
+    }
+    failed = []
+    for hook in hooks:
+        try:
+            done = run_judged_hook(
+                project, hook, root=project.paths.root, env=env, timeout_s=NOTIFY_TIMEOUT_S
+            )
+        except SidingError as error:  # it hung, or could not be started
+            done = HookResult(hook.moment, hook.command, hook.source, 1, error.message)
+        if done.exit_code != 0:
+            failed.append(done)
+    return failed
+
+
+def _plain(text: str) -> str:
+    """Return one line of at most 300 characters without anything a terminal would obey."""
+    kept = "".join(each if each.isprintable() else " " for each in text)
+    return " ".join(kept.split())[:300]

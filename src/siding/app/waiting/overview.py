@@ -1,0 +1,130 @@
+"""The board as a page shows it: every task with what runs in it and what it changed so far."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.app.waiting.board import TaskRow, look
+from siding.errors import SidingError
+from siding.ids import TaskId
+from siding.ledger.intents import Intent, Intents
+from siding.tasks.states import TaskState
+
+__all__ = ["Card", "Group", "Overview", "TaskRow", "Total", "Waiting", "overview", "total_change"]
+
+
+class Group(StrEnum):
+    """Where a task stands on the board."""
+
+    WAITING = "waiting"  # for a person
+    RUNNING = "running"
+    OPEN = "open"
+    PLANNED = "planned"
+    CLOSED = "closed"
+
+
+class Waiting(NamedTuple):
+    """Something that waits for a person. `task`: "" for a question that was asked outside of tasks.
+
+    `path`: its page, "" when it has none; `about` and `since` say more of it.
+    """
+
+    task: str
+    what: str
+    path: str
+    about: str = ""
+    since: str = ""
+
+
+class Total(NamedTuple):
+    """What a task changed since its base."""
+
+    files: int
+    additions: int
+    deletions: int
+
+
+class Card(NamedTuple):
+    """One task. `running` is the step in progress; `cut_off`: it is not, its writer has gone."""
+
+    row: TaskRow
+    group: Group
+    running: Intent | None
+    cut_off: bool
+    waiting: tuple[Waiting, ...]
+
+
+class Overview(NamedTuple):
+    """All tasks, the ids of those that cannot be read, and what waits and is on no open task."""
+
+    cards: list[Card]
+    unreadable: list[TaskId]
+    loose: list[Waiting]
+
+    def group(self, group: Group) -> list[Card]:
+        """Return the tasks of a group: those with the newest step first."""
+        found = [card for card in self.cards if card.group is group]
+        return sorted(found, key=lambda card: card.row.last_at or card.row.created_at, reverse=True)
+
+
+def overview(project: Project, waiting: Sequence[Waiting] = ()) -> Overview:
+    """Return the board; nothing is written but the board's own cache."""
+    board = look(project, include_closed=True)
+    by_task: dict[str, list[Waiting]] = {}
+    for each in waiting:
+        by_task.setdefault(each.task, []).append(each)
+    cards = [_card(project, row, by_task) for row in board.rows]
+    on_cards = {card.row.id for card in cards if card.group is not Group.CLOSED}
+    loose = [each for each in waiting if each.task not in on_cards]
+    return Overview(cards=cards, unreadable=board.unreadable, loose=loose)
+
+
+def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:
+    """Return what a task changed between its base and a snapshot; None when nothing is known.
+
+    Starts git once; both ends never change, so the answer can be kept for ever.
+    """
+    from siding.app.recording.snapshots import TaskSnapshots
+
+    workspace = project.registry.of_task(TaskId(task_id))
+    if workspace is None or not workspace.base_snapshot or not snapshot:
+        return None
+    try:
+        stat = TaskSnapshots(project, workspace).diff_stat(workspace.base_snapshot, snapshot)
+    except SidingError:  # its snapshots are gone; `siding verify` says so
+        return None
+    return Total(files=stat.files, additions=stat.additions, deletions=stat.deletions)
+
+
+def chosen(cards: Iterable[Card], ids: Sequence[str]) -> list[Card]:
+    """Return the cards of these tasks."""
+    return [card for card in cards if card.row.id in ids]
+
+
+def _card(project: Project, row: TaskRow, waiting: Mapping[str, list[Waiting]]) -> Card:
+    running, cut_off = None, False
+    if row.running:
+        intents = Intents(project.task_layout(TaskId(row.id)))
+        try:
+            running = intents.newest()
+        except SidingError:
+            running = None
+        cut_off = running is not None and intents.is_cut_off(running)
+    return Card(
+        row=row,
+        group=_group(row, bool(waiting.get(row.id)), runs=running is not None and not cut_off),
+        running=running,
+        cut_off=cut_off,
+        waiting=tuple(waiting.get(row.id, ())),
+    )
+
+
+def _group(row: TaskRow, waits: bool, *, runs: bool) -> Group:
+    if row.status == TaskState.CLOSED.value:
+        return Group.CLOSED
+    if waits:
+        return Group.WAITING
+    if runs:
+        return Group.RUNNING
+    return Group.PLANNED if row.status == TaskState.PENDING.value else Group.OPEN
