@@ -42,7 +42,7 @@ def guarded(action: Callable[[], int]) -> int:
 
 def complain(message: str, hint: str | None = None) -> None:
     """Write an error to stderr, whatever state stderr is in."""
-    from siding.cli.screen import inert
+    from siding.cli.screen.screen import inert
 
     text = f"siding: error: {inert(message)}\n" + (f"  hint: {inert(hint)}\n" if hint else "")
     try:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from siding.cli.screen import Screen
+from siding.cli.screen.screen import Screen
 
 
 def add_format(parser: ArgumentParser, *formats: str) -> None:

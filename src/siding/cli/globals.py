@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.place.wiring import App, open_app
-from siding.cli.screen import Screen, inert
+from siding.cli.screen.screen import Screen, inert
 from siding.errors import UsageError
 
 COLOURS = ("auto", "always", "never")

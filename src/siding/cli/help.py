@@ -3,7 +3,7 @@
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Mapping
 
-from siding.cli.screen import terminal_columns
+from siding.cli.screen.screen import terminal_columns
 
 WIDEST = 100  # columns of a page on a wide terminal
 

@@ -10,121 +10,6 @@ import sys
 
 from siding import __version__
 
-# verb -> (where it is, see `verb.load`, and what it does). The order is that of the help page.
-VERBS: dict[str, tuple[str, str]] = {
-    "run": ("run", "run a command in the task's workspace and record it"),
-    "status": ("status", "where you are: task, workspace, last step"),
-    "log": ("log", "the steps of a task"),
-    "show": ("show", "one step with its output"),
-    "diff": ("diff", "what a task, a step or a range of steps changed"),
-    "apply": ("apply", "switch a task's change onto the main line"),
-    "pr": ("pr", "push a task's branch and open a pull request"),
-    "rollback": ("rollback", "go back to any step, or to the base"),
-    "undo": ("undo:UNDO", "take a rollback, apply, closing or removal back"),
-    "redo": ("undo:REDO", "do again what an undo took back"),
-    "checkpoint": ("checkpoint", "record the workspace as it stands"),
-    "cd": ("cd", "go into a task's workspace (see `siding cd --help`)"),
-    "path": ("path", "where a task's workspace is"),
-    "open": ("open", "open a task's workspace in your editor"),
-    "verify": ("verify", "prove a task's record whole"),
-    "ui": ("siding.web.command", "the dashboard: this project in a browser"),
-    "gc": ("gc", "what tasks use on disk; free closed ones, recoverably"),
-    "init": ("init", "make this repository a project (implicit on first use)"),
-    "doctor": ("doctor", "find and mend what disagrees, without deleting work"),
-    "inbox": ("inbox", "all that waits for a person, in every project"),
-    "trust": ("trust", "allow hooks and permissions that come with the repository"),
-    "shell-init": ("shell_init", "what makes `siding cd` work in your shell"),
-    "completion": ("completion", "print the completion script of a shell"),
-}
-
-GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
-    "task": (
-        "what is to be done",
-        {
-            "start": ("task_start", "make a task and its workspace"),
-            "list": ("task_list", "the tasks of this project"),
-            "show": ("task_show", "one task and its start card"),
-            "switch": ("task_switch", "choose the active task"),
-            "update": ("task_update", "change owner, description, tags, blocked-by"),
-            "close": ("task_close", "finish a task; keep or remove its workspace"),
-            "reopen": ("task_reopen", "bring a closed or deleted task back"),
-        },
-    ),
-    "worktree": (
-        "where it is done",
-        {
-            "add": ("worktree_add", "give a task a workspace"),
-            "list": ("worktree_list", "the workspaces of this project"),
-            "status": ("worktree_status", "what changed in a workspace"),
-            "keep": ("worktree_keep", "record that a workspace stays"),
-            "remove": ("worktree_remove", "move a workspace away, recoverably"),
-            "events": ("worktree_events", "the newest lifecycle events"),
-        },
-    ),
-    "policy": (
-        "what commands may do",
-        {
-            "check": ("policy_check", "what the policy makes of a command"),
-            "test": ("policy_test", "run the project's own examples"),
-            "list": ("policy_list", "every rule, and where it comes from"),
-            "show": ("policy_show", "the policy's files, or one rule"),
-        },
-    ),
-    "decide": (
-        "questions put to a person, and the answers",
-        {
-            "submit": ("decide_submit", "put one and wait (so does `decide '<json>'`)"),
-            "result": ("decide_result", "the answer, as one line of JSON"),
-            "list": ("decide_list", "the decisions that wait"),
-            "show": ("decide_show", "one decision, with what speaks for each option"),
-            "answer": ("decide_answer", "answer one in the terminal"),
-            "cancel": ("decide_cancel", "take a question back"),
-            "clean": ("decide_clean", "move old records to the trash"),
-        },
-    ),
-    "phase": (
-        "where a task stands in its process",
-        {
-            "start": ("phase_moves:START", "begin, in any phase"),
-            "next-step": ("phase_moves:NEXT_STEP", "go on by a step"),
-            "back-step": ("phase_moves:BACK_STEP", "a step has to be done again"),
-            "next-part": (
-                "siding.cli.phase_moves:NEXT_PART",
-                "go on to the next phase, past its gates",
-            ),
-            "back-part": ("phase_moves:BACK_PART", "go back to an earlier phase"),
-            "issue": ("phase_moves:ISSUE", "record something to come back to"),
-            "error": ("phase_moves:ERROR", "record what went wrong"),
-            "status": ("phase_status", "phase, step, what came last"),
-            "list": ("phase_list", "the passes of all tasks"),
-            "show": ("phase_show", "the history of one"),
-        },
-    ),
-    "session": (
-        "conversations: transcripts that open at once",
-        {
-            "list": ("session_list", "the sessions of this project"),
-            "show": ("session_show", "a conversation: text, Markdown, JSON, a page"),
-            "search": ("session_search", "words in all sessions"),
-            "resume": ("session_resume", "what a session is gone on with"),
-            "branch": ("session_branch", "go on with a copy"),
-            "rewind": ("session_rewind", "go on behind an earlier message"),
-            "compact": ("session_compact", "make the context shorter"),
-            "export": ("session_export", "as Claude Code, Codex or Gemini CLI keeps it"),
-            "import": ("session_import", "from Claude Code, Codex or Gemini CLI"),
-            "doctor": ("session_doctor", "find what is damaged"),
-            "usage": ("session_usage", "tokens by day, model, task, session"),
-        },
-    ),
-}
-
-# What a group does with arguments that begin like these: no command has such a name.
-UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
-
-HIDDEN: dict[str, tuple[str, str]] = {
-    "__complete": ("complete", "values for shell completion"),
-}
-
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command line and return its exit status."""
@@ -151,6 +36,7 @@ def _leave_quietly_on_ctrl_c() -> None:
 
 def _dispatch(words: list[str]) -> int:
     from siding.cli.globals import split_globals
+    from siding.cli.table import GROUPS, HIDDEN, VERBS
 
     flags, rest = split_globals(words)
     if not rest or rest[0] in ("-h", "--help", "help"):
@@ -165,6 +51,8 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
+    from siding.cli.table import GROUPS, UNNAMED
+
     about, verbs = GROUPS[group]
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         from siding.cli.help import print_group
@@ -212,6 +100,8 @@ def _run_verb(
 
 
 def _help(words: list[str]) -> int:
+    from siding.cli.table import GROUPS, VERBS
+
     if words:
         return _dispatch([*words[:2], "--help"] if words[0] in GROUPS else [words[0], "--help"])
     from siding.cli.help import print_overview

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from siding.cli.screen import NARROWEST, Screen, fit, inert, shorten
+from siding.cli.screen.screen import NARROWEST, Screen, fit, inert, shorten
 
 
 class Terminal(io.StringIO):
@@ -95,7 +95,7 @@ def test_widths_fit_and_the_widest_give_way(widths: list[int], room: int) -> Non
 def test_a_table_is_no_wider_than_the_terminal(
     columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("siding.cli.screen.terminal_columns", lambda: columns)
+    monkeypatch.setattr("siding.cli.screen.screen.terminal_columns", lambda: columns)
     out = Terminal()
     rows = [("0001", "run", "sh -c " + "x" * 80, "3 日本 ago"), ("0002", "apply", "y", "-")]
     Screen(env={"NO_COLOR": "1"}, out=out, err=out).table(("STEP", "KIND", "COMMAND", "WHEN"), rows)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.cli.words import ago, changes, duration, seconds_in, size
+from siding.cli.screen.words import ago, changes, duration, seconds_in, size
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

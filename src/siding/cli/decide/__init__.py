@@ -1,0 +1,1 @@
+"""`siding decide …`: questions put to a person, and the answers."""

@@ -1,0 +1,1 @@
+"""`siding phase …`: where a task stands in its process."""

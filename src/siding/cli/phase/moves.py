@@ -1,0 +1,146 @@
+"""The verbs that move a task through its phases: one table."""
+
+from argparse import ArgumentParser, Namespace
+from functools import partial
+
+from siding.app.phases.gates import GateClosed
+from siding.app.phases.moves import Moved, PhaseRequest, move
+from siding.app.phases.phases import PhaseMove
+from siding.app.place.hidden_home import project_for_people
+from siding.cli.formats import print_json
+from siding.cli.globals import Context
+from siding.cli.screen.screen import inert
+from siding.cli.screen.words import counted, duration, task_name
+from siding.cli.verb import Verb
+
+
+def _verb(move: PhaseMove, about: str, *, summary: str, phase: str = "") -> Verb:
+    """Return the verb of a move. `summary` and `phase` say what its arguments are."""
+    return Verb(
+        about,
+        partial(_add_arguments, move=move, summary=summary, phase=phase),
+        partial(_run, wanted=move),
+    )
+
+
+def _add_arguments(parser: ArgumentParser, *, move: PhaseMove, summary: str, phase: str) -> None:
+    if phase:
+        parser.add_argument("phase", help=phase)
+    parser.add_argument("summary", help=summary)
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
+    parser.add_argument("--json", action="store_true", help="print the move as JSON")
+    if move is PhaseMove.START:
+        parser.add_argument("--again", action="store_true", help="end the pass that is under way")
+
+
+def _run(arguments: Namespace, context: Context, *, wanted: PhaseMove) -> int:
+    request = PhaseRequest(
+        move=wanted,
+        summary=arguments.summary,
+        target=getattr(arguments, "phase", None),
+        task=arguments.task,
+        again=getattr(arguments, "again", False),
+        wait=arguments.wait,
+    )
+    try:
+        done = move(project_for_people(context.app, make=False), request)
+    except GateClosed as closed:
+        context.screen.quote(closed.output)
+        raise
+    _say(context, done)
+    if arguments.json:
+        print_json(context.screen, _record(done))
+    return 0 if done.complete else 1
+
+
+def _say(context: Context, done: Moved) -> None:
+    screen, entry = context.screen, done.entry
+    for gate in entry.gates:
+        how = duration(gate.duration_ms) if gate.exit_code is not None else gate.session_id
+        screen.note(f"gate {inert(gate.text)!r} held · {how}", "green")
+    word = "recorded in" if entry.action in (PhaseMove.ISSUE, PhaseMove.ERROR) else "phase"
+    screen.note(
+        f"{task_name(done.task.name)} · {word} {inert(entry.phase)}, step {entry.step} · "
+        f"commit {entry.git_commit[:7]}",
+        "green",
+    )
+    for commit in done.gone_back:
+        screen.note(
+            f"the branch no longer has commit {commit.sha[:10]} {inert(commit.subject)}: "
+            "a rollback went back from it",
+            "yellow",
+        )
+    if done.left_out:
+        screen.warn(f"{counted(len(done.left_out), 'path')} not in the commit:")
+        screen.quote("\n".join(done.left_out))
+    if not done.complete:
+        screen.warn("the commit is made, and an error kept the rest; the next command mends it")
+    if not done.index_agrees:
+        screen.warn("the workspace's index could not follow; `git reset` there makes it agree")
+
+
+def _record(done: Moved) -> dict[str, object]:
+    entry = done.entry
+    return {
+        "task": done.task.id,
+        "task_id": done.status.task_id,
+        "action": entry.action,
+        "phase": entry.phase,
+        "step": entry.step,
+        "summary": entry.summary,
+        "git_commit": entry.git_commit,
+        "gates": [gate._asdict() for gate in entry.gates],
+        "left_out": list(done.left_out),
+        "gone_back": [
+            {"commit": each.sha[:12], "subject": inert(each.subject)} for each in done.gone_back
+        ],
+    }
+
+
+START = _verb(
+    PhaseMove.START,
+    """Begin a pass of the task through its phases, in any of them, with a commit of what is there.
+
+A pass that is not in its last phase goes on until --again ends it; its history is kept.
+""",
+    summary="what the task is",
+    phase="the phase to begin in",
+)
+NEXT_STEP = _verb(
+    PhaseMove.NEXT_STEP,
+    "Go on by a step within the phase: the workspace is committed on the task's branch.",
+    summary="what was done",
+)
+BACK_STEP = _verb(
+    PhaseMove.BACK_STEP,
+    "Record that a step has to be done again; files stay as they are (`siding rollback` goes "
+    "back).",
+    summary="why",
+)
+NEXT_PART = _verb(
+    PhaseMove.NEXT_PART,
+    """Go on to the phase that follows, once the gates of the present one hold.
+
+A gate is a command that must exit 0 in the workspace, or a decision that must be answered. When
+one does not hold, nothing is moved.
+""",
+    summary="what was done",
+    phase="the phase that follows",
+)
+BACK_PART = _verb(
+    PhaseMove.BACK_PART,
+    "Go back to an earlier phase; files stay as they are (`siding rollback` goes back).",
+    summary="why",
+    phase="an earlier phase",
+)
+ISSUE = _verb(
+    PhaseMove.ISSUE,
+    "Record something to come back to, with a commit of what is there.",
+    summary="what is to be looked at",
+)
+ERROR = _verb(
+    PhaseMove.ERROR,
+    "Record what went wrong, with a commit of what is there. Recording it is no failure: exit 0.",
+    summary="what went wrong",
+)

@@ -1,0 +1,1 @@
+"""`siding policy …`: what commands may do."""

@@ -1,0 +1,46 @@
+"""Choosing files from a numbered list, on a terminal or from a line of standard input."""
+
+import sys
+
+from siding.app.applying.apply import DiffStat
+from siding.cli.screen.screen import Screen, inert
+from siding.errors import UsageError
+
+
+def pick_paths(screen: Screen, stat: DiffStat) -> tuple[bytes, ...]:
+    """Return the paths that the person chose; raises UsageError when it was none."""
+    files = stat.per_file
+    if not files:
+        raise UsageError("there is nothing to choose from: the task changed nothing")
+    for number, each in enumerate(files, start=1):
+        numbers = "binary" if each.additions is None else f"+{each.additions} -{each.deletions}"
+        name = inert(each.path.decode("utf-8", "backslashreplace"))
+        screen.print(f"{number:>4}  {each.status}  {numbers:>12}  {name}")
+    screen.out.write("which of them (such as 1 3-5, or all)? ")
+    screen.out.flush()
+    chosen = numbers_in(sys.stdin.readline(), len(files))
+    if not chosen:
+        raise UsageError("nothing was chosen, so nothing was applied")
+    paths: list[bytes] = []
+    for number in chosen:
+        each = files[number - 1]
+        paths.append(each.path)
+        if each.old_path is not None and each.status == "R":
+            paths.append(each.old_path)
+    return tuple(paths)
+
+
+def numbers_in(text: str, count: int) -> list[int]:
+    """Return the numbers in ``1 3-5``, ``1,3`` or ``all``; raises UsageError for others."""
+    found: set[int] = set()
+    for word in text.replace(",", " ").split():
+        if word == "all":
+            return list(range(1, count + 1))
+        first, dash, last = word.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise UsageError(f"{word!r} is not a number of the list")
+        found.update(range(int(first), int(last if dash else first) + 1))
+    wrong = [number for number in found if not 1 <= number <= count]
+    if wrong:
+        raise UsageError(f"the list has no number {wrong[0]}")
+    return sorted(found)

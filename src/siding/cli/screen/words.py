@@ -1,0 +1,84 @@
+"""How times, sizes and counts are said to a person. Pure but for the moment it is told."""
+
+from datetime import UTC, datetime
+
+from siding.app.place.durations import seconds_in as seconds_in
+from siding.cli.screen.screen import inert, shorten
+
+NAME_COLUMNS = 32  # of a task's name at the beginning of a line
+
+
+def duration(milliseconds: int) -> str:
+    """Return ``0.4s``, ``12s``, ``3m 05s`` or ``2h 10m``."""
+    seconds = milliseconds / 1000
+    if seconds < 10:
+        return f"{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02d}s"
+    return f"{whole // 3600}h {whole % 3600 // 60:02d}m"
+
+
+def ago(moment: str, now: datetime | None = None) -> str:
+    """Return how long ago an ISO 8601 moment was: ``just now``, ``5m ago``, ``3d ago``."""
+    then = _parsed(moment)
+    if then is None:
+        return "-"
+    seconds = int(((now or datetime.now(UTC)) - then).total_seconds())
+    if seconds < 45:
+        return "just now"
+    for limit, size, unit in ((3600, 60, "m"), (86400, 3600, "h"), (10**10, 86400, "d")):
+        if seconds < limit:
+            return f"{max(1, seconds // size)}{unit} ago"
+    return "-"
+
+
+def local_time(moment: str) -> str:
+    """Return an ISO 8601 moment in local time, to the second."""
+    then = _parsed(moment)
+    return moment if then is None else then.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as ``512 B``, ``1.4 MiB``."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError("unreachable")
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return ``1 file``, ``3 files``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def changes(files: int, additions: int, deletions: int, modes: int = 0) -> str:
+    """Return ``3 files +10 -2``, ``permissions of 1 path``, both, or ``no change``."""
+    parts = []
+    if files:
+        parts.append(f"{counted(files, 'file')} +{additions} -{deletions}")
+    if modes:
+        parts.append(f"permissions of {counted(modes, 'path')}")
+    return ", ".join(parts) or "no change"
+
+
+def task_name(name: str) -> str:
+    """Return a task's name as a line begins with it: with several tasks, it says whose it is."""
+    return shorten(inert(name), NAME_COLUMNS)
+
+
+def task_step(name: str, step_id: str) -> str:
+    """Return ``fix the parser · step 0003``."""
+    return f"{task_name(name)} · step {step_id}"
+
+
+def _parsed(moment: str) -> datetime | None:
+    try:
+        then = datetime.fromisoformat(moment)
+    except ValueError:
+        return None
+    return then if then.tzinfo else then.replace(tzinfo=UTC)

@@ -1,0 +1,1 @@
+"""`siding session …`: conversations."""

@@ -1,0 +1,100 @@
+"""Show a conversation: its live chain, or with --all also what was compacted away.
+
+SESSION is an id, its beginning, or a title; the newest session without one. `html` is one page that
+needs nothing else; `lines` are the transcript's own lines.
+
+Secrets are masked ([redacted:kind]) in all but text on a terminal: a page, a file or a pipe is
+usually for somebody else. --no-redact leaves them as they are.
+"""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
+from pathlib import Path
+
+from siding.app.place.project import require_project
+from siding.app.sessions.sessions import Conversation, agents, conversation, raw_lines
+from siding.app.sessions.views import as_markdown, as_page, as_text
+from siding.cli.formats import add_format, json_text
+from siding.cli.globals import Context
+from siding.cli.screen.pager import paged
+from siding.cli.screen.screen import Screen, inert
+from siding.cli.screen.words import counted
+from siding.cli.telling.masking import add_no_redact, is_redacted, redaction_note
+from siding.cli.telling.session_damage import damage_lines
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("session", nargs="?", metavar="SESSION")
+    parser.add_argument("-a", "--all", action="store_true", help="compacted parts too")
+    parser.add_argument("--agent", metavar="AGENT", help="the conversation of this subagent")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
+    add_format(parser, "text", "markdown", "json", "html", "lines")
+    add_no_redact(parser)
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    screen = context.screen
+    redacted = is_redacted(arguments, screen)
+    if arguments.format == "lines":
+        _copy(screen, arguments, raw_lines(project, arguments.session, redacted=redacted))
+        return 0
+    with conversation(
+        project,
+        arguments.session,
+        everything=arguments.all,
+        agent=arguments.agent,
+        redacted=redacted,
+    ) as found:
+        if arguments.format == "text" and arguments.output is None:
+            with paged(screen):
+                for piece in as_text(found):
+                    screen.out.write(inert(piece, lines=True))
+        else:
+            pieces = _pieces(arguments.format, found)
+            _copy(
+                screen,
+                arguments,
+                (piece.encode("utf-8", "backslashreplace") for piece in pieces),
+            )
+        for line in damage_lines(found.damage, found.gaps):
+            screen.warn(f"{found.path}: {line}")
+        if arguments.agent is None and arguments.format == "text":
+            names = agents(project, found.id)
+            if names:
+                screen.note(f"{counted(len(names), 'subagent')}: {', '.join(names[:8])}")
+    return 0
+
+
+def _pieces(form: str, found: Conversation) -> Iterable[str]:
+    if form == "html":
+        return as_page(found)
+    if form == "json":
+        return _json(found)
+    return as_markdown(found)
+
+
+def _json(found: Conversation) -> Iterable[str]:
+    head = json_text({"id": found.id, "title": found.title, "path": str(found.path)})
+    yield head.rstrip("}\n") + ',\n  "records": ['
+    for number, record in enumerate(found.records):
+        yield (",\n" if number else "\n") + json_text(record)
+    yield "\n  ],\n"
+    yield f'  "damage": {json_text([each._asdict() for each in found.damage])},\n'
+    yield f'  "gaps": {json_text([each._asdict() for each in found.gaps])}\n}}\n'
+
+
+def _copy(screen: Screen, arguments: Namespace, pieces: Iterable[bytes]) -> None:
+    """Write bytes to standard output, or to the file the person named, replacing it."""
+    output = arguments.output
+    if output is None:
+        screen.out.flush()
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+        return
+    with Path(output).open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+    screen.note(f"written to {output}, {redaction_note(arguments)}")

@@ -1,0 +1,116 @@
+"""Every verb and group: where it is, and what its line of the help says."""
+
+# verb -> (where it is, see `verb.load`, and what it does). The order is that of the help page.
+VERBS: dict[str, tuple[str, str]] = {
+    "run": ("verbs.run", "run a command in the task's workspace and record it"),
+    "status": ("verbs.status", "where you are: task, workspace, last step"),
+    "log": ("verbs.log", "the steps of a task"),
+    "show": ("verbs.show", "one step with its output"),
+    "diff": ("verbs.diff", "what a task, a step or a range of steps changed"),
+    "apply": ("verbs.apply", "switch a task's change onto the main line"),
+    "pr": ("verbs.pr", "push a task's branch and open a pull request"),
+    "rollback": ("verbs.rollback", "go back to any step, or to the base"),
+    "undo": ("verbs.undo:UNDO", "take a rollback, apply, closing or removal back"),
+    "redo": ("verbs.undo:REDO", "do again what an undo took back"),
+    "checkpoint": ("verbs.checkpoint", "record the workspace as it stands"),
+    "cd": ("verbs.cd", "go into a task's workspace (see `siding cd --help`)"),
+    "path": ("verbs.path", "where a task's workspace is"),
+    "open": ("verbs.open", "open a task's workspace in your editor"),
+    "verify": ("verbs.verify", "prove a task's record whole"),
+    "ui": ("siding.web.command", "the dashboard: this project in a browser"),
+    "gc": ("verbs.gc", "what tasks use on disk; free closed ones, recoverably"),
+    "init": ("verbs.init", "make this repository a project (implicit on first use)"),
+    "doctor": ("verbs.doctor", "find and mend what disagrees, without deleting work"),
+    "inbox": ("verbs.inbox", "all that waits for a person, in every project"),
+    "trust": ("verbs.trust", "allow hooks and permissions that come with the repository"),
+    "shell-init": ("verbs.shell_init", "what makes `siding cd` work in your shell"),
+    "completion": ("verbs.completion", "print the completion script of a shell"),
+}
+
+GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
+    "task": (
+        "what is to be done",
+        {
+            "start": ("task.start", "make a task and its workspace"),
+            "list": ("task.list", "the tasks of this project"),
+            "show": ("task.show", "one task and its start card"),
+            "switch": ("task.switch", "choose the active task"),
+            "update": ("task.update", "change owner, description, tags, blocked-by"),
+            "close": ("task.close", "finish a task; keep or remove its workspace"),
+            "reopen": ("task.reopen", "bring a closed or deleted task back"),
+        },
+    ),
+    "worktree": (
+        "where it is done",
+        {
+            "add": ("worktree.add", "give a task a workspace"),
+            "list": ("worktree.list", "the workspaces of this project"),
+            "status": ("worktree.status", "what changed in a workspace"),
+            "keep": ("worktree.keep", "record that a workspace stays"),
+            "remove": ("worktree.remove", "move a workspace away, recoverably"),
+            "events": ("worktree.events", "the newest lifecycle events"),
+        },
+    ),
+    "policy": (
+        "what commands may do",
+        {
+            "check": ("policy.check", "what the policy makes of a command"),
+            "test": ("policy.test", "run the project's own examples"),
+            "list": ("policy.list", "every rule, and where it comes from"),
+            "show": ("policy.show", "the policy's files, or one rule"),
+        },
+    ),
+    "decide": (
+        "questions put to a person, and the answers",
+        {
+            "submit": ("decide.submit", "put one and wait (so does `decide '<json>'`)"),
+            "result": ("decide.result", "the answer, as one line of JSON"),
+            "list": ("decide.list", "the decisions that wait"),
+            "show": ("decide.show", "one decision, with what speaks for each option"),
+            "answer": ("decide.answer", "answer one in the terminal"),
+            "cancel": ("decide.cancel", "take a question back"),
+            "clean": ("decide.clean", "move old records to the trash"),
+        },
+    ),
+    "phase": (
+        "where a task stands in its process",
+        {
+            "start": ("phase.moves:START", "begin, in any phase"),
+            "next-step": ("phase.moves:NEXT_STEP", "go on by a step"),
+            "back-step": ("phase.moves:BACK_STEP", "a step has to be done again"),
+            "next-part": (
+                "phase.moves:NEXT_PART",
+                "go on to the next phase, past its gates",
+            ),
+            "back-part": ("phase.moves:BACK_PART", "go back to an earlier phase"),
+            "issue": ("phase.moves:ISSUE", "record something to come back to"),
+            "error": ("phase.moves:ERROR", "record what went wrong"),
+            "status": ("phase.status", "phase, step, what came last"),
+            "list": ("phase.list", "the passes of all tasks"),
+            "show": ("phase.show", "the history of one"),
+        },
+    ),
+    "session": (
+        "conversations: transcripts that open at once",
+        {
+            "list": ("session.list", "the sessions of this project"),
+            "show": ("session.show", "a conversation: text, Markdown, JSON, a page"),
+            "search": ("session.search", "words in all sessions"),
+            "resume": ("session.resume", "what a session is gone on with"),
+            "branch": ("session.branch", "go on with a copy"),
+            "rewind": ("session.rewind", "go on behind an earlier message"),
+            "compact": ("session.compact", "make the context shorter"),
+            "export": ("session.export", "as Claude Code, Codex or Gemini CLI keeps it"),
+            "import": ("session.import_transcript", "from Claude Code, Codex or Gemini CLI"),
+            "doctor": ("session.doctor", "find what is damaged"),
+            "usage": ("session.usage", "tokens by day, model, task, session"),
+        },
+    ),
+}
+
+# What a group does with arguments that begin like these: no command has such a name.
+UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
+
+HIDDEN: dict[str, tuple[str, str]] = {
+    "__complete": ("verbs.complete", "values for shell completion"),
+}

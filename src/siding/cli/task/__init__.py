@@ -1,0 +1,1 @@
+"""`siding task …`: what is to be done."""

@@ -1,0 +1,55 @@
+"""Show the tasks of this project, oldest first. `*` marks the active one."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.place.project import require_project
+from siding.app.waiting.board import TaskRow, look
+from siding.cli.formats import add_format, print_json
+from siding.cli.globals import Context
+from siding.cli.screen.screen import shorten
+from siding.cli.screen.words import ago, counted
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-a", "--all", action="store_true", help="closed tasks too")
+    add_format(parser, "table", "json")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    found, unreadable = look(project, include_closed=arguments.all)
+    if unreadable:
+        context.screen.warn(
+            f"{counted(len(unreadable), 'task')} cannot be read: {', '.join(unreadable)}; "
+            "`siding doctor` says why"
+        )
+    if arguments.format == "json":
+        print_json(context.screen, [row._asdict() for row in found])
+        return 0
+    if not found:
+        context.screen.note("no open task; `siding task start NAME` makes one")
+        return 0
+    context.screen.table(
+        ("", "ID", "NAME", "STATUS", "STEPS", "LAST", "UPDATED"), [_cells(row) for row in found]
+    )
+    return 0
+
+
+def _cells(row: TaskRow) -> tuple[str, ...]:
+    status = "running" if row.running else row.status
+    if row.workspace in ("kept", "removed") and row.status != "closed":
+        status += f" ({row.workspace})"
+    if row.blocked:
+        status += " (blocked)"
+    last = shorten(row.last_command, 32) if row.last_command else "-"
+    if row.last_status not in ("", "completed"):
+        last += f" [{row.last_status}]"
+    return (
+        "*" if row.active else "",
+        row.id,
+        shorten(row.name, 40),
+        status,
+        str(row.steps),
+        last,
+        ago(row.updated_at),
+    )

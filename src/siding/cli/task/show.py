@@ -1,0 +1,57 @@
+"""Show one task: what it is, where it is done, and its start card."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+
+from siding.app.place.project import require_project
+from siding.app.waiting.tasks import show
+from siding.cli.formats import add_format, print_json
+from siding.cli.globals import Context
+from siding.cli.screen.screen import inert
+from siding.cli.screen.words import local_time
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    add_format(parser, "text", "json")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    task, workspace = show(require_project(context.app), arguments.task)
+    place = None if workspace is None else workspace._asdict()
+    if arguments.format == "json":
+        record = task._asdict()
+        rest = record.pop("rest")
+        print_json(context.screen, {**record, **rest, "workspace": place})
+        return 0
+    lines = [
+        ("task", f"{task.id}  {task.name}"),
+        ("status", task.status.value),
+        ("description", task.description),
+        ("owner", task.owner),
+        ("tags", ", ".join(task.tags)),
+        ("blocked by", ", ".join(task.blocked_by)),
+        ("created", local_time(task.created_at)),
+        ("closed", local_time(task.closed_at) if task.closed_at else ""),
+        ("base", f"{task.base_ref} at {task.base_commit[:10]}" if task.base_commit else ""),
+        ("branch", task.branch),
+    ]
+    if workspace is not None:
+        lines += [("workspace", f"{workspace.path} ({workspace.status.value})")]
+    lines += [(f"start: {key}", value) for key, value in _card_lines(task.start)]
+    for label, text in lines:
+        if text:
+            context.screen.print(f"{context.screen.style(f'{label:<18}', 'dim')} {inert(text)}")
+    return 0
+
+
+def _card_lines(card: Mapping[str, object]) -> list[tuple[str, str]]:
+    lines: list[tuple[str, str]] = []
+    for key in ("left_out", "missing", "partly", "included", "submodules"):
+        names = card.get(key)
+        if isinstance(names, list) and names:
+            lines.append((key.replace("_", " "), ", ".join(str(name) for name in names)))
+    lines += [(key, "yes") for key in ("carried", "sparse", "shallow") if card.get(key)]
+    if card.get("lfs") not in (None, "none"):
+        lines.append(("LFS", str(card["lfs"])))
+    return lines

@@ -1,0 +1,62 @@
+"""Make a task and its workspace, on a branch of its own.
+
+The base is pinned: whatever happens to the branch later, the task's diff is against this commit.
+What the workspace lacks (uncommitted work, ignored files, submodules) is said at once.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.life.start import StartRequest, start
+from siding.app.place.project import ensure_project
+from siding.cli.formats import add_format, print_json
+from siding.cli.globals import Context
+from siding.cli.telling.started import say_started
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", help="what is to be done, in a few words")
+    parser.add_argument("--base", metavar="REF", help="start from this commit (default: HEAD)")
+    parser.add_argument("--no-switch", action="store_true", help="do not make it the active task")
+    parser.add_argument(
+        "--carry", action="store_true", help="take your uncommitted changes along, as a first step"
+    )
+    parser.add_argument(
+        "--no-workspace", action="store_true", help="only plan it; `worktree add` makes one later"
+    )
+    parser.add_argument("-m", "--description", help="what is to be done, at length")
+    add_format(parser, "text", "json")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project, made = ensure_project(context.app)
+    context.screen.use_colour(project.settings.color)
+    if made:
+        context.screen.note(f"made a project of {project.paths.root}")
+    started = start(
+        project,
+        StartRequest(
+            name=arguments.name,
+            base=arguments.base,
+            switch=not arguments.no_switch,
+            carry=arguments.carry,
+            workspace=not arguments.no_workspace,
+            description=arguments.description,
+        ),
+    )
+    if arguments.format == "json":
+        workspace = started.workspace
+        print_json(
+            context.screen,
+            {
+                "id": started.task.id,
+                "name": started.task.name,
+                "branch": started.task.branch,
+                "workspace": None if workspace is None else workspace.path,
+                "start": dict(started.task.start),
+            },
+        )
+        return 0
+    say_started(context.screen, started)
+    if started.workspace is not None and context.screen.quiet:
+        context.screen.print(started.task.id)
+    return 0

@@ -1,0 +1,1 @@
+"""What several verbs say, or ask, in the same words."""

@@ -1,0 +1,39 @@
+"""What changed outside a workspace while a command ran, on the screen."""
+
+from typing import TYPE_CHECKING
+
+from siding.app.recording.steps import Step
+from siding.cli.screen.screen import Screen, inert
+
+if TYPE_CHECKING:
+    from siding.app.recording.step_details import IsolationReport, OutsideChange
+
+
+def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
+    """Say at once what a run left changed outside its workspace."""
+    if found is None:
+        return
+    if found.alarms:
+        screen.warn("outside the workspace, while this ran (by it or by somebody else):")
+        for each in found.alarms:
+            screen.warn(f"  {_words(each)}")
+    for each in found.notes:
+        screen.note(f"outside the workspace: {_words(each)}", "dim")
+
+
+def isolation_lines(step: Step) -> list[tuple[str, str]]:
+    """Return the lines of `siding show` about it."""
+    found = step.isolation
+    return [("outside", _words(each)) for each in found.changes] if found else []
+
+
+def strayed(step: Step) -> str:
+    """Return what `siding log` adds to a step that something happened outside of."""
+    found = step.isolation
+    return " (outside!)" if found and found.alarms else ""
+
+
+def _words(change: "OutsideChange") -> str:
+    from siding.app.running.isolation import say
+
+    return inert(say(change))

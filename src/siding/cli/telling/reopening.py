@@ -1,0 +1,15 @@
+"""How a task that was brought back is told about."""
+
+from siding.app.life.reopen import Reopened
+from siding.cli.screen.screen import Screen
+
+
+def tell_reopened(screen: Screen, done: Reopened) -> None:
+    """Say what came back."""
+    screen.note(f"opened task {done.task.id} · {done.task.name} again", "green")
+    if done.workspace is not None:
+        screen.note(f"  workspace {done.workspace.path}")
+    for note in done.notes:
+        screen.note(f"  {note}")
+    if not done.active:
+        screen.note(f"  `siding task switch {done.task.id}` makes it the active one")

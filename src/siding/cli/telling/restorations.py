@@ -1,0 +1,91 @@
+"""How a restoration is told: what it would do, what it did, what it needs to be told."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from siding.app.back.rollback import NeedsConsent, Restored, Survey, quote_path
+from siding.cli.screen.screen import Screen
+from siding.cli.screen.words import changes, counted, task_step
+
+Result = TypeVar("Result")
+
+
+def survey_record(survey: Survey) -> dict[str, Any]:
+    """Return a survey for programs; names are quoted where they are not plain text."""
+    return {
+        "to": survey.destination.name,
+        "snapshot": survey.destination.snapshot,
+        "write": [quote_path(change.path) for change in survey.plan.writes],
+        "delete": [quote_path(change.path) for change in survey.plan.deletes],
+        "mode": [
+            {
+                "path": quote_path(each.path),
+                "before": f"{each.before:04o}",
+                "after": f"{each.after:04o}",
+            }
+            for each in survey.plan.chmods
+        ],
+        "trash": [quote_path(path) for path in survey.aside],
+        "left": [
+            {"path": quote_path(left.path), "why": left.why.value} for left in survey.plan.left
+        ],
+        "in_the_way": [quote_path(path) for path in survey.blocked],
+        "concerns": list(survey.concerns),
+    }
+
+
+def print_survey(screen: Screen, survey: Survey) -> None:
+    """Print exactly what would be written and deleted, a line each."""
+    for change in survey.plan.writes:
+        screen.print(f"write   {quote_path(change.path)}")
+    for change in survey.plan.deletes:
+        screen.print(f"delete  {quote_path(change.path)}")
+    for each in survey.plan.chmods:
+        screen.print(f"mode    {quote_path(each.path)} ({each.before:04o} to {each.after:04o})")
+    for path in survey.aside:
+        screen.print(f"trash   {quote_path(path)}")
+    for left in survey.plan.left:
+        screen.print(f"leave   {quote_path(left.path)} ({left.why.value})")
+    for path in survey.blocked:
+        screen.print(f"blocked {quote_path(path)} (in no snapshot; --force moves it to the trash)")
+    for concern in survey.concerns:
+        screen.warn(concern)
+    if survey.nothing_to_do:
+        screen.note(f"the workspace is as in {survey.destination.name} already")
+
+
+def tell_restored(screen: Screen, task_name: str, done: Restored, what: str) -> None:
+    """Say what a restoration did."""
+    step = done.step
+    change = changes(step.files, step.additions, step.deletions, step.modes)
+    screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
+    if done.trash is not None:
+        taken = len(done.survey.aside) + len(done.survey.blocked)
+        screen.note(f"  {counted(taken, 'path')} that no snapshot holds moved to {done.trash}")
+    if done.came_back:
+        screen.note(f"  {counted(len(done.came_back), 'path')} came back from the trash")
+    for concern in done.survey.concerns:
+        screen.warn(concern)
+    for left in done.survey.plan.left:
+        screen.note(f"  left alone: {quote_path(left.path)} ({left.why.value})")
+    for path in done.stays:
+        screen.warn(f"{quote_path(path)} stays in the trash: something else is in its place")
+    for path in done.missed:
+        screen.warn(f"{quote_path(path)} is not as planned: somebody wrote it meanwhile")
+
+
+def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) -> Result:
+    """Do it; when it needs consent and a person is there, ask, and do it if the answer is yes."""
+    try:
+        return act(force)
+    except NeedsConsent as needed:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise
+        for concern in needed.concerns:
+            screen.warn(concern)
+        sys.stderr.write("siding: go on all the same? [y/N] ")
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise
+        return act(True)

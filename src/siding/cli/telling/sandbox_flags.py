@@ -1,0 +1,76 @@
+"""The part of ``siding run`` about sandbox and limits: flags, and what is said of them."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from siding.app.place.settings import bytes_in
+from siding.app.sandbox.sandbox import SandboxPlan, SandboxRequest
+from siding.cli.screen.screen import Screen
+from siding.errors import UsageError
+
+_SIZES = ("output", "memory", "disk")
+
+
+def add_sandbox_arguments(parser: ArgumentParser) -> None:
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--sandbox",
+        nargs="?",
+        const="",
+        metavar="PROFILE",
+        help="write only the workspace, see no home; write it --sandbox=PROFILE or before --",
+    )
+    choice.add_argument("--no-sandbox", action="store_true", help="none, whatever the settings say")
+    parser.add_argument(
+        "--network",
+        choices=("on", "off", "loopback"),
+        help="in a sandbox with the machine's, none, or a 127.0.0.1 of its own",
+    )
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--max-output", metavar="SIZE", help="end it after so much output: 100MiB")
+    limits.add_argument("--max-memory", metavar="SIZE", help="end it when all of it takes more")
+    limits.add_argument("--max-processes", metavar="N", help="end it when it has more processes")
+    limits.add_argument(
+        "--max-disk", metavar="SIZE", help="end it when the workspace grows by more"
+    )
+
+
+def sandbox_request(arguments: Namespace) -> SandboxRequest:
+    """Return what the flags ask for. Raises UsageError."""
+    sizes = {name: _size(name, getattr(arguments, f"max_{name}")) for name in _SIZES}
+    asked = None if arguments.sandbox is None and arguments.network is None else True
+    if arguments.network is not None and arguments.no_sandbox:
+        raise UsageError("--network is of the sandbox, and --no-sandbox asks for none")
+    return SandboxRequest(
+        sandbox=False if arguments.no_sandbox else asked,
+        profile=arguments.sandbox or None,
+        network=arguments.network,
+        processes=_count(arguments.max_processes),
+        **sizes,
+    )
+
+
+def say_sandbox(screen: Screen, plan: SandboxPlan, notes: Sequence[str]) -> None:
+    """Say what was not as asked for, and what became of commits."""
+    for warning in plan.warnings:
+        screen.warn(warning)
+    if plan.refusal:
+        screen.warn(plan.refusal)
+        screen.note("nothing ran; `siding doctor --sandbox` says what works on this machine")
+    for note in notes if plan.prepared is not None else ():
+        screen.note(note, "yellow")
+
+
+def _size(name: str, text: str | None) -> int | None:
+    size = None if text is None else bytes_in(text)
+    if text is not None and (size is None or size <= 0):
+        raise UsageError(f"--max-{name} {text!r} is not a size", hint="4096, 100MiB or 2GB")
+    return size
+
+
+def _count(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--max-processes {text!r} is not a number", hint="a number from 1")
+    return int(text)

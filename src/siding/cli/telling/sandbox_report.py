@@ -1,0 +1,33 @@
+"""What a step's sandbox and limits were, as lines of ``siding show``."""
+
+from typing import TYPE_CHECKING
+
+from siding.app.recording.steps import Step
+from siding.cli.screen.words import size
+
+if TYPE_CHECKING:
+    from siding.app.recording.step_details import SandboxReport
+
+
+def sandbox_lines(step: Step) -> list[tuple[str, str]]:
+    """Return a label and a text each; nothing for a run without."""
+    run = step.as_run
+    if run is None:
+        return []
+    lines: list[tuple[str, str]] = []
+    if run.sandbox is not None:
+        lines.append(("sandbox", _sandbox(run.sandbox)))
+        lines += [("", f"open: {each}") for each in run.sandbox.not_covered]
+    if run.limits:
+        lines.append(("limits", ", ".join(f"{k} {_amount(k, v)}" for k, v in run.limits.items())))
+    return lines
+
+
+def _sandbox(told: "SandboxReport") -> str:
+    if told.engine is None:
+        return f"none: {told.reason or 'no engine works'}"
+    return f"{told.engine}, profile {told.profile}, network {told.network}, git {told.git}"
+
+
+def _amount(name: str, value: object) -> str:
+    return str(value) if name == "processes" or not isinstance(value, int) else size(value)

@@ -1,0 +1,75 @@
+"""How a fresh task is told about: its place, and what is not in there."""
+
+from collections.abc import Sequence
+
+from siding.app.life.start import Started
+from siding.app.life.startcard import StartCard
+from siding.cli.screen.screen import Screen
+from siding.cli.screen.words import ago, changes, counted
+
+NAMED = 5  # names a note lists before it only counts
+
+
+def say_started(screen: Screen, started: Started) -> None:
+    """Tell about a task that was just started."""
+    task = started.task
+    screen.note(f"task {task.id} · {task.name}", "bold")
+    if started.workspace is not None:
+        screen.note(f"  workspace {started.workspace.path}")
+        screen.note(f"  branch    {started.workspace.branch}")
+    if started.card is not None:
+        say_card(screen, started.card)
+    if started.carried is not None:
+        step = started.carried
+        change = changes(step.files, step.additions, step.deletions, step.modes)
+        screen.note(f"  carried   your uncommitted changes, as step {step.id}: {change}")
+    for hook in started.hooks:
+        if hook.exit_code != 0:
+            screen.warn(f"post_create hook {hook.command!r} ended with {hook.exit_code}")
+            screen.quote(hook.output)
+    if started.untrusted_hooks:
+        screen.note(
+            f"  hooks     {counted(started.untrusted_hooks, 'hook')} of the repository did not "
+            "run; `siding trust` shows and allows them",
+            "yellow",
+        )
+
+
+def say_card(screen: Screen, card: StartCard) -> None:
+    """Tell what the workspace begins with, and what it lacks."""
+    screen.note(
+        f"  base      {card.base_ref} at {card.base_commit[:10]} "
+        f"({ago(card.base_time)}: {card.base_subject})"
+    )
+    if card.left_out_count:
+        screen.note(
+            f"  left out  {counted(card.left_out_count, 'uncommitted file')} of your checkout: "
+            f"{_some(card.left_out, card.left_out_count)} (--carry takes them along)",
+            "yellow",
+        )
+    if card.included_count:
+        screen.note(f"  copied    {_some(card.included, card.included_count)} (.worktreeinclude)")
+    if card.missing_count:
+        screen.note(
+            f"  missing   ignored here, not there: {_some(card.missing, card.missing_count)} "
+            "(.worktreeinclude copies such files)"
+        )
+    if card.partly:
+        screen.note(f"  partly    the rest of {_some(card.partly, len(card.partly))} is not there")
+    if card.submodules:
+        screen.note(
+            f"  empty     submodules: {_some(card.submodules, len(card.submodules))} "
+            "(`git submodule update --init` in the workspace)",
+            "yellow",
+        )
+    if card.lfs == "pointers":
+        screen.note("  LFS       files are pointers: git-lfs could not be used here", "yellow")
+    if card.sparse:
+        screen.note("  sparse    the workspace has the sparse checkout of this repository")
+    if card.shallow:
+        screen.note("  shallow   this clone has no full history")
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    listed = ", ".join(names[:NAMED])
+    return listed if count <= NAMED else f"{listed} and {count - NAMED} more"

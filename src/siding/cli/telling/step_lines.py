@@ -1,0 +1,98 @@
+"""What is said of one step: a label and a text a line."""
+
+from collections.abc import Iterable, Sequence
+
+from siding.app.recording.step_commits import StepCommit
+from siding.app.recording.step_details import quote_path
+from siding.app.recording.steps import Step
+from siding.cli.screen.words import changes, counted, duration, local_time
+from siding.cli.telling.isolation import isolation_lines
+from siding.cli.telling.rulings import policy_lines
+from siding.cli.telling.sandbox_report import sandbox_lines
+
+FILES_LISTED = 100
+Line = tuple[str, str]
+
+
+def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> list[Line]:
+    """Return the lines of `siding show`; one without a text is left out by who prints them."""
+    run = found.as_run
+    how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
+    return [
+        ("task", task_name),
+        ("step", f"{found.id} {found.kind_shown}"),
+        ("command", found.title),
+        ("in", run.cwd if run else ""),
+        ("started", local_time(found.started_at)),
+        ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
+        ("reason", found.reason),
+        *_applied(found),
+        ("changed", changes(found.files, found.additions, found.deletions, found.modes)),
+        *_files(found),
+        ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
+        *_commits(found, commits),
+        *_processes(found),
+        *_coverage(found),
+        *policy_lines(found.policy_events),
+        *sandbox_lines(found),
+        *isolation_lines(found),
+    ]
+
+
+def _applied(found: Step) -> list[Line]:
+    """Say where an apply, or its undoing, went, and which step was taken back or done again."""
+    lines = []
+    if applied := found.as_apply:
+        lines += [("mode", applied.mode)] if applied.mode else []
+        if applied.target_branch and applied.commit_sha:
+            before, after = applied.target_before[:12] or "nothing", applied.commit_sha[:12]
+            lines.append(("branch", f"{applied.target_branch}, from {before} to {after}"))
+    taken = found.reversal._asdict().items()
+    return [*lines, *((word, f"step {step}") for word, step in taken if step)]
+
+
+def _files(found: Step) -> Iterable[Line]:
+    names = found.diff_stat.file_list
+    applied = found.as_apply
+    if not names and applied and applied.applied:
+        names = applied.applied.file_list  # an apply changes the target, not the workspace
+    yield from (("", name) for name in names[:FILES_LISTED])
+    if len(names) > FILES_LISTED:
+        yield "", f"and {len(names) - FILES_LISTED} more"
+
+
+def _commits(found: Step, commits: Sequence[StepCommit]) -> Iterable[Line]:
+    for each in commits:
+        subject = "(no longer in the repository)" if each.subject is None else each.subject
+        yield "commit", f"{each.sha[:12]} {subject}"
+    more = len(found.commits) - len(commits)
+    if more > 0:
+        yield "", f"and {counted(more, 'commit')} more"
+
+
+def _processes(found: Step) -> Iterable[Line]:
+    run = found.as_run
+    if run is None:
+        return
+    report = run.processes
+    for listed, what in (
+        (report.left_running, "left running at the end"),
+        (report.survivors, "could not be ended"),
+        (report.ended, "ended with the step"),
+    ):
+        for each in listed:
+            yield "process", f"{each.pid} ({each.name}) {what}"
+
+
+def _coverage(found: Step) -> Iterable[Line]:
+    coverage = found.coverage
+    if coverage is None:
+        return
+    for each in coverage.skipped:
+        yield "left out", f"{quote_path(each.path)}: {each.reason}"
+    for path in map(quote_path, coverage.nested):
+        yield "left out", f"{path}: the history of a repository of its own; its files are recorded"
+    for path in map(quote_path, coverage.unstable):
+        yield "left out", f"{path}: it changed while it was read; a mixed state may be recorded"
+    if coverage.special_count:
+        yield "left out", f"{counted(coverage.special_count, 'pipe, socket or device')}"

@@ -1,0 +1,1 @@
+"""`siding VERB`: one module a verb, or a few of one kind."""

@@ -1,0 +1,105 @@
+"""Values for shell completion: the words of a command line so far, the last one unfinished."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
+
+from siding.cli.globals import Context, add_globals
+from siding.cli.verb import load
+from siding.errors import SidingError
+
+TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
+STEP_OPTIONS = {"--step", "--from", "--to"}
+TASK_ARGUMENT = {
+    "cd",
+    "path",
+    "open",
+    "task show",
+    "task switch",
+    "task update",
+    "task close",
+    "task reopen",
+    "verify",
+    "worktree add",
+    "worktree status",
+    "worktree keep",
+    "worktree remove",
+    "phase status",
+    "phase show",
+}
+STEP_ARGUMENT = {"show"}
+OPEN_DECISION = {"decide answer", "decide cancel"}
+ANY_DECISION = {"decide show", "decide result"}
+POINTS = ("base", "last", "now")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    words = arguments.words or [""]
+    try:
+        candidates = list(_candidates(words, context))
+    except (SidingError, OSError):
+        return 0  # completion never complains
+    for candidate in candidates:
+        if candidate.startswith(words[-1]):
+            print(candidate)
+    return 0
+
+
+def _candidates(words: list[str], context: Context) -> Iterable[str]:
+    from siding.cli.table import GROUPS, VERBS
+
+    if len(words) == 1:
+        return [*VERBS, *GROUPS, "--version", "--help"]
+    group = GROUPS.get(words[0])
+    if group is not None and len(words) == 2:
+        return list(group[1])
+    verb = f"{words[0]} {words[1]}" if group is not None else words[0]
+    found = group[1].get(words[1]) if group is not None else VERBS.get(words[0])
+    if found is None or "--" in words[:-1]:
+        return []
+    last, before = words[-1], words[-2]
+    if before in TASK_OPTIONS or (verb in TASK_ARGUMENT and not last.startswith("-")):
+        return _tasks(context)
+    if before in STEP_OPTIONS or (verb in STEP_ARGUMENT and not last.startswith("-")):
+        return [*_steps(context), *POINTS]
+    if verb in OPEN_DECISION | ANY_DECISION and not last.startswith("-"):
+        return _decisions(context, closed=verb in ANY_DECISION)
+    if last.startswith("-"):
+        return _options(found[0])
+    if verb in ("completion", "shell-init"):
+        return ["bash", "zsh", "fish"]
+    return []
+
+
+def _options(place: str) -> list[str]:
+    parser = ArgumentParser(add_help=True)
+    add_globals(parser)
+    load(place).add_arguments(parser)
+    return sorted(name for name in parser._option_string_actions if name.startswith("--"))
+
+
+def _tasks(context: Context) -> list[str]:
+    from siding.app.place.project import require_project
+    from siding.app.waiting.tasks import rows
+
+    found = rows(require_project(context.app), include_closed=False)
+    return [word for row in found for word in (row.id, row.name) if " " not in word]
+
+
+def _decisions(context: Context, *, closed: bool) -> list[str]:
+    from siding.app.decisions.decisions import list_decisions
+    from siding.app.place.project import require_project
+
+    found, _ = list_decisions(require_project(context.app), closed=closed, limit=50)
+    return [each.session_id for each in found]
+
+
+def _steps(context: Context) -> list[str]:
+    from siding.app.place.project import require_project
+    from siding.app.recording.steps import log
+
+    _task, steps = log(require_project(context.app), None, limit=50)
+    return [step.id for step in steps]

@@ -1,0 +1,96 @@
+"""Show what changed: the whole task by default, one step with --step, a range with --from/--to.
+
+Points are step numbers, `base`, `last` or `now`. PATHs are relative to where you stand.
+The patch is byte-exact: `git apply` takes it.
+"""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from siding.app.place.project import require_project
+from siding.app.recording.difference import (
+    Difference,
+    RecordedPatch,
+    difference,
+    shown_changes,
+    shown_modes,
+)
+from siding.cli.formats import json_text, write_result
+from siding.cli.globals import Context
+from siding.cli.screen.colours import coloured_patch
+from siding.cli.screen.pager import paged
+from siding.cli.screen.screen import Screen, inert
+from siding.cli.screen.words import changes
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="only these paths")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("--step", metavar="N", help="what this step changed")
+    parser.add_argument("--from", dest="start", metavar="POINT", help="default: base")
+    parser.add_argument("--to", dest="end", metavar="POINT", help="default: now")
+    parser.add_argument("--stat", action="store_true", help="only files and numbers")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
+    parser.add_argument(
+        "--format", choices=("patch", "stat", "json"), default="patch", help="default: patch"
+    )
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    screen = context.screen
+    screen.use_colour(project.settings.color)
+    with difference(
+        project, arguments.task, at=arguments.step, start=arguments.start, end=arguments.end
+    ) as found:
+        paths = found.paths(arguments.paths)
+        if arguments.format == "json":
+            stat = found.stat_record(paths)
+            record = {**stat, "from": found.before, "to": found.after}
+            write_result(screen, arguments.output, json_text(record) + "\n")
+        elif arguments.stat or arguments.format == "stat":
+            write_result(screen, arguments.output, _stat_text(found, paths))
+        else:
+            _patch(screen, found, paths, arguments.output)
+    return 0
+
+
+def _patch(
+    screen: Screen,
+    found: Difference | RecordedPatch,
+    paths: tuple[bytes, ...],
+    file: str | None,
+) -> None:
+    if file is not None:
+        with open(file, "wb") as target:
+            found.write_patch(target.fileno(), paths)
+        screen.note(f"written to {file}")
+        return
+    if not sys.stdout.isatty() and not screen.colour:
+        sys.stdout.flush()
+        found.write_patch(sys.stdout.fileno(), paths)  # byte for byte, for programs
+        for each in shown_modes(found.mode_changes(paths)):
+            screen.note(f"permissions: {each}")  # no patch can say it
+        return
+    with paged(screen):
+        empty = True
+        for line in found.patch_lines(paths):
+            screen.print(coloured_patch(screen, line))
+            empty = False
+    modes = found.mode_changes(paths)
+    for each in shown_modes(modes):
+        screen.note(f"permissions: {each}")
+    if empty and not modes:
+        screen.note(f"no difference in {found.title}")
+
+
+def _stat_text(found: Difference | RecordedPatch, paths: tuple[bytes, ...]) -> str:
+    stat = found.stat(paths)
+    lines = []
+    for change in shown_changes(stat):
+        numbers = "binary" if change.binary else f"+{change.additions} -{change.deletions}"
+        lines.append(f"{change.status}  {numbers:>12}  {inert(change.name)}")
+    modes = found.mode_changes(paths)
+    lines += [f"P  {'permissions':>12}  {inert(each)}" for each in shown_modes(modes)]
+    lines.append(changes(stat.files, stat.additions, stat.deletions, len(modes)))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,124 @@
+"""Show the steps of a task, oldest first. --limit 0 shows all of them."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.place.project import require_project
+from siding.app.recording.steps import (
+    InProgress,
+    Step,
+    damaged_steps,
+    in_progress,
+    ledger_problems,
+    log,
+    progress_record,
+    step,
+)
+from siding.cli.formats import add_format, json_text, write_result
+from siding.cli.globals import Context
+from siding.cli.screen.pager import paged
+from siding.cli.screen.screen import Screen, inert, shorten
+from siding.cli.screen.words import ago, duration, task_name
+from siding.cli.telling.isolation import strayed
+from siding.errors import UsageError
+
+COMMAND_COLUMNS = 40  # of a command where there is no terminal to fit it into
+HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "EXIT", "CHANGED")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("--step", metavar="N", help="this step only")
+    parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
+    add_format(parser, "table", "json", "markdown")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    if arguments.limit < 0:
+        raise UsageError(f"--limit {arguments.limit} is negative", hint="0 shows every step")
+    project = require_project(context.app)
+    screen = context.screen
+    screen.use_colour(project.settings.color)
+    if arguments.step is not None:
+        task, one = step(project, arguments.task, arguments.step)
+        steps = [one]
+    else:
+        task, steps = log(project, arguments.task, limit=arguments.limit or None)
+    damaged = damaged_steps(project, task) if arguments.step is None else []
+    for sentence in ledger_problems(project, task) if damaged else []:
+        screen.warn(inert(sentence))
+    status = 1 if damaged else 0
+    progress = None if arguments.step is not None else in_progress(project, task)
+    if arguments.format == "json":
+        records = [*(each.as_record() for each in damaged), *(dict(each.line) for each in steps)]
+        records += [] if progress is None else [progress_record(progress)]
+        write_result(screen, arguments.output, json_text(records) + "\n")
+        return status
+    rows = [_cells(each) for each in steps] + ([] if progress is None else [_running(progress)])
+    if arguments.format == "markdown":
+        write_result(screen, arguments.output, _markdown(task.name, rows))
+        return status
+    if not rows:
+        screen.note(f"{task_name(task.name)} · no step yet; `siding run -- COMMAND` makes one")
+        return status
+    if arguments.output is not None:
+        write_result(screen, arguments.output, "\n".join("\t".join(row) for row in rows) + "\n")
+        return status
+    _print_table(screen, task.name, task.id, rows)
+    return status
+
+
+def _print_table(screen: Screen, name: str, task_id: str, rows: list[tuple[str, ...]]) -> None:
+    if screen.columns is not None:
+        screen.note(f"{task_name(name)} ({task_id})", "dim")
+    # A command may be a whole script: what is piped gets enough of it to be recognised.
+    longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
+    shown = [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row in rows]
+    with paged(screen):
+        screen.table(HEADER, shown)
+
+
+def _cells(step: Step) -> tuple[str, ...]:
+    change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
+    if step.modes and not step.files:
+        change = "modes"  # of permissions only
+    return (
+        step.id,
+        step.kind_shown,
+        step.title,
+        ago(step.ended_at),
+        duration(step.duration_ms) if step.duration_ms else "-",
+        _exit(step.status, step.exit_code),
+        change + ("" if step.complete else " (incomplete)") + strayed(step),
+    )
+
+
+def _exit(status: str, exit_code: int | None) -> str:
+    if status in ("interrupted", "timeout", "blocked"):
+        return status
+    return "-" if exit_code is None else str(exit_code)
+
+
+def _running(progress: InProgress) -> tuple[str, ...]:
+    running = progress.intent
+    state = "running" if progress.holder is not None else "cut off"
+    command = running.title
+    return (
+        f"{running.number:04d}",
+        running.kind,
+        command,
+        ago(running.started_at),
+        "-",
+        state,
+        "-",
+    )
+
+
+def _markdown(name: str, rows: list[tuple[str, ...]]) -> str:
+    lines = [f"# Steps of {inert(name)}", "", "| " + " | ".join(HEADER) + " |"]
+    lines.append("|" + " --- |" * len(HEADER))
+    for row in rows:
+        cells = [inert(cell).replace("|", "\\|") for cell in row]
+        cells[2] = f"`{cells[2].replace('`', chr(39))}`" if cells[2] else ""
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"

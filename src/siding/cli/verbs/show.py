@@ -1,0 +1,90 @@
+"""Show one step: what ran, how it ended, what it changed, and its output.
+
+N is a step's number, or `last`. The output is shown with its control characters made harmless;
+--raw copies it to standard output byte for byte.
+"""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from codecs import getincrementaldecoder
+from collections.abc import Sequence
+
+from siding.app.place.project import require_project
+from siding.app.recording.outputs import Output, Span, output
+from siding.app.recording.step_commits import commits_of
+from siding.app.recording.steps import ledger_problems, running_step, step
+from siding.cli.formats import add_format, json_text, write_result
+from siding.cli.globals import Context
+from siding.cli.screen.pager import paged
+from siding.cli.screen.screen import Screen, inert
+from siding.cli.screen.words import size
+from siding.cli.telling.step_lines import step_lines
+
+SHOWN = 256 * 1024  # bytes of each stream shown without --full, from its end
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("step", nargs="?", default="last", metavar="N", help="default: last")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("--full", action="store_true", help="all of the output, however long")
+    parser.add_argument("--raw", action="store_true", help="only the output, byte for byte")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write into a file (json)")
+    add_format(parser, "text", "json")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    screen = context.screen
+    screen.use_colour(project.settings.color)
+    task, found = running_step(project, arguments.task, arguments.step) or step(
+        project, arguments.task, arguments.step
+    )
+    for sentence in ledger_problems(project, task) if arguments.step == "last" else []:
+        screen.warn(inert(sentence))
+    if arguments.format == "json":
+        write_result(screen, arguments.output, json_text(dict(found.line)) + "\n")
+        return 0
+    kept = output(project, task, found)
+    if arguments.raw:
+        if kept is not None:
+            _copy(kept)
+        return 0
+    with paged(screen):
+        _print_step(screen, step_lines(task.name, found, commits_of(project, found)))
+        if kept is not None:
+            name = "terminal" if kept.streams.value == "pty" else "stdout"
+            _print_stream(screen, name, kept.stdout, full=arguments.full)
+            _print_stream(screen, "stderr", kept.stderr, full=arguments.full)
+    return 0
+
+
+def _copy(kept: Output) -> None:
+    """Write the output as it came: stdout to standard output, stderr to standard error."""
+    for stream, target in ((kept.stdout, sys.stdout.buffer), (kept.stderr, sys.stderr.buffer)):
+        for block in stream.chunks(1 << 20):
+            target.write(block)
+        target.flush()
+
+
+def _print_step(screen: Screen, lines: Sequence[tuple[str, str]]) -> None:
+    for label, text in lines:
+        if text:
+            screen.print(f"{screen.style(f'{label:<9}', 'dim')} {inert(text)}")
+
+
+def _print_stream(screen: Screen, name: str, stream: Span, *, full: bool) -> None:
+    if stream.size == 0:
+        return
+    screen.print()
+    screen.print(screen.style(f"--- {name} ({size(stream.size)})", "dim"))
+    decode = getincrementaldecoder("utf-8")("replace").decode
+    ends_line = True
+    for block in stream.chunks() if full else [stream.tail(SHOWN)]:
+        text = inert(decode(block).replace("\r\n", "\n"), lines=True)
+        screen.out.write(text)
+        ends_line = text.endswith("\n")
+    if not ends_line:
+        screen.print()
+    if not full and stream.size > SHOWN:
+        left = size(stream.size - SHOWN)
+        screen.print(screen.style(f"({left} came before this; --full shows all)", "dim"))

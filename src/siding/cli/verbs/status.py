@@ -1,0 +1,115 @@
+"""Show where you are: the task, its workspace, its last step, and what runs."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.place.project import require_project
+from siding.app.recording.status import Status, status
+from siding.cli.formats import add_format, print_json
+from siding.cli.globals import Context
+from siding.cli.screen.screen import inert, shorten
+from siding.cli.screen.words import ago, changes, counted, duration
+from siding.errors import NoActiveTask
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    add_format(parser, "text", "json")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    screen = context.screen
+    screen.use_colour(project.settings.color)
+    try:
+        found = status(project, arguments.task)
+    except NoActiveTask:
+        if arguments.format == "json":
+            print_json(screen, {"repository": str(project.paths.root), "active_task": None})
+        else:
+            screen.print(f"repository  {inert(str(project.paths.root))}")
+            screen.print("task        none active; `siding task start NAME` makes one")
+        return 0
+    if arguments.format == "json":
+        print_json(screen, _record(found, str(project.paths.root)))
+        return 1 if found.problems else 0
+    for label, text in _lines(found, str(project.paths.root)):
+        screen.print(f"{screen.style(f'{label:<11}', 'dim')} {inert(text)}")
+    return 1 if found.problems else 0
+
+
+def _lines(found: Status, root: str) -> list[tuple[str, str]]:
+    task, workspace = found.task, found.workspace
+    lines = [("repository", root), ("task", f"{task.name} ({task.id}, {task.status.value})")]
+    if workspace is None:
+        lines.append(("workspace", f"none yet; `siding worktree add {task.id}` makes one"))
+    else:
+        state = workspace.status.value
+        gone = state in ("active", "kept") and not found.present
+        lines.append(("workspace", f"{workspace.path} ({'missing' if gone else state})"))
+        lines.append(("branch", workspace.branch))
+        at = f" at {task.base_commit[:10]}" if task.base_commit else ""
+        lines.append(("base", f"{task.base_ref}{at}"))
+    if found.last is None:
+        lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
+    else:
+        last = found.last
+        change = changes(last.files, last.additions, last.deletions, last.modes)
+        lines.append(("steps", str(found.steps)))
+        how = _how(last.status, last.exit_code)
+        lines.append(
+            (
+                "last step",
+                f"{last.id} {last.kind_shown} `{shorten(last.title, 60)}` {how}, {change}, "
+                f"{duration(last.duration_ms)}, {ago(last.ended_at)}",
+            )
+        )
+    lines += _now(found)
+    return lines + [("damaged", problem) for problem in found.problems]
+
+
+def _how(status: str, exit_code: int | None) -> str:
+    return status if exit_code in (None, 0, -1) else f"{status} ({exit_code})"
+
+
+def _now(found: Status) -> list[tuple[str, str]]:
+    lines: list[tuple[str, str]] = []
+    progress = found.in_progress
+    if progress is not None:
+        what = progress.intent.title or progress.intent.kind
+        step = f"{progress.intent.number:04d} `{shorten(what, 60)}`"
+        if progress.holder is not None:
+            lines.append(("running", f"{step}, {ago(progress.intent.started_at)}"))
+        else:
+            lines.append(("cut off", f"{step}; the next command in this task records it"))
+    elif found.holder is not None:
+        lines.append(("busy", f"`{found.holder.what}` by process {found.holder.pid}"))
+    if found.unrecorded and progress is None:
+        lines.append(
+            ("unrecorded", f"{counted(found.unrecorded, 'file')} changed since the last step")
+        )
+    return lines
+
+
+def _record(found: Status, root: str) -> dict[str, object]:
+    """The bar tool's keys, and ours."""
+    task, workspace, last = found.task, found.workspace, found.last
+    return {
+        "repository": root,
+        "active_task": task.id,
+        "task_name": task.name,
+        "task_status": task.status.value,
+        "workspace": workspace.path if workspace else None,
+        "workspace_status": workspace.status.value if workspace else "absent",
+        "workspace_present": found.present,
+        "branch": task.branch,
+        "base": task.base_ref,
+        "base_commit": task.base_commit,
+        "status": "dirty" if found.unrecorded else "clean",
+        "unrecorded_files": found.unrecorded,
+        "steps": found.steps,
+        "last_step_id": last.id if last else None,
+        "last_step": dict(last.line) if last else None,
+        "in_progress": None if found.in_progress is None else found.in_progress.intent.as_record(),
+        "problems": list(found.problems),
+        "holder": None if found.holder is None else found.holder._asdict(),
+    }

@@ -1,0 +1,77 @@
+"""Undo and redo: walk the acts of a task back and forth."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from functools import partial
+
+from siding.app.place.project import Project, require_project
+from siding.app.undo.undo import Request, Undone, redo, undo
+from siding.cli.formats import print_json
+from siding.cli.globals import Context
+from siding.cli.screen.words import task_name, task_step
+from siding.cli.telling.reopening import tell_reopened
+from siding.cli.telling.restorations import tell_restored, with_consent
+from siding.cli.verb import Verb
+
+
+def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
+    parser.add_argument("-t", "--task", metavar="TASK", help=task)
+    parser.add_argument("--force", action="store_true", help=force)
+    parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
+    parser.add_argument("--json", action="store_true", help="print the step as JSON")
+
+
+def _run(
+    arguments: Namespace, context: Context, *, act: Callable[[Project, Request], Undone]
+) -> int:
+    project = require_project(context.app)
+    request = Request(task=arguments.task, wait=arguments.wait)
+    done = with_consent(
+        context.screen,
+        lambda force: act(project, request._replace(force=force)),
+        force=arguments.force,
+    )
+    _tell(context, done, as_json=arguments.json)
+    return 0
+
+
+def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
+    """Say what an undo or redo did."""
+    screen = context.screen
+    for first in done.settled:
+        screen.note(f"{task_step(done.task.name, first.id)} · {first.title} (recorded first)")
+    if done.restored is not None:
+        tell_restored(screen, done.task.name, done.restored, done.what)
+    elif done.reopened is not None:
+        tell_reopened(screen, done.reopened)
+    else:
+        made = done.applied
+        begin = task_name(done.task.name) if made is None else task_step(done.task.name, made.id)
+        screen.note(f"{begin} · {done.what}", "green")
+    if as_json:
+        step = done.restored.step if done.restored is not None else done.applied
+        print_json(screen, None if step is None else step.line)
+
+
+UNDO = Verb(
+    """Take the newest rollback, apply, closing or removal back. Repeat to go further back.
+
+Nothing is lost by it: `siding redo` does it again, and every state in between is a step in the log.
+A run is no such act: `siding rollback --step N` goes back to before one.
+""",
+    partial(
+        _add_arguments,
+        task="the task (default: the active one, else the one that was closed last)",
+        force="even if later changes go with it",
+    ),
+    partial(_run, act=undo),
+)
+REDO = Verb(
+    "Do again what the newest undo took back. A new run, or a change by hand, ends the line.",
+    partial(
+        _add_arguments,
+        task="the task (default: the active one)",
+        force="move what is in the way aside",
+    ),
+    partial(_run, act=redo),
+)

@@ -1,0 +1,1 @@
+"""`siding worktree …`: where it is done."""

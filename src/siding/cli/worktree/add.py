@@ -1,0 +1,23 @@
+"""Give a task that has no workspace one: a planned task, or one whose workspace was removed."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.life.start import add_workspace
+from siding.app.place.project import require_project
+from siding.cli.globals import Context
+from siding.cli.telling.started import say_started
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("--base", metavar="REF", help="start from this commit")
+    parser.add_argument("--carry", action="store_true", help="take your uncommitted changes along")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    say_started(
+        context.screen,
+        add_workspace(project, arguments.task, base=arguments.base, carry=arguments.carry),
+    )
+    return 0

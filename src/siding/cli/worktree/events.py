@@ -1,0 +1,37 @@
+"""Show the newest lifecycle events, oldest first; other programs can follow `events.jsonl`."""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.place.project import require_project
+from siding.cli.formats import add_format, print_json
+from siding.cli.globals import Context
+from siding.cli.screen.words import local_time
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="default: 20")
+    add_format(parser, "table", "json")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    found = require_project(context.app).events.newest(max(1, min(arguments.limit, 10_000)))
+    if arguments.format == "json":
+        print_json(context.screen, found)
+        return 0
+    if not found:
+        context.screen.note("nothing has happened yet")
+        return 0
+    context.screen.table(
+        ("WHEN", "EVENT", "TASK", "WORKTREE", ""),
+        [
+            (
+                local_time(str(each.get("at", ""))),
+                str(each.get("event", "")),
+                str(each.get("task", {}).get("id", "")),
+                str(each.get("worktree", {}).get("name", "")),
+                str(each.get("error") or each.get("step", {}).get("id", "")),
+            )
+            for each in found
+        ],
+    )
+    return 0
