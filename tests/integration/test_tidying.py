@@ -2,7 +2,7 @@
 
 import pytest
 
-import siding.git.store
+import siding.git.snapshots.store
 from sandbox import Sandbox
 from siding.app.life.start import start_task
 from siding.app.place.project import ensure_project
@@ -14,7 +14,7 @@ from siding.app.running.checkpoint import checkpoint
 def test_packs_are_joined_and_nothing_is_lost(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(siding.git.store, "PACKS_BEFORE_TIDYING", 5)
+    monkeypatch.setattr(siding.git.snapshots.store, "PACKS_BEFORE_TIDYING", 5)
     project, _made = ensure_project(open_app(env=sandbox.env, cwd=sandbox.repo))
     started = start_task(project, name="busy", base=None)
     assert started.workspace is not None

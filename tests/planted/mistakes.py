@@ -111,7 +111,7 @@ def _question_goes_first(old: Any) -> Any:
 
 def _forget_first(old: Any) -> Any:
     def take_over(project: Any, prepared: Any, workspace: Any) -> Any:
-        from siding.git.quarantine import forget
+        from siding.git.quarantine.run import forget
 
         forget(prepared)
         return old(project, prepared, workspace)

@@ -24,7 +24,7 @@ from siding.ledger.kinds import StepKind, StepStatus
 # What only some readers ask for is loaded when they do: a status or a board needs none of it, and
 # the types of all kinds and reports take longer to load than a ledger to read.
 if TYPE_CHECKING:
-    from siding.git.coverage import Coverage
+    from siding.git.snapshots.coverage import Coverage
     from siding.ledger.details import Detail
     from siding.ledger.details.apply import ApplyDetail
     from siding.ledger.details.checkpoint import CheckpointDetail
@@ -171,7 +171,7 @@ class Step(NamedTuple):
     @property
     def coverage(self) -> "Coverage | None":
         """What the snapshot after the step holds; None where nobody looked."""
-        from siding.git.coverage import Coverage
+        from siding.git.snapshots.coverage import Coverage
 
         report = self.line.get("coverage")
         return Coverage.from_record(report) if isinstance(report, dict) else None

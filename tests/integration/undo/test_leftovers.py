@@ -11,9 +11,9 @@ from sandbox import Sandbox
 from siding.app.applying.apply import Mode
 from siding.app.applying.reversal import applied_in
 from siding.app.doctor.doctor import examine, mend
-from siding.git import applying_checkout as checkouts
-from siding.git.applying import Move, move_from, swap
-from siding.git.scratch import hold
+from siding.git.applying import checkout as checkouts
+from siding.git.applying.move import Move, move_from, swap
+from siding.git.snapshots.scratch import hold
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent, Intents
 from siding.ledger.step import StepStatus
@@ -129,7 +129,8 @@ def test_directories_of_dead_looks_are_swept_and_only_those(desk: Desk) -> None:
 def test_a_look_that_is_killed_lets_go_of_its_directory(desk: Desk) -> None:
     place = desk.project.snapshots.root / "peeks" / "killed"
     program = (
-        "import sys, time; from pathlib import Path; from siding.git.scratch import scratch\n"
+        "import sys, time; from pathlib import Path\n"
+        "from siding.git.snapshots.scratch import scratch\n"
         "with scratch(Path(sys.argv[1])): print(flush=True); time.sleep(60)"
     )
     with subprocess.Popen(

@@ -15,7 +15,7 @@ from siding.app.applying.apply import Conflicting, Mode, WouldPublish
 from siding.app.applying.reversal import CannotUndo
 from siding.app.back.restoring import NeedsConsent
 from siding.app.undo.undo import NothingToRedo, NothingToUndo
-from siding.git.applying import Overlapping, Refused
+from siding.git.applying.move import Overlapping, Refused
 from siding.ledger.step import StepKind
 
 from .branches import HERS, Applied, Side, changed_paths, hers, merge

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import pytest
 
 from privileges import bound_by_permissions
-from siding.git import applying_checkout as checkouts
-from siding.git.applying import (
+from siding.git.applying import checkout as checkouts
+from siding.git.applying.checkout import CheckoutPlace, IndexLocked
+from siding.git.applying.move import (
     CheckoutBusy,
     Move,
     Overlapping,
@@ -28,9 +29,8 @@ from siding.git.applying import (
     swap,
     take_back,
 )
-from siding.git.applying_checkout import CheckoutPlace, IndexLocked
 from siding.git.command import Place
-from siding.git.patches import Change
+from siding.git.snapshots.patches import Change
 from siding.ids import Sha
 
 from .world import Tree, World, on_disk, write

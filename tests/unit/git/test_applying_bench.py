@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from siding.git.applying_bench import Bench, Entries, TreeEntry, parse_tree, tree_body
+from siding.git.applying.bench import Bench, Entries, TreeEntry, parse_tree, tree_body
+from siding.git.applying.merging import Conflict, merge_trees
 from siding.git.errors import GitError
-from siding.git.merging import Conflict, merge_trees
 from siding.ids import Sha
 
 from .world import World, bytes_below

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from siding.git.applying import changed_paths
-from siding.git.applying_bench import Bench, TreeEntry
-from siding.git.applying_content import Content, FilterMissing, committed, lay_out, smudged
-from siding.git.applying_hooks import (
+from siding.git.applying.bench import Bench, TreeEntry
+from siding.git.applying.content import Content, FilterMissing, committed, lay_out, smudged
+from siding.git.applying.hooks import (
     HookRefused,
     hooks_directory,
     rehearse,
     run_hook,
     staged_tree,
 )
-from siding.git.patches import diff_trees
+from siding.git.applying.move import changed_paths
+from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha
 
 from .world import World, write

@@ -10,8 +10,8 @@ import pytest
 
 from privileges import bound_by_permissions
 from siding.git.command import Git, Place
-from siding.git.coverage import Reason
 from siding.git.errors import SnapshotDamaged, WorkspaceMissing, WorkspaceReplaced
+from siding.git.snapshots.coverage import Reason
 from siding.process.capture import Running
 
 from .world import TASK, World, bytes_below, on_disk, write
@@ -439,9 +439,9 @@ def test_a_damaged_index_is_made_again(task: World, damage: str) -> None:
 
 def test_objects_lost_before_they_were_stored_are_read_again(task: World) -> None:
     """A capture died after the index was written: it names blobs that are nowhere."""
-    from siding.git.capture import Request, Work
-    from siding.git.changes import Limits
-    from siding.git.store import remove_tree
+    from siding.git.snapshots.capture import Request, Work
+    from siding.git.snapshots.changes import Limits
+    from siding.git.snapshots.store import remove_tree
 
     write(task.worktree / "new", "x")
     write(task.worktree / "a.txt", "changed")
@@ -489,10 +489,10 @@ def test_odd_places(tmp_path: Path) -> None:
 
 
 def test_peeking_tells_and_leaves_no_trace(task: World) -> None:
-    from siding.git.capture import Request, changed_count
-    from siding.git.changes import Limits
-    from siding.git.patches import diff_trees
-    from siding.git.peek import peek
+    from siding.git.snapshots.capture import Request, changed_count
+    from siding.git.snapshots.changes import Limits
+    from siding.git.snapshots.patches import diff_trees
+    from siding.git.snapshots.peek import peek
 
     tip = task.capture().snapshot
     write(task.worktree / "new", "x")

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.git.coverage import Coverage, Reason, Skipped
+from siding.git.snapshots.coverage import Coverage, Reason, Skipped
 
 PATH = st.binary(min_size=1, max_size=6).filter(lambda path: b"\0" not in path)
 PATHS = st.lists(PATH, max_size=2).map(tuple)

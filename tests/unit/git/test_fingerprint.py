@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox import Sandbox
-from siding.git.fingerprint import (
+from siding.git.index_file import entry_count, read_entries
+from siding.git.snapshots.fingerprint import (
     changed_index,
     changed_marks,
     changed_refs,
     changed_settings,
     take,
 )
-from siding.git.index_file import entry_count, read_entries
 
 SHA1 = 20
 

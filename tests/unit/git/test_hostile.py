@@ -11,21 +11,21 @@ from typing import NamedTuple
 import pytest
 
 from siding.errors import SidingError
-from siding.git.capture import Request, changed_count
-from siding.git.changes import Limits
-from siding.git.ignored import ignored_matching
-from siding.git.lineage import lineage
-from siding.git.patches import Part, diff_stat, diff_trees, write_patch
-from siding.git.peek import peek
-from siding.git.pins import pin, pinned, unpin
-from siding.git.reattach import is_attached, reattach
-from siding.git.worktrees import (
+from siding.git.snapshots.capture import Request, changed_count
+from siding.git.snapshots.changes import Limits
+from siding.git.snapshots.ignored import ignored_matching
+from siding.git.snapshots.lineage import lineage
+from siding.git.snapshots.patches import Part, diff_stat, diff_trees, write_patch
+from siding.git.snapshots.peek import peek
+from siding.git.snapshots.pins import pin, pinned, unpin
+from siding.git.worktrees.linked import (
     add_worktree,
     attach_worktree,
     detach_worktree,
     undo_add,
     worktrees,
 )
+from siding.git.worktrees.reattach import is_attached, reattach
 
 from .world import TASK, World, write
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, reject, settings
 
-from siding.git.patches import (
+from siding.git.snapshots.patches import (
     Part,
     diff_stat,
     diff_trees,

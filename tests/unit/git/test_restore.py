@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from flushes import Watcher
 from siding.git.errors import GitError, WorkspaceReplaced
-from siding.git.obstacles import changed_since, obstacles
-from siding.git.patches import Change, diff_trees
-from siding.git.restore import (
+from siding.git.restoring.obstacles import changed_since, obstacles
+from siding.git.restoring.restore import (
     Restoration,
     Why,
     listed,
@@ -21,7 +20,8 @@ from siding.git.restore import (
     plan_restoration,
     restore,
 )
-from siding.git.staging import staged
+from siding.git.restoring.staging import staged
+from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.treewalk import Tree
 from siding.ids import Sha
 

@@ -7,7 +7,7 @@ import pytest
 
 from siding.git.errors import SnapshotDamaged
 from siding.git.objects import parse_commit
-from siding.git.pins import pin, pinned, unpin
+from siding.git.snapshots.pins import pin, pinned, unpin
 
 from .world import TASK, World, bytes_below, on_disk, write
 
@@ -178,7 +178,7 @@ def test_repacking_and_tidying_keep_everything(
     held = task.stored(store.tip(TASK) or "")
     assert store.packs() == 6
     assert not store.tidy()
-    monkeypatch.setattr("siding.git.store.PACKS_BEFORE_TIDYING", 6)
+    monkeypatch.setattr("siding.git.snapshots.store.PACKS_BEFORE_TIDYING", 6)
     assert store.tidy()
     assert store.packs() < 6
     store.repack()

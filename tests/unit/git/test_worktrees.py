@@ -9,9 +9,8 @@ import pytest
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
 from siding.git.errors import BranchExists, BranchInUse, GitError
-from siding.git.reattach import is_attached, reattach
 from siding.git.repository import Repository
-from siding.git.worktrees import (
+from siding.git.worktrees.linked import (
     add_worktree,
     admin_dir,
     attach_worktree,
@@ -20,6 +19,7 @@ from siding.git.worktrees import (
     undo_add,
     worktrees,
 )
+from siding.git.worktrees.reattach import is_attached, reattach
 
 from .world import World, bytes_below, on_disk, write
 

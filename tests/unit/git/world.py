@@ -6,17 +6,17 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from siding.git.capture import Capture, Request, capture
-from siding.git.changes import Limits
 from siding.git.command import Git
 from siding.git.discovery import RepositoryPaths, find_repository
-from siding.git.pins import pin
 from siding.git.repository import Repository
 from siding.git.roots import WorktreeRoot, recorded_root
-from siding.git.seeding import Seed, add_task
 from siding.git.settings import UserSettings, load_settings
-from siding.git.store import SnapshotStore
-from siding.git.worktrees import AddedWorktree, add_worktree
+from siding.git.snapshots.capture import Capture, Request, capture
+from siding.git.snapshots.changes import Limits
+from siding.git.snapshots.pins import pin
+from siding.git.snapshots.seeding import Seed, add_task
+from siding.git.snapshots.store import SnapshotStore
+from siding.git.worktrees.linked import AddedWorktree, add_worktree
 from siding.ids import Sha, TaskId
 
 TASK = TaskId("task2345")

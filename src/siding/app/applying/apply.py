@@ -27,15 +27,15 @@ from siding.app.recording.difference import no_base
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import NotFound, SidingError, UsageError
-from siding.git.applying import Move, checkout_of, refuse_busy, refuse_overlaps
-from siding.git.applying_bench import Bench
-from siding.git.applying_checkout import CheckoutPlace
-from siding.git.commits import AskedPerson, RawCommit
-from siding.git.merging import Conflict
-from siding.git.patches import DiffStat
+from siding.git.applying.bench import Bench
+from siding.git.applying.checkout import CheckoutPlace
+from siding.git.applying.commits import AskedPerson, RawCommit
+from siding.git.applying.merging import Conflict
+from siding.git.applying.move import Move, checkout_of, refuse_busy, refuse_overlaps
 from siding.git.paths import quote_path
-from siding.git.room import place_for
-from siding.git.store import APPLIES, SnapshotStore
+from siding.git.snapshots.patches import DiffStat
+from siding.git.snapshots.room import place_for
+from siding.git.snapshots.store import APPLIES, SnapshotStore
 from siding.ids import Sha, step_number
 from siding.ledger.details.apply import ApplyDetail, LeftCommit
 from siding.ledger.details.rollback import LeftAlone

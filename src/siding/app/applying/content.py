@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.git import refs
-from siding.git.applying import changed_paths
-from siding.git.applying_bench import Bench, TreeEntry
-from siding.git.applying_content import committed
-from siding.git.commit_graph import paths_touched
-from siding.git.coverage import Coverage
+from siding.git.applying.bench import Bench, TreeEntry
+from siding.git.applying.commit_graph import paths_touched
+from siding.git.applying.content import committed
+from siding.git.applying.move import changed_paths
 from siding.git.head import head_of
-from siding.git.patches import Change, diff_trees
 from siding.git.paths import is_selected, is_under, join, parents
 from siding.git.settings import UserSettings
-from siding.git.submodules import repository_of, tree_in
+from siding.git.snapshots.coverage import Coverage
+from siding.git.snapshots.patches import Change, diff_trees
+from siding.git.snapshots.submodules import repository_of, tree_in
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task

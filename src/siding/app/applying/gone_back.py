@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from siding.app.applying.content import Sources
 from siding.errors import SidingError
-from siding.git.applying_bench import Bench
-from siding.git.commit_graph import parents_of
-from siding.git.commits import RawCommit, read_commits
-from siding.git.heads import head_in
+from siding.git.applying.bench import Bench
+from siding.git.applying.commit_graph import parents_of
+from siding.git.applying.commits import RawCommit, read_commits
 from siding.git.objects import parse_commit
+from siding.git.snapshots.heads import head_in
 from siding.ids import Sha
 from siding.ledger.left_behind import (
     Graph,

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from siding.app.applying.content import Sources
 from siding.app.place.project import Project
 from siding.errors import SidingError
-from siding.git.applying_checkout import CheckoutPlace
+from siding.git.applying.checkout import CheckoutPlace
+from siding.git.applying.unfinished import Unfinished, unfinished_in
 from siding.git.errors import CommandFailed
 from siding.git.paths import quote_path, unquote_path
 from siding.git.repository import Repository
-from siding.git.unfinished import Unfinished, unfinished_in
 from siding.ids import Sha, TaskId
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.details.rollback import MergedBranch, RollbackDetail

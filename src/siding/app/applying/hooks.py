@@ -2,10 +2,10 @@
 
 from siding.app.applying.plan import ApplyPlan
 from siding.app.place.project import Project
-from siding.git.applying import changed_paths
-from siding.git.applying_bench import Bench
-from siding.git.applying_hooks import hooks_directory, rehearse, run_hook, staged_tree
-from siding.git.commits import NewCommit, person_who_commits, read_commits, write_commit
+from siding.git.applying.bench import Bench
+from siding.git.applying.commits import NewCommit, person_who_commits, read_commits, write_commit
+from siding.git.applying.hooks import hooks_directory, rehearse, run_hook, staged_tree
+from siding.git.applying.move import changed_paths
 
 
 def with_hooks(

@@ -18,11 +18,9 @@ from siding.app.applying.history import (
 )
 from siding.app.applying.task_title import title_of
 from siding.errors import SidingError
-from siding.git.applying import Overlaps, counted_paths, overlaps
-from siding.git.applying_checkout import CheckoutPlace
-from siding.git.applying_content import files_place
-from siding.git.commit_graph import commits_since
-from siding.git.commits import (
+from siding.git.applying.checkout import CheckoutPlace
+from siding.git.applying.commit_graph import commits_since
+from siding.git.applying.commits import (
     NewCommit,
     Person,
     RawCommit,
@@ -30,9 +28,11 @@ from siding.git.commits import (
     with_trailers,
     write_commit,
 )
-from siding.git.merging import Conflict, Merged, merge_trees
-from siding.git.patches import Change, DiffStat
-from siding.git.unfinished import Unfinished
+from siding.git.applying.content import files_place
+from siding.git.applying.merging import Conflict, Merged, merge_trees
+from siding.git.applying.move import Overlaps, counted_paths, overlaps
+from siding.git.applying.unfinished import Unfinished
+from siding.git.snapshots.patches import Change, DiffStat
 from siding.ids import Sha, step_id
 
 __all__ = ["ApplyPlan", "LeftOut", "Mode", "Target", "Wanted", "make_plan"]

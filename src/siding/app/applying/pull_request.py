@@ -22,8 +22,7 @@ from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.errors import SidingError
-from siding.git.command import Place, find_program
-from siding.git.commits import (
+from siding.git.applying.commits import (
     AskedPerson,
     NewCommit,
     RawCommit,
@@ -31,6 +30,7 @@ from siding.git.commits import (
     with_trailers,
     write_commit,
 )
+from siding.git.command import Place, find_program
 from siding.git.refs import as_sha, check_ref_part
 from siding.ids import Sha
 from siding.ledger.left_behind import abandoned_steps, returns_in

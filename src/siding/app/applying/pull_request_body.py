@@ -6,7 +6,7 @@ It leaves the machine, so everything that looks like a secret is masked. Pure.
 from collections.abc import Callable, Collection, Sequence
 
 from siding.app.place.redaction import printable
-from siding.git.commits import RawCommit
+from siding.git.applying.commits import RawCommit
 from siding.ledger.step import Step, StepKind
 from siding.tasks.task import Task
 

@@ -30,12 +30,12 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.errors import SidingError, UsageError
 from siding.git import objects
-from siding.git.applying import changed_paths
-from siding.git.applying_bench import Bench, TreeEntry
-from siding.git.applying_content import smudged
-from siding.git.merging import Merged
+from siding.git.applying.bench import Bench, TreeEntry
+from siding.git.applying.content import smudged
+from siding.git.applying.merging import Merged
+from siding.git.applying.move import changed_paths
 from siding.git.paths import quote_path
-from siding.git.store import APPLIES
+from siding.git.snapshots.store import APPLIES
 from siding.ids import Sha
 from siding.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.ledger.step import Step

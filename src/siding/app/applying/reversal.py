@@ -9,7 +9,7 @@ from siding.app.life.recovery import recover_if_cut_off
 from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.errors import SidingError
-from siding.git.applying import (
+from siding.git.applying.move import (
     Move,
     changed_paths,
     checkout_of,

@@ -8,12 +8,12 @@ from siding.app.place.locking import Hold
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import NoWorkspace
 from siding.app.recording.recorder import Recorder, open_recorder
-from siding.git.applying import UNCHANGED, Move, carry_out, take_back
-from siding.git.applying_bench import Bench
-from siding.git.capture import Capture
-from siding.git.coverage import Coverage
-from siding.git.patches import Change
-from siding.git.store import APPLIES
+from siding.git.applying.bench import Bench
+from siding.git.applying.move import UNCHANGED, Move, carry_out, take_back
+from siding.git.snapshots.capture import Capture
+from siding.git.snapshots.coverage import Coverage
+from siding.git.snapshots.patches import Change
+from siding.git.snapshots.store import APPLIES
 from siding.ids import Sha
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft

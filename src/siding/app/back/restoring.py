@@ -14,14 +14,10 @@ from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
 from siding.app.recording.recorder import Recorder, open_recorder
 from siding.errors import SidingError
-from siding.git.capture import Capture
-from siding.git.coverage import Coverage
-from siding.git.expecting import expect, ignored_now, ignored_there, let_go
-from siding.git.modes import Modes, State, mode_changes, modes_of, state_of
-from siding.git.obstacles import changed_since, obstacles, of_others
-from siding.git.patches import diff_trees
 from siding.git.paths import is_selected, is_under, quote_path
-from siding.git.restore import (
+from siding.git.restoring.expecting import expect, ignored_now, ignored_there, let_go
+from siding.git.restoring.obstacles import changed_since, obstacles, of_others
+from siding.git.restoring.restore import (
     Left,
     Restoration,
     Why,
@@ -31,10 +27,14 @@ from siding.git.restore import (
     plan_restoration,
     restore,
 )
-from siding.git.room import place_for
+from siding.git.restoring.staging import staged
 from siding.git.roots import WorktreeRoot
-from siding.git.staging import staged
-from siding.git.store import PEEKS, SnapshotStore
+from siding.git.snapshots.capture import Capture
+from siding.git.snapshots.coverage import Coverage
+from siding.git.snapshots.modes import Modes, State, mode_changes, modes_of, state_of
+from siding.git.snapshots.patches import diff_trees
+from siding.git.snapshots.room import place_for
+from siding.git.snapshots.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
 from siding.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.ledger.draft import Draft

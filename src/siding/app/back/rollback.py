@@ -30,11 +30,11 @@ from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.recording.steps import step as find_step
 from siding.errors import NotFound
-from siding.git.coverage import Coverage
 from siding.git.errors import GitError
-from siding.git.heads import head_in
 from siding.git.paths import quote_path
 from siding.git.refs import read_head
+from siding.git.snapshots.coverage import Coverage
+from siding.git.snapshots.heads import head_in
 from siding.ids import Sha, step_id
 from siding.ledger.details.rollback import RollbackDetail
 from siding.ledger.step import Step

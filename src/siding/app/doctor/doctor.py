@@ -24,8 +24,8 @@ from siding.app.recording.steps import damaged_steps
 from siding.app.unfinished.abandoned import find_abandoned, sweep_abandoned
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import TEMPORARY_PREFIX
-from siding.git.reattach import is_attached, reattach
-from siding.git.worktrees import WorktreeInfo, detach_worktree, worktrees
+from siding.git.worktrees.linked import WorktreeInfo, detach_worktree, worktrees
+from siding.git.worktrees.reattach import is_attached, reattach
 from siding.ids import TaskId, step_id
 from siding.ledger.intents import Intents
 from siding.storage.locks import FileLock
@@ -310,7 +310,7 @@ def _refused_quarantines(project: Project) -> Iterator[Finding]:
 
 def _lacking_objects(project: Project) -> Iterator[Finding]:
     """Yield workspaces whose index or reflog names objects that are nowhere."""
-    from siding.git.quarantine_repair import Lacking
+    from siding.git.quarantine.repair import Lacking
 
     for workspace in project.registry.all():
         if not _should_be_there(workspace) or _busy(project, workspace.task_id):
@@ -330,7 +330,7 @@ def _on_your_branch(project: Project) -> Iterator[Finding]:
 
     git refuses to check a branch out twice: somebody wrote the workspace's HEAD by hand.
     """
-    from siding.git.own_git_dir import take_own
+    from siding.git.snapshots.own_git_dir import take_own
 
     yours = take_own(project.paths.common_dir).branch
     for workspace in project.registry.all():
@@ -347,8 +347,8 @@ def _on_your_branch(project: Project) -> Iterator[Finding]:
 
 def _repair(project: Project, workspace: Workspace) -> str:
     from siding.app.unfinished.sandbox_commits import quarantine_of, take_over_leftover
-    from siding.git.quarantine import REFUSED
-    from siding.git.quarantine_repair import repair
+    from siding.git.quarantine.repair import repair
+    from siding.git.quarantine.run import REFUSED
 
     layout = project.task_layout(workspace.task_id)
     with holding_task(project, workspace.task_id, "doctor"):

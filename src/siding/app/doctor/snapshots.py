@@ -15,10 +15,10 @@ from siding.app.place.snapshot_loss import LOST, lost_until
 from siding.app.recording.recorder import open_recorder
 from siding.errors import SidingError
 from siding.git.discovery import is_git_directory
-from siding.git.lineage import base_snapshot
-from siding.git.pins import pin
 from siding.git.refs import is_sha, write_ref
-from siding.git.seeding import add_task
+from siding.git.snapshots.lineage import base_snapshot
+from siding.git.snapshots.pins import pin
+from siding.git.snapshots.seeding import add_task
 from siding.ids import Sha, TaskId
 from siding.ledger.step import Step
 from siding.storage.locks import FileLock

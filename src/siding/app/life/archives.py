@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.durable import flush_dir, flush_file, make_dirs
-from siding.git.expecting import expect
-from siding.git.modes import Modes, Usual, modes_of
 from siding.git.objects import write_object
-from siding.git.obstacles import blob_at
-from siding.git.patches import Change, diff_trees
-from siding.git.restore import plan_restoration, restore
+from siding.git.restoring.expecting import expect
+from siding.git.restoring.obstacles import blob_at
+from siding.git.restoring.restore import plan_restoration, restore
+from siding.git.restoring.staging import EXECUTABLE, SYMLINK, staged
 from siding.git.roots import recorded_root
-from siding.git.staging import EXECUTABLE, SYMLINK, staged
-from siding.git.store import remove_tree
+from siding.git.snapshots.modes import Modes, Usual, modes_of
+from siding.git.snapshots.patches import Change, diff_trees
+from siding.git.snapshots.store import remove_tree
 from siding.ids import TaskId
 from siding.tasks.registry import Workspace
 

@@ -7,7 +7,7 @@ from siding.app.life.archives import places_in_trash, write_archive, write_recor
 from siding.app.place.events import WorkspaceChanged
 from siding.app.place.project import Project
 from siding.files.durable import make_dirs, move_aside
-from siding.git.store import remove_tree
+from siding.git.snapshots.store import remove_tree
 from siding.ids import TaskId
 from siding.tasks.registry import Workspace
 

@@ -22,7 +22,7 @@ from siding.app.unfinished.sandbox_commits import sweep_refused
 from siding.errors import SidingError
 from siding.git.command import output_of
 from siding.git.errors import GitError
-from siding.git.room import NO_ROOM
+from siding.git.snapshots.room import NO_ROOM
 from siding.ids import TaskId
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from siding.app.life.copying import copy_entry
 from siding.app.place.project import Project
-from siding.git.ignored import ignored_matching
+from siding.git.snapshots.ignored import ignored_matching
 from siding.tasks.registry import Workspace
 
 INCLUDE_FILE = ".worktreeinclude"

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from siding.app.place.project import Project
-from siding.git.store import remove_tree
+from siding.git.snapshots.store import remove_tree
 
 _FILES, _FILE_BYTES = 16, 128 << 10  # names are used up as well as bytes
 _PLENTY = 8  # times what is kept: with less free it is not put back

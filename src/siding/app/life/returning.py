@@ -16,10 +16,10 @@ from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside, remove_file
 from siding.git.errors import BranchInUse
-from siding.git.keeping import PACK_NAME, give_back, restore_branch
-from siding.git.reattach import reattach
 from siding.git.roots import recorded_root
-from siding.git.worktrees import admin_dir, attach_worktree, repair_links, worktrees
+from siding.git.worktrees.keeping import PACK_NAME, give_back, restore_branch
+from siding.git.worktrees.linked import admin_dir, attach_worktree, repair_links, worktrees
+from siding.git.worktrees.reattach import reattach
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceMove, move_workspace
 

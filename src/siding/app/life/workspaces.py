@@ -20,11 +20,11 @@ from siding.app.place.trash import fresh_trash
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import GitError
-from siding.git.keeping import PACK_NAME, keep_private
-from siding.git.pins import pin
 from siding.git.roots import recorded_root
-from siding.git.seeding import add_task
-from siding.git.worktrees import AddedWorktree, add_worktree, detach_worktree, undo_add
+from siding.git.snapshots.pins import pin
+from siding.git.snapshots.seeding import add_task
+from siding.git.worktrees.keeping import PACK_NAME, keep_private
+from siding.git.worktrees.linked import AddedWorktree, add_worktree, detach_worktree, undo_add
 from siding.ids import Sha
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace

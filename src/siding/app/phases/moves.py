@@ -28,12 +28,18 @@ from siding.app.recording.recorder import open_recorder
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.unfinished.phases import REFLOG, finish_cut_off, phase_lock, settle_cut_off
 from siding.errors import SidingError, UsageError
-from siding.git.applying import Move, refuse_busy
-from siding.git.applying_checkout import CheckoutPlace
-from siding.git.commits import NewCommit, Person, RawCommit, person_who_commits, write_commit
+from siding.git.applying.checkout import CheckoutPlace
+from siding.git.applying.commits import (
+    NewCommit,
+    Person,
+    RawCommit,
+    person_who_commits,
+    write_commit,
+)
+from siding.git.applying.move import Move, refuse_busy
+from siding.git.applying.worktree_commits import advance, agree_index
 from siding.git.paths import quote_path
-from siding.git.store import APPLIES
-from siding.git.worktree_commits import advance, agree_index
+from siding.git.snapshots.store import APPLIES
 from siding.ids import Sha
 from siding.ledger.intents import Intents
 from siding.ledger.left_behind import newest_clean

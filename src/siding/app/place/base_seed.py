@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from siding.app.place.project import Project
-from siding.git.seeding import Seed
+from siding.git.snapshots.seeding import Seed
 from siding.ids import Sha, TaskId
 
 

@@ -22,7 +22,7 @@ from siding.tasks.task import TASK_VERSION, Task, task_from
 
 if TYPE_CHECKING:
     from siding.git.repository import Repository
-    from siding.git.store import SnapshotStore
+    from siding.git.snapshots.store import SnapshotStore
 
 REBUILT = "rebuilt"  # in the entry: it was made from these sources, not when the workspace was
 
@@ -108,7 +108,7 @@ class LostWorkspaces:
         """Return the entry with what the disk and git know of the directory."""
         from siding.git.errors import GitError
         from siding.git.roots import recorded_root
-        from siding.git.worktrees import admin_dir
+        from siding.git.worktrees.linked import admin_dir
 
         git_dir = admin_dir(self._repository(), path)
         if git_dir is None:  # pruned: where git's record of it belongs
@@ -152,7 +152,7 @@ class LostWorkspaces:
 
     def _base_snapshot(self, task_id: TaskId) -> Sha:
         """Return where the task's line of snapshots begins; "" when the store cannot say."""
-        from siding.git.lineage import base_snapshot
+        from siding.git.snapshots.lineage import base_snapshot
 
         try:
             return base_snapshot(self._snapshots(), task_id) or Sha("")

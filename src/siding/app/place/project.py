@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from siding.git.command import Git
     from siding.git.repository import Repository
     from siding.git.settings import UserSettings
-    from siding.git.store import SnapshotStore
+    from siding.git.snapshots.store import SnapshotStore
 
 # git's part is loaded when it is first asked for: `log` and `task list` start no git (measured:
 # 15 ms of the 42 that a reading command may take).
@@ -118,7 +118,7 @@ class Project:
     @cached_property
     def snapshots(self) -> "SnapshotStore":
         """The project's own object store."""
-        from siding.git.store import SnapshotStore
+        from siding.git.snapshots.store import SnapshotStore
 
         return SnapshotStore(self.git, self.layout.snapshots_git, self.paths)
 

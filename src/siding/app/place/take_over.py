@@ -4,9 +4,9 @@ from pathlib import Path
 
 from siding.app.place.base_seed import base_seed
 from siding.app.place.project import Project
-from siding.git.lineage import base_snapshot
-from siding.git.pins import pin
-from siding.git.seeding import add_task
+from siding.git.snapshots.lineage import base_snapshot
+from siding.git.snapshots.pins import pin
+from siding.git.snapshots.seeding import add_task
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from siding.git.reattach import is_attached, reattach
 from siding.git.repository import Repository
+from siding.git.worktrees.reattach import is_attached, reattach
 from siding.storage.layout import ProjectLayout
 from siding.tasks.registry import Registry
 from siding.tasks.states import WorkspaceState

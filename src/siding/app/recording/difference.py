@@ -15,9 +15,9 @@ from siding.app.recording.snapshots import TaskSnapshots, diff_stat_record, mode
 from siding.app.recording.steps import step
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import write_all
-from siding.git.modes import ModeChange, Modes
-from siding.git.patches import DiffStat, FileStat
 from siding.git.paths import is_selected, quote_path
+from siding.git.snapshots.modes import ModeChange, Modes
+from siding.git.snapshots.patches import DiffStat, FileStat
 from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.process.output_files import Span

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from siding.app.place.project import Project
 from siding.errors import NotFound, UsageError
-from siding.git.patches import paths_in_tree
 from siding.git.paths import is_under, quote_path
-from siding.git.store import SnapshotStore
+from siding.git.snapshots.patches import paths_in_tree
+from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
 

@@ -21,8 +21,8 @@ from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.snapshots import TaskSnapshots, diff_stat_record, mode_record
 from siding.errors import SidingError
 from siding.files.durable import flush, flush_dir, make_dirs, remove_file
-from siding.git.capture import Capture
-from siding.git.patches import DiffStat
+from siding.git.snapshots.capture import Capture
+from siding.git.snapshots.patches import DiffStat
 from siding.hashing import sha256_of_file
 from siding.ids import new_act_id, step_id
 from siding.ledger.damage import highest_number

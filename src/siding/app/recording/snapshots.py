@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from siding.errors import SidingError
-from siding.git.capture import Capture, Request, capture, changed_count
-from siding.git.changes import Limits
-from siding.git.coverage import LISTED
 from siding.git.errors import CommandFailed, not_comparable
-from siding.git.modes import ModeChange, Modes, State, mode_changes, state_of
-from siding.git.patches import DiffStat, Part, diff_stat, write_patch, write_patch_counted
 from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
-from siding.git.store import SnapshotStore
-from siding.git.submodules import filled_between
+from siding.git.snapshots.capture import Capture, Request, capture, changed_count
+from siding.git.snapshots.changes import Limits
+from siding.git.snapshots.coverage import LISTED
+from siding.git.snapshots.modes import ModeChange, Modes, State, mode_changes, state_of
+from siding.git.snapshots.patches import DiffStat, Part, diff_stat, write_patch, write_patch_counted
+from siding.git.snapshots.store import SnapshotStore
+from siding.git.snapshots.submodules import filled_between
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
     from siding.app.place.project import Project
-    from siding.git.peek import Peek
+    from siding.git.snapshots.peek import Peek
 
 
 class TaskSnapshots:
@@ -104,7 +104,7 @@ class TaskSnapshots:
     @contextmanager
     def look(self) -> Iterator["Peek"]:
         """Yield what `peek` does, with what would not be captured."""
-        from siding.git.peek import peek
+        from siding.git.snapshots.peek import peek
 
         unique = self._project.app.random_bytes(8).hex()
         with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
@@ -112,7 +112,7 @@ class TaskSnapshots:
 
     def verify(self, wanted: set[str]) -> list[str]:
         """Return what is wrong with the snapshots; `wanted` are those the ledger names."""
-        from siding.git.lineage import lineage
+        from siding.git.snapshots.lineage import lineage
 
         task_id = self._workspace.task_id
         try:

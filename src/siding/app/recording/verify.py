@@ -12,7 +12,7 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.files.regular import open_regular
-from siding.git.lineage import step_snapshots
+from siding.git.snapshots.lineage import step_snapshots
 from siding.hashing import sha256_of_file
 from siding.ids import step_id
 from siding.ledger.intents import Intents

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.place.events import IsolationChanged
 from siding.app.place.project_places import id_file
-from siding.git import fingerprint
-from siding.git.fingerprint import Fingerprint, Mark, RefChange, mark_of
-from siding.git.own_git_dir import OwnGitDir, take_own
 from siding.git.paths import quote_path
+from siding.git.snapshots import fingerprint
+from siding.git.snapshots.fingerprint import Fingerprint, Mark, RefChange, mark_of
+from siding.git.snapshots.own_git_dir import OwnGitDir, take_own
 from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
@@ -26,7 +26,7 @@ from siding.tasks.states import WorkspaceState
 if TYPE_CHECKING:
     from siding.app.place.project import Project
     from siding.app.recording.recorder import Recorder
-    from siding.git.touched import Look
+    from siding.git.snapshots.touched import Look
 
 # A look at the person's checkout takes about 2 ms for each thousand files: little beside a run that
 # took twenty times as long, and a few milliseconds in any case for the first two thousand.
@@ -138,7 +138,7 @@ class Watch:
             yield OutsideChange(what="index", name=_named(paths), how="staged otherwise")
 
     def _start_looking(self, took_ms: int) -> "Look | None":
-        from siding.git import touched
+        from siding.git.snapshots import touched
 
         project = self._project
         main, wish = project.paths.main_worktree, project.settings.isolation_files
@@ -160,7 +160,7 @@ class Watch:
         )
 
     def _files(self) -> Iterator[OutsideChange]:
-        from siding.git import touched
+        from siding.git.snapshots import touched
 
         found = None if self._look is None else touched.finish(self._look)
         self._looked = found is not None

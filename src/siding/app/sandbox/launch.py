@@ -12,7 +12,7 @@ from siding.app.sandbox.settings import expanded
 from siding.files.durable import make_dirs
 from siding.files.regular import read_small
 from siding.git.discovery import read_settings
-from siding.git.quarantine import borrowed_from
+from siding.git.quarantine.run import borrowed_from
 from siding.ledger.reports import SandboxReport
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
@@ -37,7 +37,7 @@ from siding.storage.documents import read_document_or_none, write_document
 if TYPE_CHECKING:
     from siding.app.recording.recorder import Recorder
     from siding.app.sandbox.settings import Asked
-    from siding.git.quarantine import Prepared
+    from siding.git.quarantine.run import Prepared
 
 KNOWN_VERSION = 1
 _INCLUDED = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
@@ -180,7 +180,7 @@ def _launch(recorder: "Recorder", found: Found, view: View, network: Network) ->
 def _prepare(recorder: "Recorder") -> tuple["Prepared | None", tuple[str, ...]]:
     """Make the place for what git writes inside, after taking over what a cut-off run left."""
     from siding.app.unfinished.sandbox_commits import make_way, quarantine_of
-    from siding.git.quarantine import prepare
+    from siding.git.quarantine.run import prepare
 
     project = recorder.project
     if project.paths.ref_format != "files":

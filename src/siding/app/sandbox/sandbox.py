@@ -20,7 +20,7 @@ from siding.process.limits import Limits
 if TYPE_CHECKING:
     from siding.app.recording.recorder import Recorder
     from siding.app.sandbox.settings import Asked
-    from siding.git.quarantine import Prepared
+    from siding.git.quarantine.run import Prepared
     from siding.process.record import RunSandbox
     from siding.process.sandbox.values import Launch
 

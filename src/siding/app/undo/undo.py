@@ -18,9 +18,9 @@ from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve, select
 from siding.errors import NoActiveTask, NotFound, SidingError
-from siding.git.modes import State, mode_changes, state_of
-from siding.git.patches import diff_trees
 from siding.git.paths import is_selected, quote_path, unquote_path
+from siding.git.snapshots.modes import State, mode_changes, state_of
+from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
 from siding.ledger.history import Act, Position, position, returns_to

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from siding.app.place.project import Project
-from siding.git.scratch import abandoned, sweep
-from siding.git.store import APPLIES, PEEKS
+from siding.git.snapshots.scratch import abandoned, sweep
+from siding.git.snapshots.store import APPLIES, PEEKS
 
 _YOUNG_S = 60  # its owner may not have taken its lock yet
 

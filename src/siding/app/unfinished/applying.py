@@ -5,7 +5,7 @@ Its intent holds the whole move, so that whoever comes next (any command that wo
 """
 
 from siding.app.place.project import Project
-from siding.git.applying import Recovered, move_from, recover
+from siding.git.applying.move import Recovered, move_from, recover
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft
 from siding.ledger.kinds import StepStatus

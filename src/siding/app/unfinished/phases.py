@@ -7,9 +7,9 @@ from pathlib import Path
 from siding.app.place.project import WAIT_FOR_PROJECT_S, Project
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
-from siding.git.applying import Move
-from siding.git.applying_checkout import CheckoutPlace
-from siding.git.worktree_commits import agree_index, has_happened
+from siding.git.applying.checkout import CheckoutPlace
+from siding.git.applying.move import Move
+from siding.git.applying.worktree_commits import agree_index, has_happened
 from siding.ids import Sha
 from siding.phases.store import PhaseStore
 from siding.storage.locks import FileLock, Holder, LockBusy

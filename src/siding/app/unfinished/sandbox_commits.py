@@ -7,9 +7,9 @@ from siding.app.place.locking import TaskBusy, holding_git, holding_task
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.regular import read_bytes
-from siding.git.quarantine import REFUSED, WHY, Prepared, leftover, set_aside
-from siding.git.quarantine_objects import discard
-from siding.git.quarantine_taking import Taken, take_over
+from siding.git.quarantine.objects import discard
+from siding.git.quarantine.run import REFUSED, WHY, Prepared, leftover, set_aside
+from siding.git.quarantine.taking import Taken, take_over
 from siding.ids import TaskId
 from siding.storage.layout import TaskLayout
 from siding.tasks.registry import Workspace

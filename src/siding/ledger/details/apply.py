@@ -34,7 +34,7 @@ class ApplyDetail(NamedTuple):
     left_out: tuple[LeftAlone, ...] = ()
     gone_back: tuple["LeftCommit", ...] = ()
     reversal: Reversal = Reversal()
-    move: Mapping[str, Any] | None = None  # `siding.git.applying.move_from` reads it
+    move: Mapping[str, Any] | None = None  # `siding.git.applying.move.move_from` reads it
     reflog: str = ""
 
     @property

@@ -1,0 +1,93 @@
+"""The person's own commit hooks, when they ask for them, in a checkout made for that moment.
+
+A hook may change the index and the files it finds; some put unstaged changes away first. None of
+that must happen to the person's own files, so hooks see a checkout of the result in a directory of
+ours, with HEAD on the target branch and an index of its own. What a hook changes there and stages
+becomes part of the commit, as with `git commit`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.git.applying.bench import Bench
+from siding.git.errors import GitError
+from siding.git.settings import UserSettings, scoped_values
+from siding.ids import Sha
+from siding.process import capture
+
+
+class HookRefused(GitError):
+    """A hook ended with a failure, so there is no commit."""
+
+    code = "hook_refused"
+
+
+class Rehearsal(NamedTuple):
+    """The checkout in which hooks run."""
+
+    root: Path
+    git_dir: Path
+    env: Mapping[str, str]
+
+
+def hooks_directory(bench: Bench) -> Path:
+    """Return where the person's hooks are."""
+    users, local = scoped_values(bench.git, bench.repository.paths)
+    named = {**users, **local}.get("core.hookspath")
+    if not named:
+        return bench.repository.paths.common_dir / "hooks"
+    home = bench.git.environ.get("HOME", "")
+    text = named.replace("~/", home + "/", 1) if named.startswith("~/") else named
+    return bench.repository.paths.root / text
+
+
+def rehearse(bench: Bench, user: UserSettings, *, branch: str, tree: Sha) -> Rehearsal:
+    """Check the tree out for hooks to look at."""
+    root, git_dir = bench.root / "rehearsal", bench.root / "rehearsal.git"
+    root.mkdir(mode=0o700)
+    git_dir.mkdir(mode=0o700)
+    (git_dir / "commondir").write_bytes(os.fsencode(bench.repository.paths.common_dir) + b"\n")
+    (git_dir / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8")
+    place = bench.place(
+        git_dir=git_dir, common_dir=bench.repository.paths.common_dir, work_tree=root, locks=True
+    )
+    place = place._replace(settings=(*user.settings, *place.settings))
+    bench.git.run(place, ["read-tree", tree], doing="preparing a checkout for the hooks")
+    bench.git.run(place, ["checkout-index", "-a", "-q", "-u"], doing="checking out for the hooks")
+    inherited = {k: v for k, v in bench.git.environ.items() if not k.startswith("GIT_")}
+    shared = bench.git.environment(place)
+    names = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+    env = {
+        **inherited,
+        **{name: shared[name] for name in names},
+        **{k: v for k, v in bench.git.environ.items() if k.startswith(("GIT_AUTHOR", "GIT_COMMI"))},
+        "GIT_DIR": str(git_dir),
+        "GIT_WORK_TREE": str(root),
+        "GIT_INDEX_FILE": str(git_dir / "index"),
+    }
+    return Rehearsal(root=root, git_dir=git_dir, env=env)
+
+
+def run_hook(hooks: Path, name: str, arguments: Sequence[str], place: Rehearsal) -> None:
+    """Run a hook if it is there; raises HookRefused with what it said."""
+    hook = hooks / name
+    if not os.access(hook, os.X_OK):
+        return
+    done = capture.run_captured([str(hook), *arguments], env=place.env, cwd=place.root)
+    if done.returncode:
+        said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+        raise HookRefused(
+            f"your {name} hook refused (status {done.returncode})" + (f": {said}" if said else ""),
+            hint="nothing was changed; leave out --hooks to apply without them",
+        )
+
+
+def staged_tree(bench: Bench, place: Rehearsal) -> Sha:
+    """Return what the index of the rehearsal holds now."""
+    where = bench.place(
+        git_dir=place.git_dir, common_dir=bench.repository.paths.common_dir, locks=True
+    )
+    output = bench.git.run(where, ["write-tree"], doing="reading what the hooks staged")
+    return Sha(output.decode("ascii").strip())

@@ -1,0 +1,81 @@
+"""What git is in the middle of in a checkout, and how a person finishes it.
+
+`git status` says the same, but only in prose. These are the files by which git itself knows.
+"""
+
+import os
+from pathlib import Path
+from shlex import quote
+from typing import NamedTuple
+
+from siding.files.regular import read_small
+from siding.git.applying.checkout import CheckoutPlace
+from siding.git.command import Git, Place
+from siding.git.paths import quote_path
+
+_NAMED = 5
+
+
+class Unfinished(NamedTuple):
+    """A sentence's beginning (```git merge` is under way``), and what a person can do about it.
+
+    ``conflicts`` are the paths whose conflict nobody has resolved in the index.
+    """
+
+    what: str
+    finish: str
+    conflicts: tuple[bytes, ...]
+
+
+def unfinished_in(git: Git, common_dir: Path, place: CheckoutPlace) -> Unfinished | None:
+    """Return what git is in the middle of in a checkout, None when that is nothing."""
+    at = f"git -C {quote(str(place.root))}"
+    conflicts = unmerged_paths(git, common_dir, place)
+    command = _command_under_way(place.git_dir)
+    if command is not None:
+        finish = f"finish it (`{at} {command} --continue`) or give it up (`{at} {command} --abort`)"
+        if command == "bisect":
+            finish = f"end it (`{at} bisect reset`)"
+        return Unfinished(f"`git {command}` is under way", finish, conflicts)
+    if conflicts:
+        named = ", ".join(quote_path(path) for path in conflicts[:_NAMED])
+        more = f" and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
+        return Unfinished(
+            f"there are conflicts that are not resolved ({named}{more})",
+            f"resolve them there, then say so with `{at} add PATH`",
+            conflicts,
+        )
+    return None
+
+
+def unmerged_paths(git: Git, common_dir: Path, place: CheckoutPlace) -> tuple[bytes, ...]:
+    """Return the paths of which the index has several versions: a conflict left them.
+
+    None where git cannot read the index: whoever needs it will say so.
+    """
+    where = Place(git_dir=place.git_dir, common_dir=common_dir, work_tree=place.root)
+    done = git.attempt(where, ["ls-files", "--unmerged", "-z"])
+    lines = done.stdout.split(b"\0")[:-1] if done.returncode == 0 else []
+    return tuple(dict.fromkeys(line.partition(b"\t")[2] for line in lines))
+
+
+def _command_under_way(git_dir: Path) -> str | None:
+    """Return the git command that left its state in a git directory."""
+
+    def there(*names: str) -> bool:
+        return any(os.path.lexists(git_dir / name) for name in names)
+
+    if there("rebase-apply/applying"):
+        return "am"
+    if there("rebase-merge", "rebase-apply"):
+        return "rebase"  # before the others: a rebase that stops may leave their files, too
+    if there("MERGE_HEAD"):
+        return "merge"
+    if there("CHERRY_PICK_HEAD"):
+        return "cherry-pick"
+    if there("REVERT_HEAD"):
+        return "revert"
+    if there("sequencer"):  # between two commits of a row of them
+        todo = read_small(git_dir / "sequencer" / "todo", 4096) or b""
+        return "revert" if todo.startswith(b"revert") else "cherry-pick"
+    return "bisect" if there("BISECT_START", "BISECT_LOG") else None

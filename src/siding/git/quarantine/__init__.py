@@ -1,0 +1,1 @@
+"""What a sandboxed run commits: kept apart, then taken over."""

@@ -1,0 +1,374 @@
+"""The workspace's git directory, as a sandboxed run has it: a copy of its own.
+
+git writes beside HEAD and the index whatever it needs: locks, messages, what a rebase still has to
+do. Much of that makes the next git run a program, or moves somebody else's branch. So the run has
+a copy, and afterwards three things of it are looked at and put into place: the index, HEAD, and
+what is new in HEAD's log. What an unfinished merge or rebase left goes into the copy of the next
+run, for as long as the workspace's HEAD and index are the ones that the run before left.
+"""
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.files.durable import flush, flush_dir, write_all, write_and_rename
+from siding.files.regular import read_small
+from siding.git import refs
+from siding.git.applying.checkout import (
+    CheckoutPlace,
+    discard_index,
+    private_index,
+    put_in_place,
+    release_dead_lock,
+    take_lock,
+)
+from siding.git.command import Place
+from siding.git.errors import GitError
+from siding.git.index_check import BadIndex, UsableIndex, check_index
+from siding.git.quarantine.objects import discard, open_up
+from siding.git.repository import Repository
+from siding.hashing import sha256_hex
+
+LARGEST_INDEX = 1 << 30
+_LARGEST_LOG = 64 << 20
+_NEWEST_LINES = 1000  # of HEAD's log, that one run may add
+_CARRIED = "carried"
+_SETTINGS = "config.worktree"
+_LOG_LINE = re.compile(
+    rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\n\0]*> \d{1,15} [+-]\d{4}(?:\t[^\n\0]*)?\n"
+)
+_SHA = re.compile(rb"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
+# What git leaves between two commands of one operation.
+_GOES_ON = re.compile(
+    r"(?:[A-Z_]+_HEAD|MERGE_(?:MSG|MODE|RR|AUTOSTASH)|SQUASH_MSG|AUTO_MERGE|COMMIT_EDITMSG"
+    r"|BISECT_[A-Z_]+|rebase-merge|rebase-apply|sequencer)"
+)
+_UNFINISHED = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+_ORDINARY = re.compile(r"HEAD|index|logs|refs|commondir|gitdir|locked|sharedindex\..*|.*\.lock")
+
+
+class Before(NamedTuple):
+    """What the workspace's git directory was like when the run began."""
+
+    git_dir: str
+    head: str
+    index_digest: str  # "" without one
+    log: int  # bytes of HEAD's log
+    token: str  # under which locks and files of ours are found again
+
+
+class Left(NamedTuple):
+    """What the run left in its copy, as far as it is well formed.
+
+    ``head`` is what HEAD holds, None when it is as it was. ``new_index`` is None when the index is
+    as it was, or when ``bad_index`` says what is wrong with it. ``log`` has HEAD's new log lines.
+    """
+
+    head: str | None = None
+    new_index: UsableIndex | None = None
+    staged: frozenset[str] = frozenset()  # blobs that the index did not name before
+    bad_index: str = ""
+    log: tuple[bytes, ...] = ()
+    operation: frozenset[str] = frozenset()  # objects that an unfinished operation needs
+
+    @property
+    def logged(self) -> tuple[str, ...]:
+        """Return the commits that the new lines of the log name, oldest first."""
+        return tuple(sha for line in self.log for sha in named_by(line))
+
+
+def copy_git_dir(git_dir: Path, root: Path, *, own_settings: bool) -> tuple[Path, Before]:
+    """Make the copy, in `root`; return where it is, and what it was made of.
+
+    ``own_settings``: worktrees of this repository may have settings of their own.
+    """
+    copy, old = root / "worktree", root / "worktree.old"
+    discard(old)
+    if copy.is_dir():
+        open_up(copy)
+        copy.rename(old)
+    _copy_tree(git_dir, copy)
+    before = state_of(git_dir)
+    if _carried(root) == before.head + before.index_digest and not _unfinished(git_dir):
+        _copy_tree(old, copy, only=_GOES_ON)
+    discard(old)
+    if own_settings:
+        (copy / _SETTINGS).touch()  # so that it can be made read-only
+    return copy, before
+
+
+def state_of(git_dir: Path) -> Before:
+    """Return what a workspace's git directory is like now."""
+    return Before(
+        git_dir=str(git_dir),
+        head=_text(read_small(git_dir / "HEAD", 4096)),
+        index_digest=_digest(git_dir / "index"),
+        log=len(_read_log(git_dir)),
+        token=os.urandom(8).hex(),
+    )
+
+
+def left_in(copy: Path, before: Before, hash_bytes: int) -> Left:
+    """Return what the run left in its copy."""
+    head = _text(read_small(copy / "HEAD", 4096))
+    index, bad = None, ""
+    if _digest(copy / "index") != before.index_digest:
+        try:
+            index = read_index(copy, hash_bytes)
+        except BadIndex as error:
+            bad = str(error)
+    return Left(
+        head=None if head == before.head else head,
+        new_index=index,
+        staged=frozenset() if index is None else index.blobs - _blobs_before(before, hash_bytes),
+        bad_index=bad,
+        log=_new_lines(copy, before),
+        operation=frozenset(_objects_of_operation(copy)) if _unfinished(copy) else frozenset(),
+    )
+
+
+def read_index(git_dir: Path, hash_bytes: int) -> UsableIndex:
+    """Return the index of a git directory; raises BadIndex."""
+    return check_index(read_small(git_dir / "index", LARGEST_INDEX) or b"", hash_bytes)
+
+
+def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
+    """Say what the run wrote that stays in its copy and is none of git's ordinary files."""
+    said = []
+    names = sorted({_UNFINISHED[name] for name in _unfinished(copy) - _unfinished(git_dir)})
+    said += [
+        f"a {name} is unfinished: it goes on in the next sandboxed run of this task, and only there"
+        for name in names
+    ]
+    odd = [
+        name
+        for name in sorted(_names(copy) - _names(git_dir))
+        if not _ORDINARY.fullmatch(name) and not _GOES_ON.fullmatch(name)
+    ]
+    if _SETTINGS in odd and not read_small(copy / _SETTINGS):
+        odd.remove(_SETTINGS)  # we made it, to keep the run from it
+    if odd:
+        shown = ", ".join(repr(name) for name in odd[:10]) + (", ..." if len(odd) > 10 else "")
+        said.append(f"left behind, because git would go by it outside: {shown}")
+    return tuple(said)
+
+
+def put_head(before: Before, head: str) -> bool:
+    """Make HEAD what the run left, durably; False when somebody else changed it meanwhile."""
+    git_dir = Path(before.git_dir)
+    current = _text(read_small(git_dir / "HEAD", 4096))
+    if current == head:
+        return True
+    if current != before.head:
+        return False
+    made = git_dir / f"siding-head-{before.token}"
+    write_and_rename(made, git_dir / "HEAD", _bytes(head) + b"\n", mode=0o644)
+    flush_dir(git_dir)
+    return True
+
+
+def put_index(before: Before, data: bytes, *, mtime_ns: int | None = None) -> bool:
+    """Put an index in place under git's lock; False when somebody else changed it meanwhile.
+
+    ``mtime_ns`` is when the run wrote it: git tells by it which files it must read again. Raises
+    IndexLocked.
+    """
+    place = _place(before)
+    now = _digest(place.git_dir / "index")
+    if now == sha256_hex(data):
+        return True
+    if now != before.index_digest:
+        return False
+    lock = take_lock(place, before.token)
+    try:
+        made = private_index(place, before.token)
+        write_and_rename(made.with_suffix(".new"), made, data, mode=0o644)
+        if mtime_ns is not None:
+            os.utime(made, ns=(mtime_ns, mtime_ns))
+        put_in_place(place, made)
+    finally:
+        discard_index(place, before.token)
+        lock.release()
+    return True
+
+
+def index_of_head(repository: Repository, before: Before) -> bytes:
+    """Return an index that holds what HEAD's commit holds."""
+    place = _place(before)
+    made = private_index(place, before.token)
+    try:
+        repository.git.run(
+            Place(git_dir=place.git_dir, common_dir=repository.paths.common_dir, index_file=made),
+            ["read-tree", "HEAD"],
+            doing="making an index of HEAD",
+        )
+        return made.read_bytes()
+    finally:
+        discard_index(place, before.token)
+
+
+def put_log(before: Before, lines: Iterable[bytes]) -> None:
+    """Add lines to HEAD's log; may be called again after it was cut off."""
+    data = b"".join(lines)
+    git_dir = Path(before.git_dir)
+    if not data or not is_directory(git_dir / "logs"):
+        return
+    there = _read_log(git_dir)[before.log :]
+    if there.startswith(data):
+        return
+    data = data.removeprefix(there)  # what we wrote already when we were killed
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(git_dir / "logs" / "HEAD", flags, 0o644)
+    try:
+        write_all(fd, data)
+        flush(fd)
+    finally:
+        os.close(fd)
+
+
+def sweep(before: Before) -> None:
+    """Remove locks and files that we left in the workspace's git directory when we were killed."""
+    place = _place(before)
+    if place.git_dir.is_dir():
+        release_dead_lock(place, before.token)
+        discard_index(place, before.token)
+        (place.git_dir / f"siding-head-{before.token}").unlink(missing_ok=True)
+
+
+def remember(root: Path, git_dir: Path) -> None:
+    """Note what HEAD and the index are now: for as long as they are, an operation may go on."""
+    now = state_of(git_dir)
+    (root / _CARRIED).write_bytes(_bytes(now.head + now.index_digest))
+    discard(root / "worktree" / "index")  # the next run begins with the workspace's own
+
+
+def read_log_lines(git_dir: Path) -> list[bytes]:
+    """Return the lines of HEAD's log, whatever they are."""
+    return _read_log(git_dir).splitlines(keepends=True)
+
+
+def named_by(line: bytes) -> tuple[str, ...]:
+    """Return the commits that a line of a reflog names; none for what is no such line."""
+    found = _LOG_LINE.fullmatch(line)
+    named = found.groups() if found else ()
+    return tuple(sha.decode("ascii") for sha in named if sha.strip(b"0"))
+
+
+def is_directory(path: Path) -> bool:
+    """Whether this is a directory, and no link to one."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def check_head(head: str) -> tuple[str | None, str | None]:
+    """Return (branch, None), (None, commit), or (None, None) for what no HEAD may hold."""
+    if not head.startswith("ref:"):
+        return None, refs.as_sha(head.encode("utf-8", "replace"))
+    name = head.removeprefix("ref:").strip()
+    try:
+        named = name.startswith("refs/heads/")
+        return (refs.check_ref_part(name.removeprefix("refs/heads/")) if named else None), None
+    except GitError:
+        return None, None
+
+
+def _copy_tree(source: Path, target: Path, *, only: re.Pattern[str] | None = None) -> None:
+    """Copy plain files and directories; no link, no pipe, no lock, no submodule's repository."""
+    target.mkdir(mode=0o700, exist_ok=True)
+    try:
+        entries = list(os.scandir(source))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.endswith(".lock") or (only is not None and not only.fullmatch(entry.name)):
+            continue
+        made = target / entry.name
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name == "modules":
+                made.mkdir(exist_ok=True)  # the real ones are mounted there, read-only
+            else:
+                _copy_tree(Path(entry.path), made)
+        elif entry.is_file(follow_symlinks=False):
+            with suppress(PermissionError):  # what nobody may read is of no use to git either
+                shutil.copyfile(entry.path, made, follow_symlinks=False)
+                shutil.copystat(entry.path, made, follow_symlinks=False)
+
+
+def _carried(root: Path) -> str:
+    return _text(read_small(root / _CARRIED, 8192))
+
+
+def _unfinished(directory: Path) -> frozenset[str]:
+    return frozenset(_UNFINISHED) & _names(directory)
+
+
+def _names(directory: Path) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(directory))
+    except OSError:
+        return frozenset()
+
+
+def _objects_of_operation(copy: Path) -> Iterator[str]:
+    """Yield what the files of an operation name: its commits must outlive the run."""
+    for name in sorted(_names(copy)):
+        if not _GOES_ON.fullmatch(name):
+            continue
+        top = copy / name
+        files = sorted(top.iterdir()) if is_directory(top) else [top]
+        for file in files[:50]:
+            for found in _SHA.findall(read_small(file, 1 << 16) or b"")[:50]:
+                yield found.decode("ascii")
+
+
+def _blobs_before(before: Before, hash_bytes: int) -> frozenset[str]:
+    """Return what the workspace's own index names: a partial clone may lack it rightly."""
+    try:
+        return read_index(Path(before.git_dir), hash_bytes).blobs
+    except BadIndex:
+        return frozenset()
+
+
+def _new_lines(copy: Path, before: Before) -> tuple[bytes, ...]:
+    if not is_directory(copy / "logs"):
+        return ()
+    data = _read_log(copy)
+    if data[: before.log] != _read_log(Path(before.git_dir))[: before.log]:
+        return ()  # it was rewritten: what is ours stays
+    lines = data[before.log :].splitlines(keepends=True)
+    return tuple(line for line in lines[-_NEWEST_LINES:] if _LOG_LINE.fullmatch(line))
+
+
+def _read_log(git_dir: Path) -> bytes:
+    return read_small(git_dir / "logs" / "HEAD", _LARGEST_LOG) or b""
+
+
+def _digest(path: Path) -> str:
+    data = read_small(path, LARGEST_INDEX)
+    return "" if data is None else sha256_hex(data)
+
+
+def _place(before: Before) -> CheckoutPlace:
+    return CheckoutPlace(root=Path(before.git_dir), git_dir=Path(before.git_dir))
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").strip().decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

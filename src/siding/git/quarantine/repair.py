@@ -1,0 +1,70 @@
+"""A workspace whose index or reflog names what the repository does not have.
+
+Earlier versions let a sandboxed run write both, and could then fail to take its objects over: since
+then ``git gc`` fails for the whole repository. Both are mended here; what they were is kept.
+"""
+
+import shutil
+from pathlib import Path
+
+from siding.files.durable import flush_dir, make_dirs, write_and_rename
+from siding.git.discovery import read_settings
+from siding.git.index_check import BadIndex
+from siding.git.quarantine.objects import absent
+from siding.git.quarantine.place import (
+    index_of_head,
+    named_by,
+    put_index,
+    read_index,
+    read_log_lines,
+    state_of,
+)
+from siding.git.repository import Repository
+
+
+class Lacking:
+    """What an index and a reflog name and the repository lacks: blobs, and commits."""
+
+    def __init__(self, repository: Repository, git_dir: Path) -> None:
+        self.blobs: frozenset[str] = frozenset()
+        self.commits: frozenset[str] = frozenset()
+        settings = read_settings(repository.paths.common_dir / "config")
+        if "extensions.partialclone" in settings or not git_dir.is_dir():
+            return  # there objects are missing rightly, until somebody asks for them
+        logged = {sha for line in read_log_lines(git_dir) for sha in named_by(line)}
+        self.commits = absent(repository, logged, "commit")
+        try:
+            index = read_index(git_dir, repository.paths.hash_size // 2)
+        except BadIndex:
+            return  # there is none, or it is in more parts than one: git says what is wrong
+        self.blobs = absent(repository, index.blobs, "blob")
+
+    def __bool__(self) -> bool:
+        return bool(self.blobs or self.commits)
+
+
+def repair(repository: Repository, git_dir: Path, kept: Path) -> tuple[str, ...]:
+    """Make the index and the reflog name only what is there; what they were is copied to `kept`.
+
+    Returns what was done. Raises IndexLocked.
+    """
+    lacking = Lacking(repository, git_dir)
+    done = []
+    if lacking:
+        make_dirs(kept)
+    if lacking.blobs:
+        shutil.copyfile(git_dir / "index", kept / "index")
+        before = state_of(git_dir)
+        put_index(before, index_of_head(repository, before))
+        done.append("the index is that of the last commit again: it named files that are nowhere")
+    if lacking.commits:
+        log = git_dir / "logs" / "HEAD"
+        shutil.copyfile(log, kept / "log-of-HEAD")
+        lines = read_log_lines(git_dir)
+        good = [line for line in lines if not lacking.commits.intersection(named_by(line))]
+        made = log.with_name(f"siding-log-{state_of(git_dir).token}")
+        write_and_rename(made, log, b"".join(good), mode=0o644)
+        flush_dir(log.parent)
+        left_out = len(lines) - len(good)
+        done.append(f"{left_out} lines of HEAD's log name commits that are nowhere: left out")
+    return tuple(done)

@@ -1,0 +1,176 @@
+"""Commits of a sandboxed run: made aside, then taken over.
+
+A run that may commit would have to be let into the repository's objects and branches, and could
+delete them. Instead it gets directories of ours in their place: objects are new ones beside the
+repository's own, which it can only read, branches are copies, and so is the git directory of its
+workspace. Afterwards what its commits, its index and its reflog need is read again and given to the
+repository under the names their content has, the branch of the task moves if nothing else moved it,
+branches with new commits are made, and the index, HEAD and its log are put into place. Whatever
+else was done stays in the sandbox, and is said.
+
+What lies in the quarantine was written by the run: only plain files of the right names are looked
+at, and git reads them in a directory the run never saw. Safe to repeat; nothing is lost by a crash,
+because the quarantine is only emptied when everything in it was taken over. What cannot be taken
+over is set aside and blocks nothing.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.files.durable import flush_dir, make_dirs, replace_by_lock
+from siding.files.regular import read_small
+from siding.git import refs
+from siding.git.discovery import read_settings
+from siding.git.errors import GitError
+from siding.git.quarantine.objects import discard, open_up
+from siding.git.quarantine.place import Before, copy_git_dir
+from siding.git.repository import Repository
+
+REFUSED = "refused"  # where a quarantine goes that cannot be taken over, below its root
+WHY = "why.txt"
+_MOST_BRANCHES = 10_000
+_STATE = "quarantine.json"
+_MADE = "branches"
+_BOOKMARKS = "bookmarks.json"
+
+
+class Prepared(NamedTuple):
+    """Where a run's objects and branches go, and what the branches were."""
+
+    root: Path
+    objects: Path
+    heads: Path
+    before: dict[str, str]  # loose branches, by name below refs/heads
+    own: dict[str, str]  # the task's branch, and those its runs made: where they were, or ""
+    place: Before | None = None  # None: as versions before left it, without a copy
+
+    @property
+    def copy(self) -> Path:
+        """The workspace's git directory, as the run has it."""
+        return self.root / "worktree"
+
+
+def prepare(
+    repository: Repository, git_dir: Path, root: Path, branch: str, alternate: str
+) -> Prepared:
+    """Make the quarantine in `root` (ours alone). `alternate` is where the run sees the objects.
+
+    What an earlier run left, because it was cut off, must have been taken over (`leftover`).
+    """
+    paths = repository.paths
+    objects, heads = root / "objects", root / "heads"
+    discard(root / "objects")
+    discard(root / "heads")
+    for directory in (objects / "info", objects / "pack", paths.common_dir / "logs/refs/heads"):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lines = [alternate, *borrowed_from(paths.objects)]
+    (objects / "info" / "alternates").write_bytes(os.fsencode("\n".join(lines) + "\n"))
+    before = {**read_bookmarks(root), **read_branches(paths.common_dir / "refs/heads")}
+    heads.mkdir(mode=0o700)
+    for name, sha in before.items():
+        (heads / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (heads / name).write_text(sha + "\n", encoding="ascii")
+    settings = read_settings(paths.common_dir / "config")
+    own_settings = settings.get("extensions.worktreeconfig") == "true"
+    _copy, place = copy_git_dir(git_dir, root, own_settings=own_settings)
+    names = {branch, *_made(root)}  # not what HEAD says: the run may write that
+    own = {name: str(refs.read_ref(paths.common_dir, f"refs/heads/{name}") or "") for name in names}
+    told = {"before": before, "own": own, "place": place._asdict()}
+    # Not flushed: it is for a run that was killed. After a power cut git has lost as much.
+    (root / (_STATE + ".new")).write_bytes(json.dumps(told).encode())
+    os.replace(root / (_STATE + ".new"), root / _STATE)
+    return Prepared(root=root, objects=objects, heads=heads, before=before, own=own, place=place)
+
+
+def leftover(root: Path) -> Prepared | None:
+    """Return the quarantine of a run that was cut off, to be taken over."""
+    try:
+        told = json.loads(read_small(root / _STATE, 1 << 24) or b"null")
+        if told is None:
+            return None
+        place = told.pop("place", None)
+        return Prepared(
+            root=root,
+            objects=root / "objects",
+            heads=root / "heads",
+            place=None if place is None else Before(**place),
+            **told,
+        )
+    except (ValueError, TypeError, AttributeError):
+        return None  # it was cut off while it was made: nothing ran in it
+
+
+def forget(prepared: Prepared) -> None:
+    """There is nothing to be taken over any more."""
+    (prepared.root / _STATE).unlink(missing_ok=True)
+
+
+def set_aside(root: Path, why: list[str]) -> Path:
+    """Move a quarantine that cannot be taken over out of the way; return where it is now.
+
+    The state goes last: cut off before that, the next taking over sets the rest aside.
+    """
+    number = 1
+    while os.path.lexists(root / REFUSED / f"{number:04d}"):
+        number += 1
+    kept = root / REFUSED / f"{number:04d}"
+    make_dirs(kept)
+    (kept / WHY).write_text("".join(f"{line}\n" for line in why), encoding="utf-8")
+    for name in ("objects", "taken", "heads", "worktree", _STATE):
+        open_up(root / name)
+        if os.path.lexists(root / name):
+            (root / name).rename(kept / name)
+    flush_dir(root)
+    return kept
+
+
+def read_bookmarks(root: Path) -> dict[str, str]:
+    """Return the branches that only the sandboxed runs of this task see, by name."""
+    try:
+        found = json.loads(read_small(root / _BOOKMARKS) or b"{}")
+        return {str(name): str(sha) for name, sha in found.items()}
+    except (ValueError, AttributeError):
+        return {}
+
+
+def write_bookmarks(root: Path, names: dict[str, str]) -> None:
+    if names != read_bookmarks(root):
+        replace_by_lock(root / _BOOKMARKS, json.dumps(names).encode())
+
+
+def read_branches(root: Path) -> dict[str, str]:
+    """Return the loose branches below a directory by name; what is no branch is left out."""
+    found: dict[str, str] = {}
+    for directory, folders, names in os.walk(root):
+        folders[:] = [each for each in folders if not os.path.islink(os.path.join(directory, each))]
+        for name in names:
+            path = Path(directory, name)
+            branch = str(path.relative_to(root))
+            sha = refs.as_sha((read_small(path, 4096) or b"").strip())
+            if sha is None or len(found) >= _MOST_BRANCHES:
+                continue
+            try:
+                found[refs.check_ref_part(branch)] = sha
+            except GitError:
+                continue
+    return found
+
+
+def _made(root: Path) -> list[str]:
+    """Return the branches that runs of this task made."""
+    return os.fsdecode(read_small(root / _MADE) or b"").splitlines()
+
+
+def remember_branch(root: Path, name: str) -> None:
+    names = "".join(f"{each}\n" for each in sorted({*_made(root), name}))
+    replace_by_lock(root / _MADE, os.fsencode(names))
+
+
+def borrowed_from(objects: Path) -> list[str]:
+    """Return the object directories that a repository borrows from (alternates), absolute."""
+    data = read_small(objects / "info" / "alternates", 1 << 16) or b""
+    lines = (os.fsdecode(line) for line in data.splitlines())
+    named = [line for line in lines if line and not line.startswith(("#", '"'))]
+    return [os.path.normpath(os.path.join(objects, line)) for line in named]

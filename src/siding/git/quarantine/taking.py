@@ -1,0 +1,279 @@
+"""Taking over what a sandboxed run committed: objects, branches, and its workspace's git directory.
+
+The order matters to whoever is cut off: objects before what names them, the index and HEAD after
+the branches, and the note that all of it waits (`forget`) last. May be called again at any point.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.files.durable import flush_dir
+from siding.files.regular import read_small
+from siding.git import refs
+from siding.git.applying.checkout import IndexLocked
+from siding.git.command import Place
+from siding.git.quarantine.objects import absent, discard, gather, give_reachable, open_up
+from siding.git.quarantine.place import (
+    Before,
+    Left,
+    check_head,
+    index_of_head,
+    left_behind,
+    left_in,
+    named_by,
+    put_head,
+    put_index,
+    put_log,
+    remember,
+    sweep,
+)
+from siding.git.quarantine.repair import Lacking, repair
+from siding.git.quarantine.run import (
+    REFUSED,
+    Prepared,
+    forget,
+    read_bookmarks,
+    read_branches,
+    remember_branch,
+    set_aside,
+    write_bookmarks,
+)
+from siding.git.repository import Repository
+
+_MOST_CARRIED = 20  # objects of an unfinished rebase or merge
+_LIVE_S = 0.1  # longer than any git holds the lock of a ref
+_LOG = "siding: taken over from the sandbox"
+
+
+class Taken(NamedTuple):
+    """What came of it: branches that moved or were made, and what was refused, as sentences."""
+
+    branches: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+def take_over(repository: Repository, prepared: Prepared, git_dir: Path) -> Taken:
+    """Give the repository what the run committed. Raises GitError: then everything is kept.
+
+    ``git_dir`` is the workspace's: earlier versions let a run write its index and its log there.
+    """
+    act = _TakeOver(repository, prepared)
+    act.give_objects(() if prepared.place else _lacking(repository, git_dir))
+    act.move_branches()
+    if prepared.place is not None:
+        act.put_back(prepared.place)
+    else:
+        act.repair(git_dir)
+    return act.end()
+
+
+def _lacking(repository: Repository, git_dir: Path) -> list[set[str]]:
+    found = Lacking(repository, git_dir)
+    return [set(found.blobs), *({sha} for sha in sorted(found.commits))]
+
+
+class _TakeOver:
+    """One taking over: what is found, step by step, and what is said of it."""
+
+    def __init__(self, repository: Repository, prepared: Prepared) -> None:
+        self._repository, self._prepared = repository, prepared
+        for directory in (prepared.heads, prepared.copy):
+            open_up(directory)
+        self._after = read_branches(prepared.heads)
+        self._left = Left()
+        if prepared.place is not None:
+            sweep(prepared.place)
+            hash_bytes = repository.paths.hash_size // 2
+            self._left = left_in(prepared.copy, prepared.place, hash_bytes)
+        self._head = check_head(self._left.head or "")
+        self._whole: frozenset[str] = frozenset()
+        self._bookmarks: dict[str, str] = {}
+        self._moved: list[str] = []
+        self._said: list[str] = []
+        self._broken: list[str] = []
+
+    def give_objects(self, more: Sequence[set[str]]) -> None:
+        gathered = gather(self._repository, self._prepared.root)
+        self._broken += gathered.junk
+        left, commit = self._left, self._head[1]
+        tips = [sha for name, sha in sorted(self._after.items()) if self._was(name) != sha]
+        groups = [{sha} for sha in dict.fromkeys([*tips, *([commit] if commit else [])])]
+        groups.append(set(absent(self._repository, left.staged, "blob")))
+        groups += [{sha} for sha in reversed(dict.fromkeys(left.logged))]
+        groups += more
+        self._whole = give_reachable(self._repository, gathered, groups)
+        if gathered.store is not None:  # what its next run needs: nobody misses what is not there
+            for sha in sorted(absent(self._repository, left.operation, "commit"))[:_MOST_CARRIED]:
+                give_reachable(self._repository, gathered, [{sha}])
+
+    # -- branches ----------------------------------------------------------------------------
+
+    def move_branches(self) -> None:
+        prepared = self._prepared
+        known = read_bookmarks(prepared.root)
+        changed = [name for name, sha in self._after.items() if self._was(name) != sha]
+        # Told before anything moves: what the run committed is on more than one branch, maybe.
+        new = {self._after[name] for name in changed if name not in prepared.own}
+        empty = {sha for sha in new if self._adds_nothing(sha)}
+        for name in sorted(changed, key=lambda each: (each in prepared.own, each)):
+            self._move(name, self._after[name], empty=empty)
+        self._bookmarks |= {
+            name: sha for name, sha in known.items() if self._after.get(name) == sha
+        }
+        gone = sorted(set(prepared.before) - set(self._after) - set(known))
+        self._said += [f"branch {name!r} was not deleted" for name in gone]
+        write_bookmarks(prepared.root, self._bookmarks)
+
+    def _move(self, name: str, sha: str, *, empty: Collection[str]) -> None:
+        own = self._prepared.own
+        current = refs.read_ref(self._repository.paths.common_dir, f"refs/heads/{name}")
+        if current == sha:
+            return
+        if name not in own and current is not None:
+            self._said.append(f"branch {name!r} was not moved: it is not this task's")
+        elif current != (own.get(name) or None):
+            self._said.append(f"branch {name!r} was not moved: somebody else did, meanwhile")
+        elif sha not in self._whole:
+            self._broken.append(f"branch {name!r} was not moved: its commits are not complete")
+        elif current is None and name not in own and self._head[0] != name and sha in empty:
+            self._bookmarks[name] = sha
+            self._said.append(f"branch {name!r} stays in the sandbox: it has no commit of its own")
+        elif _update(self._repository, name, sha, current):
+            self._moved.append(name)
+            if name not in own:
+                remember_branch(self._prepared.root, name)
+        else:
+            self._said.append(f"branch {name!r} was not moved: somebody else did, meanwhile")
+
+    def _adds_nothing(self, sha: str) -> bool:
+        done = self._repository.git.attempt(
+            Place(git_dir=self._repository.paths.common_dir),
+            ["rev-list", "-n", "1", sha, "--not", "--all"],
+        )
+        return done.returncode == 0 and not done.stdout.strip()
+
+    def _was(self, name: str) -> str | None:
+        return self._prepared.before.get(name)
+
+    # -- the workspace's git directory ----------------------------------------------------------
+
+    def put_back(self, place: Before) -> None:
+        if not Path(place.git_dir).is_dir():
+            return  # the workspace was removed since
+        commit = _commit_of(self._repository, place)
+        if self._left.head is not None:
+            self._put_head(place, self._left.head)
+        moved = self._moved or _commit_of(self._repository, place) != commit
+        self._put_index(place, moved=bool(moved))
+        self._put_log(place)
+        self._said += left_behind(self._prepared.copy, Path(place.git_dir))
+
+    def repair(self, git_dir: Path) -> None:
+        kept = self._prepared.root / REFUSED / "before-repair"
+        self._said += repair(self._repository, git_dir, kept)
+
+    def _put_head(self, place: Before, head: str) -> None:
+        branch, commit = self._head
+        own = {*self._prepared.own, *self._moved}
+        if branch is not None and branch in own and self._exists(branch):
+            taken = put_head(place, f"ref: refs/heads/{branch}")
+        elif (
+            commit is not None
+            and commit in self._whole
+            and not absent(self._repository, [commit], "commit")
+        ):
+            taken = put_head(place, commit)
+        else:
+            named = f"branch {branch!r}, none of this task's" if branch else repr(head[:80])
+            self._said.append(f"the workspace's HEAD stays where it was: the run set it to {named}")
+            return
+        if not taken:
+            self._said.append("the workspace's HEAD was not moved: somebody else did, meanwhile")
+
+    def _put_log(self, place: Before) -> None:
+        logged = frozenset(self._left.logged)
+        unknown = absent(self._repository, logged, "commit") | (logged - self._whole)
+        if unknown:
+            self._broken.append("lines of HEAD's log were left out: they name what is not there")
+        put_log(place, [each for each in self._left.log if unknown.isdisjoint(named_by(each))])
+
+    def _exists(self, branch: str) -> bool:
+        return refs.read_ref(self._repository.paths.common_dir, f"refs/heads/{branch}") is not None
+
+    def _put_index(self, place: Before, *, moved: bool) -> None:
+        left, bad = self._left, self._left.bad_index
+        try:
+            if left.new_index is not None:
+                gone = absent(self._repository, left.staged, "blob")
+                if not gone:
+                    written = (self._prepared.copy / "index").lstat().st_mtime_ns
+                    if not put_index(place, left.new_index.data, mtime_ns=written):
+                        self._said.append(
+                            "what the run staged was not taken over: somebody else "
+                            "changed the index meanwhile"
+                        )
+                    return
+                bad = "it names files that are not there"
+            if bad:
+                self._broken.append(f"the index was not taken over: {bad}; no file was changed")
+                if moved:
+                    put_index(place, index_of_head(self._repository, place))
+        except IndexLocked as error:
+            self._said.append(f"what the run staged was not taken over: {error.message}")
+
+    def end(self) -> Taken:
+        prepared = self._prepared
+        if self._broken:
+            kept = set_aside(prepared.root, self._broken)
+            self._said.append(f"what could not be used is kept in {str(kept)!r}, until `siding gc`")
+        else:
+            if prepared.place is not None:
+                remember(prepared.root, Path(prepared.place.git_dir))
+            forget(prepared)
+            for name in ("taken", "objects", "heads"):
+                discard(prepared.root / name)
+        return Taken(branches=tuple(self._moved), refused=(*self._broken, *self._said))
+
+
+def _commit_of(repository: Repository, place: Before) -> str | None:
+    """Return the commit of the workspace's HEAD."""
+    head = refs.read_head(Path(place.git_dir), repository.paths.common_dir)
+    return None if head is None else head.sha
+
+
+def _update(repository: Repository, name: str, new: str, old: str | None) -> bool:
+    """Move or make a branch, if it is where it was; durable."""
+    ref = f"refs/heads/{name}"
+    for _attempt in range(2):
+        done = repository.git.attempt(
+            Place(git_dir=repository.paths.common_dir),
+            ["update-ref", "-m", _LOG, ref, new, old or "0" * len(new)],
+        )
+        if done.returncode == 0:
+            flush_dir((repository.paths.common_dir / ref).parent)
+            return True
+        if not _sweep_lock(repository.paths.common_dir / f"{ref}.lock", new):
+            break
+    return False
+
+
+def _sweep_lock(lock: Path, new: str) -> bool:
+    """Remove a lock that a killed git of ours left: it holds what we write, or the beginning.
+
+    One of a git that is alive would be gone, or another file, a moment later.
+    """
+    data = read_small(lock, 200)
+    if data is None or not new.startswith(data.strip().decode("ascii", "replace")):
+        return False
+    before = lock.stat()
+    time.sleep(_LIVE_S)
+    try:
+        after = lock.stat()
+    except FileNotFoundError:
+        return True
+    if (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns):
+        return False
+    lock.unlink(missing_ok=True)
+    return True

@@ -1,0 +1,141 @@
+"""What a restoration would destroy that no snapshot holds: looked for before it begins.
+
+Two kinds: something foreign where a file or directory has to be made, and a file that somebody
+changed after the snapshot of it was taken.
+"""
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+
+from siding.git.paths import join, parents
+from siding.git.restoring.restore import Restoration
+from siding.git.restoring.staging import NOTHING, SYMLINK
+from siding.git.roots import WorktreeRoot
+from siding.hashing import new_digest
+
+_SLACK_NS = 20_000_000  # a file's times come from a clock that ticks every 4 to 10 ms
+
+
+def obstacles(
+    root: WorktreeRoot, plan: Restoration, object_format: str, *, leaving: Collection[bytes] = ()
+) -> list[bytes]:
+    """Return the paths that stand where `plan` has to write and that it is not to delete.
+
+    A file that already is what shall be written is none. `leaving` are paths that will be moved
+    away first, with what is below them.
+    """
+    gone = {change.path for change in plan.deletes}
+    known = gone | {change.path for change in plan.writes if change.old_mode != NOTHING}
+    base, away = os.fsencode(root.path), set(leaving)
+    kinds: dict[bytes, int | None] = {}
+    found: set[bytes] = set()
+    for change in plan.writes:
+        path = change.path
+        blocker = _first_file_above(base, path, kinds)
+        if blocker is not None:
+            if blocker not in gone:
+                found.add(blocker)
+            continue
+        kind = _kind(base, path, kinds)
+        if kind is not None and stat.S_ISDIR(kind):
+            found.update(p for p in _files_below(base, path) if p not in known)
+        elif (
+            kind is not None
+            and change.old_mode == NOTHING
+            and blob_at(join(base, path), object_format, change.new_mode) != change.new_sha
+        ):
+            found.add(path)
+    return sorted(p for p in found if p not in away and not any(a in away for a in parents(p)))
+
+
+def of_others(root: WorktreeRoot, plan: Restoration) -> list[bytes]:
+    """Return the paths whose permissions `plan` would change and that another user owns."""
+    me = os.geteuid()
+    if me == 0:
+        return []
+    found = []
+    for change in plan.chmods:
+        try:
+            if os.lstat(join(os.fsencode(root.path), change.path)).st_uid != me:
+                found.append(change.path)
+        except OSError:
+            continue  # it is not there, or not to be seen
+    return found
+
+
+def changed_since(
+    root: WorktreeRoot, plan: Restoration, object_format: str, since_ns: int
+) -> list[bytes]:
+    """Return the paths of `plan` that are not, or no longer, what the old side has.
+
+    Only files touched at or after `since_ns` (nanoseconds since 1970) are read.
+    """
+    base = os.fsencode(root.path)
+    found = []
+    for change in (*plan.writes, *plan.deletes):
+        if change.old_mode == NOTHING:
+            continue
+        full = join(base, change.path)
+        try:
+            there = os.lstat(full)
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # nothing to lose
+        if stat.S_ISDIR(there.st_mode) or there.st_ctime_ns < since_ns - _SLACK_NS:
+            continue
+        if blob_at(full, object_format, change.old_mode) != change.old_sha:
+            found.append(change.path)
+    return found
+
+
+def _first_file_above(base: bytes, path: bytes, kinds: dict[bytes, int | None]) -> bytes | None:
+    """Return the topmost thing above a path that is there and is not a directory."""
+    for above in reversed(parents(path)):
+        kind = _kind(base, above, kinds)
+        if kind is None:
+            return None
+        if not stat.S_ISDIR(kind):
+            return above
+    return None
+
+
+def _kind(base: bytes, path: bytes, kinds: dict[bytes, int | None]) -> int | None:
+    """Return the type of what is at a path whose parents are known to be directories."""
+    if path not in kinds:
+        try:
+            kinds[path] = os.lstat(join(base, path)).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            kinds[path] = None
+    return kinds[path]
+
+
+def _files_below(base: bytes, directory: bytes) -> Iterator[bytes]:
+    for parent, directories, files in os.walk(join(base, directory)):
+        links = [name for name in directories if os.path.islink(os.path.join(parent, name))]
+        for name in [*files, *links]:
+            yield os.path.relpath(os.path.join(parent, name), base)
+
+
+def blob_at(full: bytes, object_format: str, mode: str) -> str | None:
+    """Return the object id that a file's or link's bytes have; None when it is no such thing."""
+    found = os.lstat(full)
+    if stat.S_ISLNK(found.st_mode):
+        if mode != SYMLINK:
+            return None
+        data = os.readlink(full)
+        digest = new_digest(object_format, len(data))
+        digest.update(b"blob %d\0" % len(data))
+        digest.update(data)
+        return digest.hexdigest()
+    if not stat.S_ISREG(found.st_mode) or mode == SYMLINK:
+        return None
+    fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        size = os.fstat(fd).st_size
+        digest = new_digest(object_format, size)
+        digest.update(b"blob %d\0" % size)
+        while block := os.read(fd, 1 << 20):
+            digest.update(block)
+    finally:
+        os.close(fd)
+    return digest.hexdigest()

@@ -1,0 +1,162 @@
+"""The contents that a restoration will put into place, written and flushed beside the worktree."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from siding.files import durable
+from siding.git.errors import GitError
+from siding.git.paths import quote_path
+from siding.git.roots import WorktreeRoot
+from siding.git.snapshots.modes import Modes
+from siding.git.snapshots.patches import Change
+from siding.git.snapshots.store import SnapshotStore, remove_tree
+from siding.git.treewalk import Tree
+
+NOTHING, GITLINK, SYMLINK, EXECUTABLE = "000000", "160000", "120000", "100755"
+_BLOCK = 1 << 20
+_FLUSHED_SINGLY = 200  # more files than this are flushed by one sync of everything
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Staged(NamedTuple):
+    """A directory with the new entries in it, named by their place in the list of writes."""
+
+    fd: int
+
+    def name(self, number: int) -> bytes:
+        return b"%d" % number
+
+
+@contextmanager
+def staged(
+    store: SnapshotStore,
+    root: WorktreeRoot,
+    writes: Sequence[Change],
+    directory: Path,
+    modes: Modes | None = None,
+) -> Iterator[Staged]:
+    """Yield the contents of `writes`, durable in `directory`, which is removed in the end.
+
+    `directory` is on the worktree's file system and belongs to whoever holds the task's lock: what
+    a dead predecessor left in it is swept away. Permissions are those of `modes`; where these are
+    not known, a file keeps the ones that the file it replaces has, but for the executable bits,
+    which the snapshot decides.
+    """
+    remove_tree(directory)
+    directory.mkdir(mode=0o700, parents=True)
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _refuse_other_device(fd, root)
+        if writes:
+            _write_all(store, root, writes, directory, fd, modes)
+        yield Staged(fd=fd)
+    finally:
+        os.close(fd)
+        remove_tree(directory)
+
+
+def _refuse_other_device(fd: int, root: WorktreeRoot) -> None:
+    if os.fstat(fd).st_dev != os.stat(root.path).st_dev:
+        raise GitError(
+            f"{str(root.path)!r} is on another file system than Siding's home",
+            hint="files are renamed into place, which works within one file system only",
+        )
+
+
+def _write_all(
+    store: SnapshotStore,
+    root: WorktreeRoot,
+    writes: Sequence[Change],
+    directory: Path,
+    fd: int,
+    modes: Modes | None,
+) -> None:
+    contents = directory / "contents"
+    request = "".join(f"{change.new_sha}\n" for change in writes).encode("ascii")
+    with contents.open("xb") as output:
+        store.git.run_to_fd(
+            store.place(),
+            ["cat-file", "--batch", "--buffer"],
+            doing="reading files of the snapshot",
+            stdout=output.fileno(),
+            stdin=request,
+        )
+    singly = len(writes) <= _FLUSHED_SINGLY
+    with contents.open("rb") as source, Tree(root.path) as tree:
+        for number, change in enumerate(writes):
+            size = _read_header(source, change)
+            mode = None if modes is None else _wanted(tree, change, modes)
+            _write_entry(tree, change, source, size, (fd, b"%d" % number), mode, flush=singly)
+            source.read(1)  # the newline after each object
+    if not singly:
+        os.sync()
+    contents.unlink()
+
+
+def _read_header(source: BinaryIO, change: Change) -> int:
+    """Return the size of the object that comes next; raise GitError when it is not the one."""
+    words = source.readline(200).split()
+    if len(words) != 3 or words[0].decode("ascii") != change.new_sha or words[1] != b"blob":
+        raise GitError(
+            f"the snapshot lacks the contents of {quote_path(change.path)}",
+            hint="`siding verify` tells more; nothing was changed",
+        )
+    return int(words[2])
+
+
+def _write_entry(
+    tree: Tree,
+    change: Change,
+    source: BinaryIO,
+    size: int,
+    place: tuple[int, bytes],
+    mode: int | None,
+    *,
+    flush: bool,
+) -> None:
+    directory, name = place
+    if change.new_mode == SYMLINK:
+        os.symlink(_exactly(source, size), name, dir_fd=directory)
+        return
+    fd = os.open(name, _NEW, 0o666 if mode is None else 0o600, dir_fd=directory)
+    try:
+        while size:
+            block = _exactly(source, min(size, _BLOCK))
+            size -= len(block)
+            durable.write_all(fd, block)
+        os.fchmod(fd, _as_replaced(tree, fd, change) if mode is None else mode)
+        if flush:
+            durable.flush(fd)
+    finally:
+        os.close(fd)
+
+
+def _exactly(source: BinaryIO, size: int) -> bytes:
+    data = source.read(size)
+    if len(data) != size:
+        raise OSError(errno.EIO, "the snapshot's contents end too early")
+    return data
+
+
+def _wanted(tree: Tree, change: Change, modes: Modes) -> int:
+    """Return the mode that a file had in the snapshot.
+
+    Not what would lend its new owner's rights to others: it was recorded of a file that belonged
+    to whoever the worktree belongs to.
+    """
+    mode = modes.of_file(change.path, executable=change.new_mode == EXECUTABLE)
+    is_owner = os.fstat(tree.open(b"")).st_uid == os.geteuid()
+    return mode if is_owner else mode & ~(stat.S_ISUID | stat.S_ISGID)
+
+
+def _as_replaced(tree: Tree, fd: int, change: Change) -> int:
+    made = stat.S_IMODE(os.fstat(fd).st_mode)  # as the umask made it
+    present = tree.mode(change.path)
+    is_file = present is not None and stat.S_ISREG(present)
+    mode = stat.S_IMODE(present or 0) & 0o777 if is_file else made
+    return mode | (mode & 0o444) >> 2 if change.new_mode == EXECUTABLE else mode & ~0o111

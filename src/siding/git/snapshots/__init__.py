@@ -1,0 +1,1 @@
+"""Snapshots of a workspace: taken, compared, kept in a store of our own."""

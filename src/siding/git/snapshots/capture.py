@@ -1,0 +1,389 @@
+"""Taking a snapshot of a worktree.
+
+One `git status` tells what changed; when nothing did, the last snapshot stands and nothing is
+written. Else the changed files' bytes go, as they are, into a private directory of objects, the
+tree is written there too, and what the store lacks is put into it as one pack. Only then are the
+snapshot's commit and its ref written, each flushed before the next: a snapshot that has a name is
+whole, and one that was cut off leaves nothing but files to sweep up.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.files.durable import flush_dir
+from siding.files.regular import read_small
+from siding.git import objects, refs
+from siding.git.command import output_of
+from siding.git.errors import CommandFailed, SnapshotDamaged, SnapshotFailed
+from siding.git.paths import join
+from siding.git.roots import WorktreeRoot, check_root
+from siding.git.snapshots import patches
+from siding.git.snapshots.changes import Limits, Plan, plan
+from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
+from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
+from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
+from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
+from siding.git.snapshots.private_index import PrivateIndex
+from siding.git.snapshots.scan import Scan, identity, scan_tree
+from siding.git.snapshots.seeding import sparse_paths
+from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
+from siding.git.status import ARGUMENTS, Entry, EntryKind, parse
+from siding.ids import Sha, TaskId
+from siding.process.capture import Running
+
+_STATUS = (*ARGUMENTS, "--ignored=matching", "--ignore-submodules=dirty")
+_NESTING = 16  # levels of repositories in repositories
+
+
+class Request(NamedTuple):
+    """What to capture and how to name it.
+
+    ``git_dir`` is the worktree's git directory in the user's repository: its HEAD and reflog
+    tell which commits the agent made. ``at`` is in seconds since 1970. ``keep_fds`` stay open in
+    every git process that writes: one of them holds the task's lock, so that a git that outlives
+    us keeps it.
+    """
+
+    task_id: TaskId
+    root: WorktreeRoot
+    git_dir: Path | None
+    step: str
+    kind: str
+    at: int
+    limits: Limits
+    keep_fds: Sequence[int] = ()
+
+
+class Capture(NamedTuple):
+    """A snapshot, and how it differs from the one before (``parent``).
+
+    ``snapshot == parent`` when nothing changed. ``heads`` are the commits of the user's
+    repository that this snapshot keeps alive. ``changes`` are the paths whose content differs.
+    ``modes`` is None when the permissions could not be recorded.
+    """
+
+    snapshot: Sha
+    parent: Sha
+    tree: Sha
+    changes: tuple[patches.Change, ...]
+    heads: tuple[Sha, ...]
+    coverage: Coverage
+    modes: Modes | None
+
+
+def capture(store: SnapshotStore, request: Request) -> Capture:
+    """Record the worktree's present state; the caller holds the task's lock.
+
+    Raises WorkspaceReplaced when the root is not the recorded directory, and SnapshotFailed when
+    the state could not be read or stored; the last snapshot then still stands.
+    """
+    check_root(request.root)
+    work = Work(store, request)
+    work.index.sweep()
+    try:
+        return work.capture()
+    except CommandFailed as first:
+        # The index may be torn (power cut), or name objects that were never stored (a capture
+        # that failed half way). It is ours and can be made again, at the price of reading all.
+        check_root(request.root)
+        try:
+            work.start_over()
+            return work.capture()
+        except CommandFailed as error:
+            work.index.discard()
+            raise SnapshotFailed(
+                f"the workspace could not be recorded: {error.message}",
+                hint="the last snapshot still stands",
+            ) from first
+    except OSError:
+        work.index.discard()
+        raise
+
+
+def changed_count(store: SnapshotStore, request: Request) -> int:
+    """Return how many paths differ from the last snapshot; one git process, nothing written."""
+    check_root(request.root)
+    return Work(store, request).changed_count()
+
+
+class Work:
+    """One capture, or one look without a record, under way.
+
+    `task` stands in for the task's own directory in the store: a look works on a copy of it.
+    """
+
+    def __init__(
+        self, store: SnapshotStore, request: Request, *, task: TaskDirectory | None = None
+    ) -> None:
+        self.store = store
+        self.git = store.git
+        self.request = request
+        self.task: TaskDirectory = task or store.task(request.task_id)
+        tip = store.tip(request.task_id)
+        if tip is None:
+            raise SnapshotDamaged(
+                f"the snapshots of task {request.task_id!r} are missing",
+                hint="`siding doctor` begins them anew and says what cannot be gone back to",
+            )
+        self.tip: Sha = tip
+        self.last = store.read_commit(tip)
+        self.root = os.fsencode(request.root.path)
+        self.index = PrivateIndex(store, self.task, request.root.path, request.keep_fds)
+        self.unstable: list[bytes] = []
+        self.coverage = Coverage()  # of the last look
+        self.looked: Looked | None = None
+
+    def start_over(self) -> None:
+        """Make the index again from the last snapshot."""
+        self.index.start_over(self.last.tree, self.request.git_dir)
+
+    def capture(self) -> Capture:
+        """Take the snapshot; raises CommandFailed when a part of it failed."""
+        tree, known = self._present()
+        moved = heads_since(self.store, self.request.task_id, self.request.git_dir, self.last)
+        changes = self._store_new(tree) if tree != self.last.tree else ()
+        check_root(self.request.root)
+        done = Capture(
+            snapshot=self.tip,
+            parent=self.tip,
+            tree=tree,
+            changes=changes,
+            heads=(),
+            coverage=self.coverage,
+            modes=self.looked.modes if self.looked else None,
+        )
+        has_changed = self._modes_changed(known)
+        if tree != self.last.tree or moved.heads or moved.elsewhere or has_changed:
+            stored = self._store_modes(tree, known, has_changed=has_changed)
+            done = self._commit(done, moved, stored)
+        else:
+            stored = named_in(self.last)
+        if self.looked is not None:
+            remember(self.task.modes, self.looked.kept(done.snapshot, stored), known)
+        return done
+
+    def present_tree(self) -> Sha:
+        """Return the tree of what is there now; nothing is stored outside this work's directory."""
+        return self._present()[0]
+
+    def _present(self) -> tuple[Sha, Memory | None]:
+        """Bring the index to what is there; return its tree, and the modes known before.
+
+        `coverage` and `looked` are then those of this look.
+        """
+        self.unstable.clear()
+        self.index.prepare(self.last.tree, self.request.git_dir)
+        hash_bytes = self.store.repository.hash_size // 2
+        look = ModeLook(self.task, self.root, hash_bytes)
+        entries, scan = self._look()
+        made = self._settle(entries)
+        look.git_has_looked()
+        tree = self.last.tree
+        if made.staged or made.changes_index:
+            self._update(made)
+            tree = self.index.write_tree()
+        ignored = self._ignored(made)
+        seen = scan.outside(ignored)
+        dropped = [*made.drop, *(skipped.path for skipped in made.skipped)]
+        usual = self._usual(look.known)
+        self.looked = look.finish(seen, updated=made.update, dropped=dropped, usual=usual)
+        self.coverage = self._coverage(made, seen, ignored)
+        return tree, look.known
+
+    def _usual(self, known: Memory | None) -> Usual | None:
+        """Return the usual modes that the last snapshot names: they are kept for all later ones."""
+        if known is not None and known.tip == self.tip:
+            return known.modes.usual
+        recorded = modes_of(self.store, self.tip)
+        return None if recorded is None else recorded.usual
+
+    def _modes_changed(self, known: Memory | None) -> bool:
+        """Tell whether the modes are not those that the last snapshot stands for.
+
+        One that was made before modes were recorded stands for those that were seen at the next
+        look; the base of a task is made anew, with them.
+        """
+        if self.looked is None:
+            return False
+        if known is not None and known.tip == self.tip:
+            before: Modes | None = known.modes
+        else:
+            before = modes_of(self.store, self.tip)
+        if named_in(self.last) is None and self.request.kind == "base":
+            return True
+        return before is not None and before != self.looked.modes
+
+    def _store_modes(self, tree: Sha, known: Memory | None, *, has_changed: bool) -> Sha | None:
+        """Return the commit that holds the modes, made durably where there is none."""
+        if self.looked is None:
+            return None
+        stored = named_in(self.last)
+        if stored is not None and not has_changed:
+            return stored
+        if known is not None and known.stored is not None and known.modes == self.looked.modes:
+            return known.stored
+        commit = objects.Commit(tree=tree, parents=(), message=self.looked.modes.text())
+        return self._write(commit)
+
+    def _write(self, commit: objects.Commit) -> Sha:
+        """Store a commit durably, but for the names in the directory of objects."""
+        body = objects.commit_body(commit, at=self.request.at)
+        object_format = self.store.repository.object_format
+        return objects.write_object(self.store.objects, "commit", body, object_format)
+
+    def changed_count(self) -> int:
+        """Return how many paths are not as the last snapshot has them; nothing is written."""
+        place = self.index.place(locks=False)
+        entries = parse(self.git.run(place, _STATUS, doing="looking for changes"))
+        made = self._plan(list(entries), self.index.gitlinks())
+        return len(made.update) + len(made.drop)
+
+    def _look(self) -> tuple[list[Entry], Scan]:
+        """Ask git what changed, and meanwhile look for what git does not show."""
+        running = self.git.start(self.index.place(), _STATUS, keep_fds=self.request.keep_fds)
+        wanted = self._start_wanted_ignored()
+        scan = scan_tree(self.root, self.task.seen)
+        done = running.finish()
+        entries = list(parse(output_of(done, doing="looking for changes")))
+        if wanted is not None:
+            listed = output_of(wanted.finish(), doing="looking for ignored files to record")
+            names = listed.split(b"\0")[:-1]
+            entries += [Entry(kind=EntryKind.UNTRACKED, path=name) for name in names]
+        return entries, scan
+
+    def _start_wanted_ignored(self) -> Running | None:
+        """Ask for ignored files that are recorded by configuration and not in the index yet."""
+        patterns = self.request.limits.ignored
+        if not patterns:
+            return None
+        listing = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"]
+        if "**" not in patterns:
+            listing += [spec for pattern in patterns for spec in _pathspecs(pattern)]
+        return self.git.start(self.index.place(), listing, env={"GIT_LITERAL_PATHSPECS": "0"})
+
+    def _settle(self, entries: list[Entry]) -> Plan:
+        """Plan, after making git look into nested repositories as if they were directories."""
+        gitlinks = self.index.gitlinks()
+        made = self._plan(entries, gitlinks)
+        opened: dict[bytes, str] = {}
+        for _ in range(_NESTING):
+            if made.opening.keys() <= opened.keys():
+                break
+            self.index.open_nested(made.opening)
+            opened |= made.opening
+            left = {path: sha for path, sha in gitlinks.items() if path not in opened}
+            made = self._plan(self._look()[0], left)
+        for path, gitlink in opened.items():
+            if gitlink:
+                self.index.close_if_empty(path, gitlink, made)
+        return made
+
+    def _plan(self, entries: list[Entry], gitlinks: Mapping[bytes, str]) -> Plan:
+        limits = self.request.limits
+        return plan(self.root, self._without_sparse(entries), gitlinks, limits)
+
+    def _without_sparse(self, entries: list[Entry]) -> list[Entry]:
+        """Leave out deletions that are only a sparse checkout made narrower."""
+        git_dir = self.request.git_dir
+        if git_dir is None or not any(entry.unstaged == "D" for entry in entries):
+            return entries
+        excused = set(sparse_paths(self.store, git_dir))
+        return [e for e in entries if e.unstaged != "D" or e.path not in excused]
+
+    def _update(self, made: Plan) -> None:
+        """Bring the index to the state on disk; files that cannot be read are skipped."""
+        if made.drop:
+            self.index.drop(made.drop)
+        if not made.update:
+            return
+        before = [identity(join(self.root, path)) for path in made.update]
+        lost = self.index.record(made.update)
+        if lost:
+            self.index.drop([skipped.path for skipped in lost])
+            made.skipped.extend(lost)
+        for path, state in zip(made.update, before, strict=True):
+            if identity(join(self.root, path)) != state:
+                self.unstable.append(path)
+
+    def _store_new(self, tree: Sha) -> tuple[patches.Change, ...]:
+        """Put everything that the last snapshot does not have into the store, durably."""
+        listing = ["diff-tree", "-r", "-t", "--raw", "-z", "--no-renames", "--no-abbrev"]
+        raw = self.index.run(
+            self.index.place(), [*listing, self.last.tree, tree], "comparing with the last snapshot"
+        )
+        changes = patches.parse_raw(raw)
+        new = {c.new_sha for c in changes if c.new_sha != c.old_sha and c.new_mode != "160000"}
+        new = {sha for sha in new if sha.strip("0")} | {tree}
+        elsewhere = [s for s in new if not objects.loose_path(self.task.incoming, s).exists()]
+        if elsewhere:
+            new -= self.store.present(elsewhere)
+        if new:
+            self.index.run(
+                self.index.place(work_tree=None),
+                ["pack-objects", "-q", "--window=0", str(self.store.objects / "pack" / "pack")],
+                "storing what is new",
+                "".join(f"{sha}\n" for sha in sorted(new)).encode("ascii"),
+            )
+        return tuple(c for c in changes if c.new_mode != "040000" and c.old_mode != "040000")
+
+    def _commit(self, done: Capture, moved: MovedHeads, modes: Sha | None) -> Capture:
+        """Write the snapshot `done` and its name, each flushed before the next."""
+        request = self.request
+        kept, notes = keep_commits(
+            self.store, request.task_id, self.tip, moved, keep_fds=self.request.keep_fds
+        )
+        message = (
+            f"{request.kind} {request.step}\n\nTask: {request.task_id}\nStep: {request.step}\n"
+            f"Kind: {request.kind}{moved.trailers()}" + (f"\nModes: {modes}" if modes else "")
+        )
+        beside = (modes,) if modes else ()  # a parent, so that it lives as long as the snapshot
+        commit = objects.Commit(tree=done.tree, parents=(self.tip, *kept, *beside), message=message)
+        flush_dir(self.store.objects / "pack")
+        sha = self._write(commit)
+        flush_dir(self.store.objects)
+        refs.write_ref(self.store.root, self.task.ref, sha)
+        remove_tree(self.task.incoming)
+        coverage = done.coverage._replace(notes=done.coverage.notes + notes)
+        return done._replace(snapshot=sha, heads=kept, coverage=coverage)
+
+    def _ignored(self, made: Plan) -> list[bytes]:
+        """Return what is ignored and is not recorded."""
+        if "**" in self.request.limits.ignored:
+            return []
+        recorded = set(made.update)
+        return sorted(path for path in made.ignored if path not in recorded)
+
+    def _coverage(self, made: Plan, seen: Scan, ignored: Sequence[bytes]) -> Coverage:
+        skipped = [*made.skipped]
+        skipped += [Skipped(path=p, reason=Reason.UNREADABLE) for p in seen.unreadable]
+        foreign: list[bytes] = []
+        notes: tuple[str, ...] = ("the permissions could not be recorded",)
+        if self.looked is not None:
+            unusual = self.looked.modes.directories
+            foreign = sorted([*self.looked.foreign, *(p for p in seen.foreign if p in unusual)])
+            notes = ()
+        return Coverage(
+            skipped=tuple(sorted(skipped, key=lambda each: each.path)),
+            nested=tuple(seen.nested),
+            special=tuple(seen.special[:LISTED]),
+            special_count=len(seen.special),
+            empty_dirs=tuple(seen.empty[:LISTED]),
+            empty_dir_count=len(seen.empty),
+            ignored=tuple(ignored[:LISTED]),
+            ignored_count=len(ignored),
+            unstable=tuple(self.unstable),
+            foreign=tuple(foreign[:LISTED]),
+            foreign_count=len(foreign),
+            sparse=int(read_small(self.task.sparse, 100) or 0),
+            notes=notes,
+        )
+
+
+def _pathspecs(pattern: str) -> list[str]:
+    """Return a pattern of .gitignore's kind as pathspecs: the path itself, and all below it."""
+    anchored = pattern.strip("/")
+    if "/" not in pattern.rstrip("/"):
+        anchored = "**/" + anchored
+    return [f":(glob){anchored}", f":(glob){anchored}/**"]

@@ -1,0 +1,270 @@
+"""What permissions the files and directories of a worktree have now, without asking every file.
+
+git has looked at every file a moment ago: of each it noted the time of the last change of its
+inode, to the second, and it noted it anew where that time had moved. A mode changes with that
+time. So what was known at the last look still holds, except for files with a time that is not
+older than that look; those, and the ones whose bytes changed, are asked. When git's index is byte
+for byte what it was, only the files that were too young last time are. Directories are asked
+anyway (`scan.py`).
+
+What is known is kept beside the index, not durably. Without it every file is asked once.
+"""
+
+import os
+import stat
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.files.regular import read_small
+from siding.git.cache_file import as_bytes, as_text, keep, load
+from siding.git.index_file import read_times
+from siding.git.paths import is_under, join, parents
+from siding.git.snapshots.modes import Modes, Usual
+from siding.git.snapshots.scan import Scan
+from siding.git.snapshots.store import TaskDirectory
+from siding.ids import Sha
+
+_FORM = "modes-1"
+_INDEX_LIMIT = 2 << 30
+_SLACK_S = 1  # a file's times come from a clock that is a little behind
+
+
+class Memory(NamedTuple):
+    """What was known at the last look, and the snapshot whose modes these are.
+
+    ``since`` is when it began, in seconds since 1970. ``checksum`` is that of git's index
+    after it. ``young`` are files that may have changed since without git's seeing it.
+    ``foreign`` belong to somebody else. ``stored`` is the commit that holds the modes.
+    """
+
+    tip: Sha
+    since: int
+    checksum: bytes
+    young: frozenset[bytes]
+    foreign: frozenset[bytes]
+    modes: Modes
+    stored: Sha | None
+
+
+class Looked(NamedTuple):
+    """The modes now, and what is to be kept for the next look."""
+
+    modes: Modes
+    foreign: frozenset[bytes]
+    since: int
+    checksum: bytes
+    young: frozenset[bytes]
+
+    def kept(self, tip: Sha, stored: Sha | None) -> Memory:
+        return Memory(
+            tip=tip,
+            since=self.since,
+            checksum=self.checksum,
+            young=self.young,
+            foreign=self.foreign,
+            modes=self.modes,
+            stored=stored,
+        )
+
+
+class ModeLook:
+    """One look. Make it before git is asked what changed; `finish` when the index is final."""
+
+    def __init__(self, task: TaskDirectory, root: bytes, hash_bytes: int) -> None:
+        self._task, self._root, self._hash_bytes = task, root, hash_bytes
+        self.known = recall(task.modes)
+        self._since = int(time.time()) - _SLACK_S
+        if self.known is not None and self.known.since > self._since:
+            self.known = None  # the clock was set back: nothing can be told from times
+        self._settled = b""
+
+    def git_has_looked(self) -> None:
+        """Note the index as git left it, before anything is entered into it."""
+        self._settled = self._checksum()
+
+    def finish(
+        self,
+        scan: Scan,
+        *,
+        updated: Collection[bytes],
+        dropped: Collection[bytes],
+        usual: Usual | None,
+    ) -> Looked | None:
+        """Return the modes; None when the index cannot be read.
+
+        `updated` are the paths whose bytes were read anew, `dropped` those that are no part of the
+        snapshot. `usual` is what the last snapshot calls usual, if it says.
+        """
+        known = self.known
+        is_same = known is not None and known.checksum == self._settled
+        times: Mapping[bytes, int] | None = None
+        if not is_same or self._needs_names(scan, bool(updated or dropped)):
+            data = read_small(self._task.index_file, _INDEX_LIMIT) or b""
+            times = read_times(data, self._hash_bytes)
+            if times is None:
+                return None
+        gone = set(dropped)
+        asked = set(updated) - gone
+        if known is None:
+            assert times is not None
+            asked |= times.keys()
+        elif is_same:
+            asked |= known.young - gone
+        else:
+            assert times is not None
+            asked |= {path for path, at in times.items() if not at or at >= known.since}
+        if times is not None:
+            asked &= times.keys()
+        found = self._ask(asked)
+        usual = usual or (known.modes.usual if known else None) or _most_common(found, scan)
+        files = _still_there(known, asked, gone, set(updated), times)
+        for path, (mode, _at) in found.items():
+            if mode != usual.of_file(executable=bool(mode & 0o100)):
+                files[path] = mode
+        foreign = known.foreign - asked - gone if known else frozenset()
+        foreign = frozenset(path for path in foreign if times is None or path in times)
+        return Looked(
+            modes=Modes(usual=usual, files=files, directories=_unusual(scan, usual, times)),
+            foreign=foreign | self._foreign,
+            since=self._since,
+            checksum=self._checksum(),
+            young=frozenset(path for path, (_mode, at) in found.items() if at >= self._since),
+        )
+
+    def _needs_names(self, scan: Scan, is_changed: bool) -> bool:
+        """Tell whether it must be asked which directories hold files of the snapshot."""
+        assert self.known is not None
+        modes = self.known.modes
+        unusual = {p for p, mode in scan.modes.items() if mode != modes.usual.directory}
+        return bool(unusual) and (is_changed or unusual != modes.directories.keys())
+
+    def _ask(self, paths: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
+        """Return mode and time of the last change of those that are regular files."""
+        me, group = os.geteuid(), os.getegid()
+        self._foreign: set[bytes] = set()
+        found = {}
+        for path in paths:
+            try:
+                there = os.lstat(join(self._root, path))
+            except OSError:
+                continue
+            if not stat.S_ISREG(there.st_mode):
+                continue
+            mode = stat.S_IMODE(there.st_mode)
+            # Made again it would be ours, and would lend our rights to whoever runs it.
+            if there.st_uid != me:
+                mode &= ~stat.S_ISUID
+                if me:
+                    self._foreign.add(path)
+            if there.st_gid != group:
+                mode &= ~stat.S_ISGID
+            found[path] = (mode, int(there.st_ctime))
+        return found
+
+    def _checksum(self) -> bytes:
+        """Return the last bytes of git's index, which tell one content from another."""
+        try:
+            with self._task.index_file.open("rb") as file:
+                file.seek(-self._hash_bytes, os.SEEK_END)
+                return file.read()
+        except (OSError, ValueError):
+            return b""
+
+
+def recall(path: Path) -> Memory | None:
+    """Return what was kept at the last look; None when nothing usable is there."""
+    kept = load(path, _FORM)
+    if kept is None:
+        return None
+    tip, since, checksum, young, foreign, usual, files, directories, stored = kept
+    modes = Modes(
+        usual=Usual(*usual),
+        files={as_bytes(path): mode for path, mode in files.items()},
+        directories={as_bytes(path): mode for path, mode in directories.items()},
+    )
+    return Memory(
+        tip=tip,
+        since=since,
+        checksum=bytes.fromhex(checksum),
+        young=frozenset(as_bytes(path) for path in young),
+        foreign=frozenset(as_bytes(path) for path in foreign),
+        modes=modes,
+        stored=stored,
+    )
+
+
+def remember(path: Path, memory: Memory, known: Memory | None) -> None:
+    """Keep what was seen for the next look."""
+    if known is not None and memory._replace(since=known.since) == known:
+        return  # the older look is as good: its time only makes more files be asked
+    plain = (
+        memory.tip,
+        memory.since,
+        memory.checksum.hex(),
+        sorted(as_text(path) for path in memory.young),
+        sorted(as_text(path) for path in memory.foreign),
+        memory.modes.usual,
+        {as_text(path): mode for path, mode in memory.modes.files.items()},
+        {as_text(path): mode for path, mode in memory.modes.directories.items()},
+        memory.stored,
+    )
+    keep(path, _FORM, lambda _time_ns: plain)
+
+
+def _still_there(
+    known: Memory | None,
+    asked: set[bytes],
+    gone: set[bytes],
+    updated: set[bytes],
+    times: Mapping[bytes, int] | None,
+) -> dict[bytes, int]:
+    """Return the unusual modes that are known and were not asked for again."""
+    if known is None:
+        return {}
+    return {
+        path: mode
+        for path, mode in known.modes.files.items()
+        if path not in asked
+        and path not in gone
+        and (times is None or path in times)
+        and path not in updated
+        and not any(above in updated for above in parents(path))
+    }
+
+
+def _unusual(scan: Scan, usual: Usual, times: Mapping[bytes, int] | None) -> dict[bytes, int]:
+    """Return the directories with an unusual mode that hold something of the snapshot."""
+    unusual = {path: mode for path, mode in scan.modes.items() if mode != usual.directory}
+    if not unusual or times is None:
+        return unusual
+    names = sorted(times)
+    always = {b"", *scan.empty, *scan.unreadable}
+    return {p: mode for p, mode in unusual.items() if p in always or _holds(names, p)}
+
+
+def _holds(names: list[bytes], directory: bytes) -> bool:
+    at = bisect_left(names, directory + b"/")
+    return at < len(names) and is_under(names[at], directory)
+
+
+def _most_common(found: Mapping[bytes, tuple[int, int]], scan: Scan) -> Usual:
+    """Return the modes that most files and directories have."""
+    counts = Counter(mode for mode, _at in found.values())
+    executable = Counter({mode: n for mode, n in counts.items() if mode & 0o100})
+    plain = Counter({mode: n for mode, n in counts.items() if not mode & 0o100})
+    default = Usual()
+    file = _top(plain, default.file)
+    return Usual(
+        file=file,
+        executable=_top(executable, file | (file & 0o444) >> 2),
+        directory=_top(Counter(scan.modes.values()), default.directory),
+    )
+
+
+def _top(counts: "Counter[int]", default: int) -> int:
+    # The smaller of two that are as common: the choice must not depend on an order.
+    return min(counts, key=lambda mode: (-counts[mode], mode)) if counts else default

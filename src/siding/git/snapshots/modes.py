@@ -1,0 +1,181 @@
+"""The permissions of what a snapshot holds.
+
+git's trees know one bit of them. The others are kept beside the tree: the modes that files,
+executable files and directories usually have in this workspace, and each one that is different.
+The list is the message of a commit of its own, which the snapshot has as its last parent and names
+in its message (``Modes: <id>``); snapshots of equal modes share one. A snapshot without it was made
+before permissions were recorded: nothing is known of them.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from siding.git.objects import Commit
+from siding.git.paths import parents, quote_path, unquote_path
+from siding.git.snapshots.patches import Change, diff_trees
+from siding.git.snapshots.store import SnapshotStore
+from siding.ids import Sha
+
+EXECUTABLE, NOTHING = "100755", "000000"
+_REGULAR = ("100644", EXECUTABLE)
+_TRAILER = re.compile(r"^Modes: ([0-9a-f]+)$", re.MULTILINE)
+_TITLE = "permissions"
+
+
+class Usual(NamedTuple):
+    """The modes that are not listed one by one."""
+
+    file: int = 0o644
+    executable: int = 0o755
+    directory: int = 0o755
+
+    def of_file(self, *, executable: bool) -> int:
+        return self.executable if executable else self.file
+
+
+class Modes(NamedTuple):
+    """The permission bits of all that a snapshot holds. The root is the directory ``b""``."""
+
+    usual: Usual
+    files: Mapping[bytes, int]
+    directories: Mapping[bytes, int]
+
+    def of_file(self, path: bytes, *, executable: bool) -> int:
+        return self.files.get(path, self.usual.of_file(executable=executable))
+
+    def of_directory(self, path: bytes) -> int:
+        return self.directories.get(path, self.usual.directory)
+
+    def text(self) -> str:
+        """Return the form that is stored; equal modes have equal texts."""
+        lines = [_TITLE, "", "usual " + " ".join(f"{mode:o}" for mode in self.usual)]
+        for letter, modes in (("d", self.directories), ("f", self.files)):
+            lines += [f"{letter} {modes[path]:o} {quote_path(path)}" for path in sorted(modes)]
+        return "\n".join(lines)
+
+
+class ModeChange(NamedTuple):
+    """A file or directory that is on both sides and has another mode on the second."""
+
+    path: bytes
+    before: int
+    after: int
+    is_directory: bool
+
+
+class State(NamedTuple):
+    """A tree, or a snapshot, with its modes; None when nobody recorded them."""
+
+    tree: Sha
+    modes: Modes | None
+
+
+def parse(text: str) -> Modes | None:
+    """Return what `Modes.text` wrote; None when it is something else. Unknown lines are passed."""
+    title, _, body = text.partition("\n\n")
+    if title != _TITLE:
+        return None
+    usual = Usual()
+    found: dict[str, dict[bytes, int]] = {"d": {}, "f": {}}
+    try:
+        for line in body.split("\n"):
+            kind, _, rest = line.partition(" ")
+            if kind == "usual":
+                usual = Usual(*(int(word, 8) for word in rest.split(" ")[:3]))
+            elif kind in found:
+                mode, _, name = rest.partition(" ")
+                found[kind][unquote_path(name)] = int(mode, 8) & 0o7777
+    except ValueError:
+        return None
+    return Modes(usual=usual, files=found["f"], directories=found["d"])
+
+
+def named_in(commit: Commit) -> Sha | None:
+    """Return the commit that holds a snapshot's modes."""
+    said = _TRAILER.search(commit.message)
+    return Sha(said.group(1)) if said else None
+
+
+def modes_of(store: SnapshotStore, snapshot: Sha) -> Modes | None:
+    """Return the modes recorded with a snapshot."""
+    named = named_in(store.read_commit(snapshot))
+    return None if named is None else parse(store.read_commit(named).message)
+
+
+def state_of(store: SnapshotStore, snapshot: Sha) -> State:
+    """Return a snapshot with its modes."""
+    return State(tree=snapshot, modes=modes_of(store, snapshot))
+
+
+def mode_changes(
+    store: SnapshotStore,
+    old: State,
+    new: State,
+    *,
+    changes: Collection[Change] | None = None,
+    empty_before: Collection[bytes] = (),
+    empty_after: Collection[bytes] = (),
+) -> list[ModeChange]:
+    """Return what has another mode in `new`, whatever became of its bytes; in order of paths.
+
+    `changes` are the differences of the trees, and the others the empty directories, which no tree
+    holds, where the caller knows them. Unknown modes are equal to all.
+    """
+    if old.modes is None or new.modes is None or old.modes == new.modes:
+        return []
+    if changes is None:
+        changes = diff_trees(store, old.tree, new.tree)
+    before, after = old.modes, new.modes
+    files, directories = {*before.files, *after.files}, {*before.directories, *after.directories}
+    if before.usual != after.usual:
+        listed = _listed(store, new.tree)
+        files |= listed[0]
+        directories |= listed[1]
+    found = _of_files(files, before, after, {change.path: change for change in changes})
+    different = {p for p in directories if before.of_directory(p) != after.of_directory(p)}
+    # One that only one side names may not be there at all on the other.
+    if different - before.directories.keys():
+        different &= before.directories.keys() | _listed(store, old.tree)[1] | {b"", *empty_before}
+    if different - after.directories.keys():
+        different &= after.directories.keys() | _listed(store, new.tree)[1] | {b"", *empty_after}
+    found += [
+        ModeChange(path, before.of_directory(path), after.of_directory(path), is_directory=True)
+        for path in different
+    ]
+    return sorted(found)
+
+
+def _of_files(
+    paths: set[bytes], before: Modes, after: Modes, changes: Mapping[bytes, Change]
+) -> list[ModeChange]:
+    found = []
+    for path in paths:
+        change = changes.get(path)
+        if change is None:
+            # Nothing in git's tree differs: the owner's x bit is the same on both sides.
+            known = before.files.get(path, after.files.get(path, 0))
+            was = now = bool(known & 0o100)
+        elif change.old_mode in _REGULAR and change.new_mode in _REGULAR:
+            was, now = change.old_mode == EXECUTABLE, change.new_mode == EXECUTABLE
+        else:
+            continue  # made, deleted, or no file on one side
+        old, new = before.of_file(path, executable=was), after.of_file(path, executable=now)
+        if old != new:
+            found.append(ModeChange(path=path, before=old, after=new, is_directory=False))
+    return found
+
+
+def _listed(store: SnapshotStore, tree: Sha) -> tuple[set[bytes], set[bytes]]:
+    """Return the files and the directories of a tree."""
+    output = store.git.run(
+        store.place(), ["ls-tree", "-r", "-z", tree], doing="listing the files of a snapshot"
+    )
+    files: set[bytes] = set()
+    directories: set[bytes] = set()
+    for line in output.split(b"\0")[:-1]:
+        about, _, path = line.partition(b"\t")
+        directories.update(parents(path))
+        if about.startswith(b"100"):
+            files.add(path)
+    return files, directories

@@ -1,0 +1,1 @@
+"""The linked worktrees of the person's repository: made, moved aside, brought back."""

@@ -1,0 +1,44 @@
+"""Make git know a worktree again whose registration was pruned, without touching a file of it."""
+
+import os
+from pathlib import Path
+
+from siding.files.durable import make_dirs, replace_by_lock
+from siding.git.command import Place
+from siding.git.repository import Repository
+from siding.git.worktrees.linked import admin_dir, git_dir_of, repair_links
+from siding.ids import Sha
+
+
+def is_attached(repository: Repository, path: Path, git_dir: Path) -> bool:
+    """Tell whether a worktree and its git directory are there and point at each other."""
+    if admin_dir(repository, path) != git_dir:
+        return False
+    return git_dir_of(path) == Path(os.path.realpath(git_dir))
+
+
+def reattach(repository: Repository, path: Path, git_dir: Path, branch: str, base: Sha) -> str:
+    """Mend the links between a worktree and its git directory, made anew if it is gone.
+
+    A new one has the branch checked out (the base, if the branch is gone) and an index of that
+    commit; every file stays, so what is uncommitted shows as such. Returns what was done.
+    """
+    common = repository.paths.common_dir
+    if (git_dir / "HEAD").is_file():
+        repair_links(path, git_dir, common)
+        return "mended the links between git and the workspace"
+    make_dirs(git_dir)
+    tip = repository.branch(branch)
+    head = f"ref: refs/heads/{branch}\n" if tip is not None else f"{base}\n"
+    replace_by_lock(git_dir / "commondir", b"../..\n", mode=0o644)
+    # HEAD comes last: without it nobody takes the directory for git's record of a worktree, so a
+    # lock that is here is what was left of an earlier attempt.
+    (git_dir / "index.lock").unlink(missing_ok=True)
+    repository.git.run(
+        Place(git_dir=common, index_file=git_dir / "index", locks=True),
+        ["read-tree", tip or base],
+        doing="making the index of the workspace again",
+    )
+    replace_by_lock(git_dir / "HEAD", head.encode(), mode=0o644)
+    repair_links(path, git_dir, common)
+    return "made git's record of the workspace again"
