@@ -10,7 +10,7 @@ from time import perf_counter_ns, process_time_ns
 
 def live(path: Path, _: str) -> None:
     """Open the live end and find the active chain."""
-    from siding.sessions.transcript import Transcript
+    from siding.sessions.reading.transcript import Transcript
 
     with Transcript.live(path) as transcript:
         assert transcript.chain()
@@ -18,7 +18,7 @@ def live(path: Path, _: str) -> None:
 
 def read(path: Path, _: str) -> None:
     """The same, and every record of the chain."""
-    from siding.sessions.transcript import Transcript
+    from siding.sessions.reading.transcript import Transcript
 
     with Transcript.live(path) as transcript:
         assert sum(1 for _ in transcript.records(transcript.chain()))
@@ -49,7 +49,7 @@ def whole(path: Path, _: str) -> None:
 def append(path: Path, count: str) -> None:
     """Add prompts, each stored before the next; prints how long the appends alone took."""
     from siding.sessions.store import SessionStore
-    from siding.sessions.writer import Stamp
+    from siding.sessions.writing.writer import Stamp
 
     numbers = iter(range(10**9))
     with SessionStore(path.parent).writer(

@@ -20,9 +20,9 @@ from siding.files.regular import open_with_stat
 from siding.sessions.heads import TOO_ODD, parsed
 from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout
-from siding.sessions.listing import shortened
-from siding.sessions.locate import lines_from, read_at
 from siding.sessions.messages import content_of
+from siding.sessions.reading.listing import shortened
+from siding.sessions.reading.locate import lines_from, read_at
 from siding.storage.codec import NotJson
 
 VERSION = 1

@@ -9,17 +9,17 @@ from typing import NamedTuple
 from siding.errors import NotFound, UnreadableFile, UsageError
 from siding.files.durable import create_bytes
 from siding.files.regular import open_with_stat
-from siding.sessions.branching import branch_title, branched, rewind_line
-from siding.sessions.chains import chain_to
 from siding.sessions.heads import parsed
-from siding.sessions.index import Index, metadata_before, read_index, updated, write_index
 from siding.sessions.kinds import ASSISTANT, Record
 from siding.sessions.layout import SessionLayout
-from siding.sessions.listing import WINDOW_BYTES, ListedSession, listed
 from siding.sessions.messages import tool_uses
 from siding.sessions.metadata import Metadata
-from siding.sessions.transcript import Transcript
-from siding.sessions.writer import Resumed, Stamp, Writer
+from siding.sessions.reading.chains import chain_to
+from siding.sessions.reading.index import Index, metadata_before, read_index, updated, write_index
+from siding.sessions.reading.listing import WINDOW_BYTES, ListedSession, listed
+from siding.sessions.reading.transcript import Transcript
+from siding.sessions.writing.branching import branch_title, branched, rewind_line
+from siding.sessions.writing.writer import Resumed, Stamp, Writer
 from siding.storage.codec import NotJson, encode_line
 from siding.storage.lines import lines_backwards, lines_forwards
 from siding.storage.locks import Holder

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from siding.files.regular import open_with_stat
 from siding.sessions.heads import TOO_ODD
-from siding.sessions.locate import lines_from
+from siding.sessions.reading.locate import lines_from
 
 UNKNOWN_MODEL = "(unknown)"
 _SYNTHETIC = "<synthetic>"

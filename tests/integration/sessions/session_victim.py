@@ -14,10 +14,10 @@ from itertools import count
 from pathlib import Path
 
 from siding.errors import SidingError
-from siding.sessions.compaction import Keep, Making, partial
-from siding.sessions.interchange import bring_in
+from siding.sessions.clients.interchange import bring_in
 from siding.sessions.store import SessionStore, branch_session, rewind_session
-from siding.sessions.writer import Stamp, Writer
+from siding.sessions.writing.compaction import Keep, Making, partial
+from siding.sessions.writing.writer import Stamp, Writer
 
 ROOT = Path("sessions")
 SESSION = "s1"

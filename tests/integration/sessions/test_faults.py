@@ -15,9 +15,9 @@ from faults.harness import ERRORS, KILLS, sweep
 from faults.powercut import powercut
 from faults.product import script
 from siding.errors import UnreadableFile
+from siding.sessions.reading.transcript import Transcript
 from siding.sessions.search import SearchIndex
 from siding.sessions.store import SessionStore, listed_file
-from siding.sessions.transcript import Transcript
 
 from . import session_victim as victims
 from .session_victim import SESSION

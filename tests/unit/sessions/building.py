@@ -6,7 +6,7 @@ from typing import Any
 
 from siding.sessions.kinds import Record
 from siding.sessions.store import SessionStore
-from siding.sessions.writer import Stamp, Writer
+from siding.sessions.writing.writer import Stamp, Writer
 from siding.storage.codec import encode_line
 
 SESSION = "11111111-1111-4111-8111-111111111111"

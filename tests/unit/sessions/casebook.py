@@ -30,14 +30,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.errors import UsageError
-from siding.sessions.chains import EndRule, agent_chain, branches, leaves
 from siding.sessions.kinds import Record
-from siding.sessions.listing import ListedSession, first_prompt
 from siding.sessions.messages import message_of, visible_count
-from siding.sessions.recovery import ConversationEnding, recover
+from siding.sessions.reading.chains import EndRule, agent_chain, branches, leaves
+from siding.sessions.reading.listing import ListedSession, first_prompt
+from siding.sessions.reading.recovery import ConversationEnding, recover
+from siding.sessions.reading.transcript import Transcript
 from siding.sessions.store import SessionStore, branch_session, listed_file
-from siding.sessions.transcript import Transcript
-from siding.sessions.writer import Stamp
+from siding.sessions.writing.writer import Stamp
 
 RULES = {
     "by_id": EndRule.SESSION,

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.chains import EndRule, branches, chain, choose_end, has_circle, leaves
-from siding.sessions.tree import tree_of
+from siding.sessions.reading.chains import EndRule, branches, chain, choose_end, has_circle, leaves
+from siding.sessions.reading.tree import tree_of
 
 from .building import called, result, said
 

@@ -5,8 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.errors import UsageError
-from siding.sessions import compaction
-from siding.sessions.compaction import (
+from siding.sessions.entries import System, typed
+from siding.sessions.kinds import Record
+from siding.sessions.messages import (
+    is_snip_boundary,
+    is_snip_marker,
+    text_of,
+    tool_results,
+    tool_uses,
+)
+from siding.sessions.writing import compaction
+from siding.sessions.writing.compaction import (
     CLEARED,
     Breaker,
     Keep,
@@ -22,15 +31,6 @@ from siding.sessions.compaction import (
     snippable,
     summarised,
     wants_snip,
-)
-from siding.sessions.entries import System, typed
-from siding.sessions.kinds import Record
-from siding.sessions.messages import (
-    is_snip_boundary,
-    is_snip_marker,
-    text_of,
-    tool_results,
-    tool_uses,
 )
 
 from .building import at, called, line, result, said

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.chains import EndRule
-from siding.sessions.compaction import Making, full, partial
 from siding.sessions.kinds import Record
+from siding.sessions.reading.chains import EndRule
+from siding.sessions.reading.transcript import Transcript
 from siding.sessions.store import SessionStore
-from siding.sessions.transcript import Transcript
+from siding.sessions.writing.compaction import Making, full, partial
 from siding.storage.codec import encode_line
 
 from .building import SESSION, at, called, result, said, writer_of

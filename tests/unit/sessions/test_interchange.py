@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.errors import UsageError
-from siding.sessions import codex, gemini
-from siding.sessions.foreign import bytes_of
-from siding.sessions.interchange import Form, bring_in, form_of, give_out
+from siding.sessions.clients import codex, gemini
+from siding.sessions.clients.foreign import bytes_of
+from siding.sessions.clients.interchange import Form, bring_in, form_of, give_out
 from siding.sessions.messages import text_of, tool_results, tool_uses
+from siding.sessions.reading.transcript import Transcript
+from siding.sessions.reading.views import wire
 from siding.sessions.store import SessionStore
-from siding.sessions.transcript import Transcript
-from siding.sessions.views import wire
 from siding.storage.codec import encode_line
 
 from .building import SESSION, at, called, line, result, said, writer_of

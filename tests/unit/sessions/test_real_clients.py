@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from siding.sessions.interchange import Form, bring_in, form_of, give_out
+from siding.sessions.clients.interchange import Form, bring_in, form_of, give_out
 from siding.sessions.kinds import Record
 from siding.sessions.messages import text_of, tool_results, tool_uses
+from siding.sessions.reading.views import wire
 from siding.sessions.store import SessionStore
-from siding.sessions.views import wire
 
 REAL = Path(__file__).parent / "real"
 FILES = {

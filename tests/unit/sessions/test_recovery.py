@@ -6,7 +6,7 @@ import pytest
 
 from siding.sessions.kinds import Record
 from siding.sessions.messages import blocks_of, text_of
-from siding.sessions.recovery import (
+from siding.sessions.reading.recovery import (
     CONTINUE,
     CUT_OFF_RESULT,
     ENDINGS,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from siding.sessions.kinds import Record
+from siding.sessions.reading.transcript import Transcript
 from siding.sessions.store import SessionStore, rewind_session
-from siding.sessions.transcript import Transcript
 from siding.storage.codec import encode_line
 
 from .building import SESSION, at, called, result, said, writer_of

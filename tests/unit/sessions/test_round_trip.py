@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from siding.errors import UsageError
-from siding.sessions.compaction import Making, full
-from siding.sessions.interchange import Form, bring_in, give_out
+from siding.sessions.clients.interchange import Form, bring_in, give_out
 from siding.sessions.kinds import Record
 from siding.sessions.store import SessionStore, rewind_session
+from siding.sessions.writing.compaction import Making, full
 from siding.storage.codec import encode_line, parse_object
 
 from .building import SESSION, at, called, result, said, writer_of

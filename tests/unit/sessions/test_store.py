@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from siding.errors import NotFound, UsageError
-from siding.sessions.compaction import Making, full
 from siding.sessions.entries import Unknown, record_of, typed
-from siding.sessions.index import Index, read_index, updated
 from siding.sessions.kinds import Record
+from siding.sessions.reading.index import Index, read_index, updated
+from siding.sessions.reading.transcript import Transcript
 from siding.sessions.store import SessionStore, branch_session, listed_file
-from siding.sessions.transcript import Transcript
+from siding.sessions.writing.compaction import Making, full
 from siding.storage.codec import encode_line
 from siding.storage.lines import MAX_LINE_BYTES
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.chains import EndRule
-from siding.sessions.compaction import Keep, Making, full, partial, snip
 from siding.sessions.kinds import Record
-from siding.sessions.transcript import Transcript
+from siding.sessions.reading.chains import EndRule
+from siding.sessions.reading.transcript import Transcript
+from siding.sessions.writing.compaction import Keep, Making, full, partial, snip
 from siding.storage.codec import encode_line
 
 from .building import at, said, written

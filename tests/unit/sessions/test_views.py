@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.compaction import Making, full, partial, snip
 from siding.sessions.kinds import Record
-from siding.sessions.recovery import CUT_OFF_RESULT, as_blocks, recover
-from siding.sessions.views import active, screen, wire, with_replacements
+from siding.sessions.reading.recovery import CUT_OFF_RESULT, as_blocks, recover
+from siding.sessions.reading.views import active, screen, wire, with_replacements
+from siding.sessions.writing.compaction import Making, full, partial, snip
 
 from .building import at, called, line, result, said
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from siding.sessions.appending import Appender, append_lines
-from siding.sessions.compaction import Making, full
 from siding.sessions.kinds import Record
 from siding.sessions.layout import SessionLayout
-from siding.sessions.queue import WriteQueue
+from siding.sessions.reading.transcript import Transcript
 from siding.sessions.store import SessionStore, branch_session
-from siding.sessions.transcript import Transcript
-from siding.sessions.writer import WriterClosed
+from siding.sessions.writing.appending import Appender, append_lines
+from siding.sessions.writing.compaction import Making, full
+from siding.sessions.writing.queue import WriteQueue
+from siding.sessions.writing.writer import WriterClosed
 from siding.storage.codec import encode_line, parse_object
 from siding.storage.errors import NewerVersion
 from siding.storage.locks import LockBusy

@@ -11,17 +11,17 @@ from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.sessions.masking import mask_line, mask_records, mask_text, mask_value
 from siding.errors import NotFound, UsageError
-from siding.sessions.branching import REWIND
-from siding.sessions.chains import EndRule
 from siding.sessions.heads import Head
 from siding.sessions.kinds import Record
-from siding.sessions.listing import first_prompt
 from siding.sessions.messages import visible_count
-from siding.sessions.recovery import ConversationEnding, recover
+from siding.sessions.reading.chains import EndRule
+from siding.sessions.reading.listing import first_prompt
+from siding.sessions.reading.recovery import ConversationEnding, recover
+from siding.sessions.reading.transcript import Gap, Transcript, TranscriptDamage
+from siding.sessions.reading.views import active, wire
 from siding.sessions.store import SessionRow, SessionStore, branch_session, rewind_session
-from siding.sessions.transcript import Gap, Transcript, TranscriptDamage
-from siding.sessions.views import active, wire
-from siding.sessions.writer import Stamp, Writer
+from siding.sessions.writing.branching import REWIND
+from siding.sessions.writing.writer import Stamp, Writer
 from siding.storage.locks import Holder
 
 

@@ -8,9 +8,9 @@ from siding.app.place.project import Project
 from siding.app.sessions.sessions import store_of
 from siding.errors import NotFound
 from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
-from siding.sessions.listing import first_prompt
 from siding.sessions.markdown import result_text
 from siding.sessions.messages import content_of, is_boundary, is_tool_result, message_of
+from siding.sessions.reading.listing import first_prompt
 
 SHOWN_AT_ONCE = 80  # messages
 LONGEST_PART = 20_000  # characters

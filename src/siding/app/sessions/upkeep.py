@@ -11,8 +11,15 @@ from siding.app.sessions.sessions import message_named, new_session_id, select, 
 from siding.errors import NotFound, UnreadableFile, UsageError
 from siding.files.durable import remove_file
 from siding.files.regular import read_bytes
-from siding.sessions.chains import EndRule, choose_end, has_circle
-from siding.sessions.compaction import (
+from siding.sessions.clients.interchange import Arrival, Form, bring_in, give_out
+from siding.sessions.kinds import Record
+from siding.sessions.reading.chains import EndRule, choose_end, has_circle
+from siding.sessions.reading.transcript import Gap, Transcript
+from siding.sessions.reading.views import active
+from siding.sessions.search import Hit, SearchIndex
+from siding.sessions.store import SessionStore
+from siding.sessions.usage import Counting, Spent, UsageSource
+from siding.sessions.writing.compaction import (
     Keep,
     Making,
     by_memory,
@@ -23,13 +30,6 @@ from siding.sessions.compaction import (
     snip,
     snippable,
 )
-from siding.sessions.interchange import Arrival, Form, bring_in, give_out
-from siding.sessions.kinds import Record
-from siding.sessions.search import Hit, SearchIndex
-from siding.sessions.store import SessionStore
-from siding.sessions.transcript import Gap, Transcript
-from siding.sessions.usage import Counting, Spent, UsageSource
-from siding.sessions.views import active
 
 __all__ = [
     "Compacted",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from siding.sessions.transcript import Gap, TranscriptDamage
+    from siding.sessions.reading.transcript import Gap, TranscriptDamage
 
 
 _MOST_LINES = 20

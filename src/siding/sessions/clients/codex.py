@@ -9,8 +9,7 @@ total starts with its parent's, so its first answer takes `last_token_usage` ins
 import json
 from typing import Any
 
-from siding.sessions.compaction import INTRODUCTION
-from siding.sessions.foreign import (
+from siding.sessions.clients.foreign import (
     ORIGIN,
     Gathering,
     Imported,
@@ -20,6 +19,7 @@ from siding.sessions.foreign import (
 )
 from siding.sessions.kinds import ASSISTANT, COMPACT_BOUNDARY, SYSTEM, USER, Record
 from siding.sessions.messages import blocks_of, content_of
+from siding.sessions.writing.compaction import INTRODUCTION
 from siding.storage.codec import NotJson, parse_object
 
 FORM = "codex"

@@ -14,13 +14,13 @@ from typing import NamedTuple
 from siding.errors import UsageError
 from siding.files.durable import flush_dir, make_dirs, move_aside, remove_file, replace_bytes
 from siding.files.regular import open_with_stat, read_bytes
-from siding.sessions import claude, codex, gemini
-from siding.sessions.appending import Appender, lock_of
-from siding.sessions.foreign import bytes_of, in_todays_form
+from siding.sessions.clients import claude, codex, gemini
+from siding.sessions.clients.foreign import bytes_of, in_todays_form
 from siding.sessions.heads import parsed
 from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.store import SessionStore
+from siding.sessions.writing.appending import Appender, lock_of
 from siding.storage.codec import NotJson, encode_line
 from siding.storage.lines import lines_forwards
 

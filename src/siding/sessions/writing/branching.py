@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from siding.errors import UsageError
 from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, SYSTEM, USER, Record
-from siding.sessions.listing import NO_PROMPT, first_prompt, shortened
 from siding.sessions.messages import text_of, tool_uses
-from siding.sessions.recovery import mended
+from siding.sessions.reading.listing import NO_PROMPT, first_prompt, shortened
+from siding.sessions.reading.recovery import mended
 
 TITLE_LENGTH = 100
 FORK_STARTED = "Fork started — processing in background"

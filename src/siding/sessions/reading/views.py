@@ -11,7 +11,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from siding.sessions.chains import choose_end, history
 from siding.sessions.kinds import ASSISTANT, ATTACHMENT, CHAIN_TYPES, USER, Record
 from siding.sessions.messages import (
     blocks_of,
@@ -23,13 +22,14 @@ from siding.sessions.messages import (
     removed_by,
     tool_uses,
 )
-from siding.sessions.recovery import (
+from siding.sessions.reading.chains import choose_end, history
+from siding.sessions.reading.recovery import (
     as_blocks,
     is_silent_answer,
     joined_users,
     missing_result,
 )
-from siding.sessions.tree import tree_of
+from siding.sessions.reading.tree import tree_of
 
 ZERO_USAGE = {
     "input_tokens": 0,

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from siding.sessions.heads import Head
 from siding.sessions.kinds import ASSISTANT
-from siding.sessions.tree import Tree
+from siding.sessions.reading.tree import Tree
 
 
 class EndRule(StrEnum):

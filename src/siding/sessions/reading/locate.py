@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from siding.sessions.heads import Head, SeenLine, look
 from siding.sessions.kinds import COMPACT_BOUNDARY
-from siding.sessions.wrecks import Wreck, wreck_of
+from siding.sessions.reading.wrecks import Wreck, wreck_of
 from siding.storage.codec import NotJson
 from siding.storage.lines import KEPT_OF_TOO_LONG, MAX_LINE_BYTES
 

@@ -20,7 +20,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from siding.sessions.heads import Head
-from siding.sessions.wrecks import Wreck
+from siding.sessions.reading.wrecks import Wreck
 
 
 class How(StrEnum):

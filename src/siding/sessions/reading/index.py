@@ -14,8 +14,8 @@ from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.files.regular import open_with_stat
 from siding.sessions.heads import Head, look, parsed
-from siding.sessions.locate import lines_from, read_at
 from siding.sessions.metadata import REPEATED, Metadata
+from siding.sessions.reading.locate import lines_from, read_at
 from siding.storage.codec import NotJson
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.lines import lines_forwards

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.sessions.foreign import origin_of, without_origin
+from siding.sessions.clients.foreign import origin_of, without_origin
 from siding.sessions.heads import is_ours, parsed
 from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.storage.codec import NotJson, encode_line

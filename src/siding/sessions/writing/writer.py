@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from siding.errors import SidingError, UsageError
-from siding.sessions.appending import Appender, append_lines
 from siding.sessions.kinds import ATTACHMENT, CHAIN_TYPES, FORMAT_VERSION, SPOKEN, USER, Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.messages import is_boundary, is_tool_result, tool_results, tool_uses
 from siding.sessions.metadata import Metadata
-from siding.sessions.queue import WriteQueue
+from siding.sessions.writing.appending import Appender, append_lines
+from siding.sessions.writing.queue import WriteQueue
 from siding.storage.codec import encode_line
 from siding.storage.locks import Holder
 

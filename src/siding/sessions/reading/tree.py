@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import NamedTuple
 
-from siding.sessions.bridging import (
+from siding.sessions.heads import Head, SeenLine, look_at
+from siding.sessions.kinds import PreservedSegment, Record
+from siding.sessions.reading.bridging import (
     Bridge,
     Remains,
     bridges_over,
     is_missing,
     still_there,
 )
-from siding.sessions.heads import Head, SeenLine, look_at
-from siding.sessions.kinds import PreservedSegment, Record
-from siding.sessions.wrecks import Wreck
+from siding.sessions.reading.wrecks import Wreck
 
 
 class Boundary(NamedTuple):

@@ -22,8 +22,8 @@ from siding.sessions.messages import (
     tool_uses,
 )
 from siding.sessions.ports import Summariser
-from siding.sessions.recovery import mended
-from siding.sessions.views import active, wire
+from siding.sessions.reading.recovery import mended
+from siding.sessions.reading.views import active, wire
 
 CHARACTERS_PER_TOKEN = 4
 NUDGE_FROM = 30  # messages; a conversation this long gets a note that some can be snipped

@@ -14,21 +14,21 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from siding.files.regular import open_with_stat
-from siding.sessions.bridging import How
-from siding.sessions.chains import EndRule, chain_to, choose_end, history
 from siding.sessions.heads import Head, SeenLine, look, parsed, version_of
 from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
-from siding.sessions.locate import (
+from siding.sessions.metadata import TYPES, Metadata
+from siding.sessions.reading.bridging import How
+from siding.sessions.reading.chains import EndRule, chain_to, choose_end, history
+from siding.sessions.reading.locate import (
     blocks,
     boundaries_backwards,
     lines_from,
     message_before,
     read_at,
 )
-from siding.sessions.metadata import TYPES, Metadata
-from siding.sessions.tree import Tree
-from siding.sessions.views import with_zero_usage
-from siding.sessions.wrecks import wreck_of
+from siding.sessions.reading.tree import Tree
+from siding.sessions.reading.views import with_zero_usage
+from siding.sessions.reading.wrecks import wreck_of
 from siding.storage.codec import NotJson
 from siding.storage.errors import NewerVersion
 from siding.storage.journals import TOO_LONG, TORN

@@ -13,8 +13,7 @@ from functools import partial
 from typing import Final
 
 from siding.hashing import sha256_hex
-from siding.sessions.branching import rewind_line
-from siding.sessions.foreign import (
+from siding.sessions.clients.foreign import (
     ORIGIN,
     Gathering,
     Imported,
@@ -26,6 +25,7 @@ from siding.sessions.foreign import (
 )
 from siding.sessions.kinds import ASSISTANT, SYSTEM, USER, Record
 from siding.sessions.messages import text_of, tool_results, tool_uses
+from siding.sessions.writing.branching import rewind_line
 from siding.storage.codec import NotJson, parse_object
 
 FORM = "gemini"

@@ -1,0 +1,1 @@
+"""Transcripts of other programs: brought in, and given out again."""

@@ -1,0 +1,1 @@
+"""Read a transcript: its tree, the live chain, its newest end first."""

@@ -1,0 +1,1 @@
+"""Write to a transcript: append, branch, compact."""
