@@ -25,3 +25,24 @@ class DiffFigures(NamedTuple):
 
     def as_record(self) -> dict[str, Any]:
         return self._asdict() | {"file_list": list(self.file_list)}
+
+
+class ModeFigure(NamedTuple):
+    """A path whose permissions changed; a directory's ends in "/". Both in octal digits."""
+
+    path: str
+    before: str
+    after: str
+
+
+class ModeFigures(NamedTuple):
+    """Which permissions changed: the first of them, and how many."""
+
+    first: tuple[ModeFigure, ...] = ()
+    total: int = 0
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields of a line; none where nothing changed."""
+        if not self.total:
+            return {}
+        return {"modes": [each._asdict() for each in self.first], "mode_count": self.total}

@@ -16,7 +16,7 @@ from siding.ledger.step import Step, StepKind, StepStatus
 _REVERSIBLE = (StepKind.ROLLBACK.value, StepKind.APPLY.value)
 
 
-class Act(NamedTuple):
+class PastAct(NamedTuple):
     """Something that can be undone, or redone.
 
     `step` is the act itself and `by` the step that did or took it back last; both None for a
@@ -30,8 +30,8 @@ class Act(NamedTuple):
 class Position(NamedTuple):
     """Where a task stands between undo and redo; the last of each comes next."""
 
-    undoable: tuple[Act, ...]
-    redoable: tuple[Act, ...]
+    undoable: tuple[PastAct, ...]
+    redoable: tuple[PastAct, ...]
     attempt: Step | None  # the newest step, when it is an undo or redo that was cut off
     since: Step | None  # the step that ended the last line of redoing
 
@@ -41,14 +41,14 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
 
     `reopened_after`: the task was closed after this step, and an undo opened it again.
     """
-    undoable: list[Act] = []
-    redoable: list[Act] = []
+    undoable: list[PastAct] = []
+    redoable: list[PastAct] = []
     attempt: Step | None = None
     since: Step | None = None
     waiting = reopened_after is not None
     for step in steps:
         if waiting and reopened_after is not None and step.number > reopened_after:
-            redoable.append(Act(step=None, by=None))
+            redoable.append(PastAct(step=None, by=None))
             waiting = False
         attempt_before, attempt = attempt, None
         undoes, redoes = step.reversal
@@ -66,9 +66,9 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
                 since = step
             redoable.clear()
             if _is_act(step):
-                undoable.append(Act(step=step, by=step))
+                undoable.append(PastAct(step=step, by=step))
     if waiting:
-        redoable.append(Act(step=None, by=None))
+        redoable.append(PastAct(step=None, by=None))
     return Position(
         undoable=tuple(undoable), redoable=tuple(redoable), attempt=attempt, since=since
     )
@@ -79,7 +79,7 @@ def returns_to(by: Step) -> str | None:
     return by.returns or by.parent
 
 
-def _pass_on(source: list[Act], target: list[Act], named: str, by: Step) -> None:
+def _pass_on(source: list[PastAct], target: list[PastAct], named: str, by: Step) -> None:
     for index in range(len(source) - 1, -1, -1):
         step = source[index].step
         if step is not None and step.id == named:

@@ -29,20 +29,23 @@ class Ledger:
         self,
         fields: Mapping[str, Any],
         *,
-        number: int = 1,
-        place: Callable[[int], Mapping[str, Any]] | None = None,
+        at_least: int = 1,
+        name: Callable[[int], Mapping[str, str]] | None = None,
     ) -> Step:
         """Append one step under a number greater than all before it, flushed on return.
 
-        `number` is the least it may get. `place` is called with the number, under the journal's
-        lock and before the line is written: it names what the step left, and returns more fields.
+        `at_least` is the smallest number that it may get. `name` is called with its number, under
+        the journal's lock and before the line is written: it gives the step's artifacts their names
+        and returns them.
         """
 
         def build(before: bytes | None) -> Mapping[str, Any]:
-            given = max(number, self._last_number(before) + 1)
-            more = {} if place is None else place(given)
-            line = {"v": STEP_VERSION, "step_id": step_id(given), **fields, **more}
-            return {**line, "prev": link(before)}
+            number = max(at_least, self._last_number(before) + 1)
+            line = {"v": STEP_VERSION, "step_id": step_id(number), **fields}
+            if name is not None:
+                line["artifacts"] = dict(name(number))
+            line["prev"] = link(before)
+            return line
 
         written, _raw = self._journal.append_built(build)
         return step_from(written)

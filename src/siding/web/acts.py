@@ -13,8 +13,8 @@ from siding.app.applying.apply import ApplyRequest, Mode, WouldPublish
 from siding.app.applying.apply import apply as apply_task
 from siding.app.applying.apply import preview as apply_preview
 from siding.app.back import rollback as rolling
-from siding.app.back.restoring import Survey
 from siding.app.back.rollback import quote_path
+from siding.app.back.survey import Survey
 from siding.app.life.close import Fate, close_task
 from siding.app.place.locking import TaskBusy, busy_with
 from siding.app.place.project import Project

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from sandbox import Sandbox
-from siding.app.back.restoring import InTheWay, NeedsConsent
+from siding.app.back.survey import InTheWay, NeedsConsent
 from siding.app.recording.recorder import OUTSIDE
 from siding.errors import SidingError
 from siding.ids import Sha

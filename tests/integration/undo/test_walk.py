@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from sandbox import Sandbox
 from siding.app.applying.apply import Conflicting, Mode, WouldPublish
 from siding.app.applying.reversal import CannotUndo
-from siding.app.back.restoring import NeedsConsent
+from siding.app.back.survey import NeedsConsent
 from siding.app.undo.undo import NothingToRedo, NothingToUndo
 from siding.git.applying.move import Overlapping, Refused
 from siding.ledger.step import StepKind

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 from integration.undo.desk import Desk
 from siding.app.place.locking import holding_task
-from siding.app.recording.recorder import Recorder, open_recorder
+from siding.app.recording.opening import open_recorder
+from siding.app.recording.recorder import Recorder
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 

@@ -14,7 +14,7 @@ FIELDS: dict[str, Any] = {"kind": "checkpoint"}
 def test_gaps_are_allowed_and_four_digits_are_not_the_end(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.jsonl")
     for number in (1, 3, 9999, 10000):
-        ledger.append(FIELDS, number=number)
+        ledger.append(FIELDS, at_least=number)
     assert [each.number for each in ledger.steps()] == [1, 3, 9999, 10000]
 
 
@@ -26,10 +26,10 @@ def test_a_number_that_is_taken_is_given_to_nobody_else(
     """Also when lines that are no steps stand behind the last one."""
     path = tmp_path / "ledger.jsonl"
     ledger = Ledger(path)
-    ledger.append(FIELDS, number=1)
-    ledger.append(FIELDS, number=3)
+    ledger.append(FIELDS, at_least=1)
+    ledger.append(FIELDS, at_least=3)
     path.write_bytes(path.read_bytes() + end)
-    assert ledger.append(FIELDS, number=wanted).number == 4
+    assert ledger.append(FIELDS, at_least=wanted).number == 4
     assert ledger.append(FIELDS).number == 5
 
 
@@ -37,11 +37,11 @@ def test_what_a_step_left_is_named_before_its_line_is_there(tmp_path: Path) -> N
     ledger = Ledger(tmp_path / "ledger.jsonl")
     ledger.append(FIELDS)
 
-    def place(number: int) -> Mapping[str, Any]:
+    def name(number: int) -> Mapping[str, str]:
         assert [each.number for each in ledger.steps()] == [1]
-        return {"artifacts": {"patch": f"artifacts/{number:04d}.patch"}}
+        return {"patch": f"artifacts/{number:04d}.patch"}
 
-    step = ledger.append(FIELDS, place=place)
+    step = ledger.append(FIELDS, name=name)
     assert step.number == 2
     assert dict(step.artifacts) == {"patch": "artifacts/0002.patch"}
 
@@ -51,9 +51,9 @@ def test_a_step_whose_artifacts_have_no_name_is_not_recorded(tmp_path: Path) -> 
     ledger.append(FIELDS)
     before = ledger.path.read_bytes()
 
-    def place(_number: int) -> Mapping[str, Any]:
+    def name(_number: int) -> Mapping[str, str]:
         raise OSError("the disk is full")
 
     with pytest.raises(OSError, match="full"):
-        ledger.append(FIELDS, place=place)
+        ledger.append(FIELDS, name=name)
     assert ledger.path.read_bytes() == before

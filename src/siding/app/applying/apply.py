@@ -11,21 +11,20 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.content import Sources
 from siding.app.applying.gone_back import WouldPublish
 from siding.app.applying.hooks import with_hooks
 from siding.app.applying.plan import ApplyPlan, LeftOut, Mode, Target, Wanted, make_plan, steps_text
-from siding.app.applying.reversal import redo_apply, undo_apply
-from siding.app.applying.steps import Settled, new_token, record_move
+from siding.app.applying.steps import MoveAct, MovePlan, bench_root, new_token, sources_of
 from siding.app.life.close import Closed, Fate, close_task
-from siding.app.life.recovery import recover_if_cut_off
-from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
 from siding.app.recording.named_paths import named_paths, refuse_unknown
-from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.recording.recorder import Recorder
+from siding.app.recording.snapshots import TaskSnapshots, diff_figures
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying.bench import Bench
 from siding.git.applying.checkout import CheckoutPlace
@@ -39,7 +38,6 @@ from siding.git.snapshots.store import APPLIES, SnapshotStore
 from siding.ids import Sha, step_number
 from siding.ledger.details.apply import ApplyDetail, LeftCommit
 from siding.ledger.details.rollback import LeftAlone
-from siding.ledger.figures import DiffFigures
 from siding.ledger.step import Step
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
@@ -60,9 +58,7 @@ __all__ = [
     "named_in",
     "planned",
     "preview",
-    "redo_apply",
     "target_for",
-    "undo_apply",
     "write_patch",
 ]
 
@@ -126,32 +122,49 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
 def apply(project: Project, request: ApplyRequest) -> Applied:
     """Do it. Raises Conflicting, Overlapping and the like with both sides as they were."""
     task = select(project, request.task)
-    with holding_task(project, task.id, f"applying task {task.name}", wait=request.wait) as hold:
-        recover_if_cut_off(project, task.id)
-        task = project.tasks.load(task.id)
-        recorder = Settled(project, task, hold)
-        with bench_for(project, project.snapshots, recorder.bench_root) as bench:
-            sources = recorder.sources(bench)
-            plan = planned(sources, request, recorder.seen.snapshot, look=request.hooks)
-            if plan.conflicts:
-                raise Conflicting(plan)
-            if plan.target.checkout is not None:
-                refuse_overlaps(plan.overlaps, plan.target.checkout)  # before any hook runs
-            step = None
-            if plan.changes:
-                step = _carry_out(recorder, bench, plan, request)
-    applied = Applied(
-        task=task,
-        plan=plan,
-        step=step,
-        settled=tuple(recorder.settled),
-        closed=None,
-        stays_open=None,
-    )
+    applied = perform(project, task.id, ApplyAct(request, f"applying task {task.name}"))
     return _close(project, applied, request)
 
 
-def _carry_out(recorder: Settled, bench: Bench, plan: ApplyPlan, request: ApplyRequest) -> Step:
+class ApplyAct(MoveAct[Applied]):
+    """Switch what a task changed onto its target."""
+
+    def __init__(self, request: ApplyRequest, what: str) -> None:
+        self.what = what
+        self.wait = request.wait
+        self._request = request
+        self._planned: ApplyPlan | None = None
+
+    def move_plan(self, work: Work) -> MovePlan | None:
+        request, recorder = self._request, work.recorder
+        root = bench_root(work.project, work.task.id)
+        bench = work.resources.enter_context(bench_for(work.project, work.project.snapshots, root))
+        found = planned(
+            sources_of(recorder, bench), request, recorder.seen.snapshot, look=request.hooks
+        )
+        if found.conflicts:
+            raise Conflicting(found)
+        if found.target.checkout is not None:
+            refuse_overlaps(found.overlaps, found.target.checkout)  # before any hook runs
+        self._planned = found
+        return _move_plan(recorder, bench, found, request) if found.changes else None
+
+    def moved(self, work: Work, step: Step | None) -> Applied:
+        assert self._planned is not None
+        return Applied(
+            task=work.task,
+            plan=self._planned,
+            step=step,
+            settled=work.settled,
+            closed=None,
+            stays_open=None,
+        )
+
+
+def _move_plan(
+    recorder: Recorder, bench: Bench, plan: ApplyPlan, request: ApplyRequest
+) -> MovePlan:
+    """Run the hooks that were asked for, and store the commits that the move leads to."""
     project, target = recorder.project, plan.target
     hooks: tuple[str, ...] = ()
     if request.hooks:
@@ -176,13 +189,13 @@ def _carry_out(recorder: Settled, bench: Bench, plan: ApplyPlan, request: ApplyR
         commits=tuple(commit.sha for commit in plan.commits),
         whole=plan.wanted.whole and not plan.left_out,
         head=plan.head,
-        applied=_figures(plan),
+        applied=diff_figures(plan.stat),
         steps=request.steps or "",
         paths=tuple(quote_path(path) for path in request.paths),
         left_out=tuple(LeftAlone(quote_path(each.path), each.why) for each in plan.left_out),
         gone_back=tuple(LeftCommit(each.sha[:12], each.subject) for each in plan.gone_back),
     )
-    return record_move(recorder, move, plan.changes, detail, hooks=hooks)
+    return MovePlan(move, plan.changes, detail, hooks=hooks)
 
 
 def named_in(project: Project, task: str | None, names: Sequence[str]) -> tuple[bytes, ...]:
@@ -318,15 +331,6 @@ def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied
         return applied._replace(stays_open=reason)
     closed = close_task(project, applied.task, fate=Fate.REMOVE, force=True)
     return applied._replace(closed=closed, task=closed.task)
-
-
-def _figures(plan: ApplyPlan) -> DiffFigures:
-    return DiffFigures(
-        files=plan.stat.files,
-        additions=plan.stat.additions,
-        deletions=plan.stat.deletions,
-        file_list=tuple(quote_path(each.path) for each in plan.stat.per_file),
-    )
 
 
 @contextmanager

@@ -14,13 +14,14 @@ from siding.app.applying.content import Side, Sources, state_at, with_commits
 from siding.app.applying.gone_back import WouldPublish, described, gone_back
 from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
 from siding.app.applying.pull_request_body import body_of
-from siding.app.applying.steps import Settled
+from siding.app.applying.steps import bench_root, sources_of
 from siding.app.applying.task_title import title_of
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.place.events import PullRequestChanged
 from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
+from siding.app.recording.opening import open_anywhere
 from siding.errors import SidingError
 from siding.git.applying.commits import (
     AskedPerson,
@@ -124,12 +125,13 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
     remote, url = _remote(project, wish.remote, task.base_ref)
     with holding_task(project, task.id, f"preparing a pull request of {task.name}") as hold:
         recover_if_cut_off(project, task.id)
-        recorder = Settled(project, task, hold)
+        recorder = open_anywhere(project, task, hold)
+        recorder.settle()
         title = title_of(project, task, recorder.workspace.base_snapshot)
         branch = check_ref_part(wish.branch or _branch(project, task, remote, title))
         wish = wish._replace(title=wish.title or title)
-        with bench_for(project, project.snapshots, recorder.bench_root) as bench:
-            sources = recorder.sources(bench)
+        with bench_for(project, project.snapshots, bench_root(project, task.id)) as bench:
+            sources = sources_of(recorder, bench)
             made = _tip(project, sources, recorder.seen.snapshot, wish, remote, branch)
     steps = list(project.ledger(task.id).steps())
     hide = project.redaction.redactor.mask_text  # it leaves the machine, whatever the settings say

@@ -6,10 +6,9 @@ merged. The target, and the person's own checkout, see nothing of it.
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
+from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.apply import (
     Applied,
     ApplyRequest,
@@ -22,10 +21,10 @@ from siding.app.applying.apply import (
 from siding.app.applying.content import Sources
 from siding.app.applying.history import newest_merge
 from siding.app.applying.plan import ApplyPlan
-from siding.app.back.restoring import Destination, Restorer, Wish
+from siding.app.applying.steps import bench_root, sources_of
+from siding.app.back.restoring import Going, RestoreAct, Restored
 from siding.app.back.rollback import rollback_to
-from siding.app.life.recovery import recover_if_cut_off
-from siding.app.place.locking import holding_task
+from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.errors import SidingError, UsageError
@@ -35,11 +34,9 @@ from siding.git.applying.content import smudged
 from siding.git.applying.merging import Merged
 from siding.git.applying.move import changed_paths
 from siding.git.paths import quote_path
-from siding.git.snapshots.store import APPLIES
 from siding.ids import Sha
 from siding.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.ledger.step import Step
-from siding.tasks.task import Task
 
 
 class NothingToResolve(SidingError):
@@ -62,39 +59,52 @@ def resolve(project: Project, request: ApplyRequest) -> Resolution:
     if request.steps or request.paths or request.mode is Mode.PATCH:
         raise UsageError("--resolve brings the whole target into the workspace")
     task = select(project, request.task)
-    with _restorer(project, task) as restorer:
-        recorder = restorer.recorder
-        place = project.snapshots.root / APPLIES / task.id
-        with bench_for(project, project.snapshots, place) as bench:
-            sources = Sources(project, task, recorder.workspace, bench, restorer.seen.coverage)
-            plan = planned(sources, request._replace(mode=Mode.SQUASH), restorer.seen.snapshot)
+    return perform(project, task.id, MergeAct(request, f"applying task {task.name}"))
+
+
+class MergeAct(RestoreAct[Resolution]):
+    """Bring the merge of the target, markers included, into the workspace."""
+
+    def __init__(self, request: ApplyRequest, what: str) -> None:
+        self.what = what
+        self._request = request._replace(mode=Mode.SQUASH)
+
+    def going(self, work: Work) -> Going:
+        project, recorder = work.project, work.recorder
+        root = bench_root(project, work.task.id)
+        with bench_for(project, project.snapshots, root) as bench:
+            sources = sources_of(recorder, bench)
+            plan = planned(sources, self._request, recorder.seen.snapshot)
             if not plan.merged.conflicts:
                 raise NothingToResolve(
                     "the task and the target do not disagree",
                     hint="`siding apply` applies it; with --mode rebase, single commits may "
                     "conflict where the whole does not: --mode commit or squash",
                 )
-            snapshot = _as_snapshot(sources, plan, restorer.seen.tree)
+            snapshot = _as_snapshot(sources, plan, recorder.seen.tree)
+        branch = plan.target.branch
         conflicts = tuple(
             ConflictedPath(name=quote_path(c.path), kind=c.kind) for c in plan.conflicts
         )
-        branch = plan.target.branch
-        survey = restorer.survey(
-            Destination(snapshot=snapshot, name=f"the merge with {branch}", coverage=None), Wish()
-        )
-        done = restorer.carry_out(
-            survey,
+        return Going(
+            Destination(snapshot=snapshot, name=f"the merge with {branch}", coverage=None),
+            RestoreRequest(),
             RollbackDetail(
                 target="merge",
                 message=f"{branch} merged into the workspace, to be resolved",
                 merged=MergedBranch(branch=branch, commit=plan.target.sha, conflicts=conflicts),
             ),
         )
+
+    def restored(self, work: Work, restored: Restored) -> Resolution:
+        back = restored.step.as_rollback
+        assert back is not None
+        assert back.merged is not None
         return Resolution(
-            step=done.step,
-            branch=branch,
-            conflicts=conflicts,
-            workspace=str(recorder.root),
+            step=restored.step,
+            branch=back.merged.branch,
+            conflicts=back.merged.conflicts,
+            workspace=str(work.recorder.root),
         )
 
 
@@ -113,27 +123,29 @@ def continued(project: Project, request: ApplyRequest) -> Applied:
 def abort(project: Project, named: str | None) -> Step:
     """Put the workspace back to what it was before the merge."""
     task = select(project, named)
-    with _restorer(project, task) as restorer:
-        merge = newest_merge(project, task.id, None)
+    return perform(project, task.id, GiveUpMerge(f"applying task {task.name}"))
+
+
+class GiveUpMerge(RestoreAct[Step]):
+    """Put the workspace back to what it was before the newest merge."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def going(self, work: Work) -> Going:
+        merge = newest_merge(work.project, work.task.id, None)
         if merge is None or merge.parent is None:
             raise UsageError("no merge is being resolved in this task")
         before = merge.number - 1
         name = f"step {before:04d}" if before else "the base"
-        survey = restorer.survey(
-            Destination(snapshot=Sha(merge.parent), name=name, coverage=None), Wish()
-        )
-        done = restorer.carry_out(
-            survey,
+        return Going(
+            Destination(snapshot=Sha(merge.parent), name=name, coverage=None),
+            RestoreRequest(),
             rollback_to("the merge was given up", step=before or None),
         )
-        return done.step
 
-
-@contextmanager
-def _restorer(project: Project, task: Task) -> Iterator[Restorer]:
-    with holding_task(project, task.id, f"applying task {task.name}") as hold:
-        recover_if_cut_off(project, task.id)
-        yield Restorer(project, project.tasks.load(task.id), hold)
+    def restored(self, work: Work, restored: Restored) -> Step:
+        return restored.step
 
 
 def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:

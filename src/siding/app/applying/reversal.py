@@ -4,9 +4,8 @@ Only where it costs nobody anything: the branch is still where the apply left it
 that this repository knows of has seen it.
 """
 
-from siding.app.applying.steps import Settled, new_token, record_move
-from siding.app.life.recovery import recover_if_cut_off
-from siding.app.place.locking import holding_task
+from siding.app.acts.skeleton import Work
+from siding.app.applying.steps import MoveAct, MovePlan, new_token
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.git.applying.move import (
@@ -22,7 +21,6 @@ from siding.git.errors import CommandFailed
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.details.reversal import Reversal
 from siding.ledger.step import Step
-from siding.tasks.task import Task
 
 
 class CannotUndo(SidingError):
@@ -31,41 +29,59 @@ class CannotUndo(SidingError):
     code = "cannot_undo"
 
 
-def undo_apply(project: Project, task: Task, step: Step) -> Step:
-    """Take the apply `step` back; return the step that this is.
+class ReverseApply(MoveAct[Step]):
+    """Take the apply `step` back, or do it again after it was taken back: the same commits.
 
-    Raises CannotUndo when the branch has moved on or was pushed, Overlapping when the person's own
-    changes are in the way; nothing is changed then. The task and its workspace are not touched.
+    Raises CannotUndo when the branch has moved on, was pushed, or its commits are gone; Overlapping
+    when the person's own changes are in the way. Nothing is changed then. The task and its
+    workspace are not touched.
     """
-    move = _move_of(step)
-    if move.branch:
-        _refuse_moved(project, move, step)
-        remotes = pushed_to(project.repository, move.new)
-        if remotes:
-            raise CannotUndo(
-                f"the commits of step {step.id} were pushed: {', '.join(remotes[:3])} has them",
-                hint=f"`git revert` makes a commit that takes them back on {move.branch}",
-            )
-    back = move.reversed(new_token(project))
-    return _go(project, task, step, back, Reversal(undoes=step.id))
+
+    def __init__(self, step: Step, reversal: Reversal) -> None:
+        self.what = f"taking step {step.id} back"
+        self._step = step
+        self._reversal = reversal
+
+    def move_plan(self, work: Work) -> MovePlan:
+        project, step = work.project, self._step
+        move = _move_of(step)
+        if self._reversal.undoes is not None:
+            _refuse_published(project, move, step)
+            move = move.reversed(new_token(project))
+        else:
+            move = move._replace(token=new_token(project))
+            _refuse_gone(project, move, step)
+        return _plan(project, step, move, self._reversal)
+
+    def moved(self, work: Work, step: Step | None) -> Step:
+        assert step is not None
+        return step
 
 
-def redo_apply(project: Project, task: Task, step: Step) -> Step:
-    """Do the apply `step`, which was taken back, again: the same commits."""
-    move = _move_of(step)._replace(token=new_token(project))
+def _refuse_published(project: Project, move: Move, step: Step) -> None:
+    if not move.branch:
+        return
+    _refuse_moved(project, move, step)
+    remotes = pushed_to(project.repository, move.new)
+    if remotes:
+        raise CannotUndo(
+            f"the commits of step {step.id} were pushed: {', '.join(remotes[:3])} has them",
+            hint=f"`git revert` makes a commit that takes them back on {move.branch}",
+        )
+
+
+def _refuse_gone(project: Project, move: Move, step: Step) -> None:
     place = Place(git_dir=project.paths.common_dir)
-    gone = project.git.attempt(place, ["cat-file", "-e", move.new]).returncode != 0
-    if gone:
+    if project.git.attempt(place, ["cat-file", "-e", move.new]).returncode != 0:
         raise CannotUndo(
             f"the commits of step {step.id} are no longer in the repository",
             hint="`siding apply` makes new ones",
         )
     if move.branch:
         _refuse_moved(project, move.reversed(move.token), step)
-    return _go(project, task, step, move, Reversal(redoes=step.id))
 
 
-def _go(project: Project, task: Task, step: Step, move: Move, reversal: Reversal) -> Step:
+def _plan(project: Project, step: Step, move: Move, reversal: Reversal) -> MovePlan:
     repository = project.repository
     if move.branch:
         move = move._replace(checkout=checkout_of(repository, move.branch))
@@ -92,11 +108,7 @@ def _go(project: Project, task: Task, step: Step, move: Move, reversal: Reversal
         head=done.head,
         reversal=reversal,
     )
-    files_back = not move.branch and undoes
-    with holding_task(project, task.id, f"taking step {step.id} back") as hold:
-        recover_if_cut_off(project, task.id)
-        recorder = Settled(project, project.tasks.load(task.id), hold)
-        return record_move(recorder, move, changes, detail, files_back=files_back)
+    return MovePlan(move, changes, detail, files_back=not move.branch and undoes)
 
 
 def _move_of(step: Step) -> Move:

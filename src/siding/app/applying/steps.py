@@ -1,129 +1,94 @@
-"""An apply as a step: the recorder it uses, and the move under its intent."""
+"""The branch and its checkout moved together, as a step: what apply and its undo share."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Generic, NamedTuple
 
+from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.app.applying.content import Sources
-from siding.app.place.locking import Hold
 from siding.app.place.project import Project
-from siding.app.place.task_workspace import NoWorkspace
-from siding.app.recording.recorder import Recorder, open_recorder
+from siding.app.recording.recorder import Recorder
 from siding.git.applying.bench import Bench
 from siding.git.applying.move import UNCHANGED, Move, carry_out, take_back
-from siding.git.snapshots.capture import Capture
-from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.patches import Change
 from siding.git.snapshots.store import APPLIES
-from siding.ids import Sha
+from siding.ids import TaskId
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft
+from siding.ledger.intents import Intent
 from siding.ledger.step import Step
-from siding.tasks.task import Task
 
 
-class Settled(Recorder):
-    """A recorder of a task whose lock is held, right after the workspace was recorded.
+class MovePlan(NamedTuple):
+    """What moves, and what the step says of it. `files_back`: a patch that is taken back."""
 
-    An apply does not touch the workspace, so the step that it makes ends with that snapshot.
-    """
+    move: Move
+    changes: Sequence[Change]
+    detail: ApplyDetail
+    hooks: tuple[str, ...] = ()
+    files_back: bool = False
 
-    def __init__(self, project: Project, task: Task, hold: Hold) -> None:
-        self._frozen: Capture | None = None
-        self._last: Capture | None = None
-        self.settled: list[Step] = []
-        try:
-            opened = open_recorder(project, task, hold)
-        except NoWorkspace:
-            self._without_workspace(project, task, hold)
-            return
-        super().__init__(project, task, opened.workspace, hold)
-        self.settled = self.settle()
-        self._frozen = self._as_settled()
 
-    def _as_settled(self) -> Capture:
-        """Return the snapshot that `settle` took, as one in which nothing changes any more."""
-        assert self._last is not None
-        return self._last._replace(parent=self._last.snapshot, changes=(), heads=())
+class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
+    """Move the branch and its checkout. The task's workspace is not touched, and need not exist."""
 
-    def _without_workspace(self, project: Project, task: Task, hold: Hold) -> None:
-        """The task was closed: its last snapshot is the state it is in."""
-        workspace = project.registry.of_task(task.id)
-        last = project.ledger(task.id).last()
-        snapshot = (last and last.snapshot) or (workspace and workspace.base_snapshot)
-        if workspace is None or not snapshot:
-            raise NoWorkspace(
-                f"task {task.name!r} has no workspace, and no snapshot of it is left",
-                hint="`siding doctor` says what is lost",
-            )
-        super().__init__(project, task, workspace, hold)
-        at = Sha(snapshot)
-        self._frozen = Capture(
-            snapshot=at,
-            parent=at,
-            tree=self.snapshots.store.read_commit(at).tree,
-            changes=(),
-            heads=(),
-            coverage=Coverage(),
-            modes=None,
+    needs_workspace = False
+    unchanged = UNCHANGED
+    recovers_at_once = True  # the person's own checkout must not stay between two states
+
+    @abstractmethod
+    def move_plan(self, work: Work) -> MovePlan | None:
+        """Work out what moves; None if nothing does."""
+
+    @abstractmethod
+    def moved(self, work: Work, step: Step | None) -> Result:
+        """Return what the caller gets. `step` is None if there was nothing to move."""
+
+    def plan(self, work: Work) -> MovePlan | None:
+        work.recorder.freeze()
+        return self.move_plan(work)
+
+    def draft(self, work: Work, plan: MovePlan | None) -> Draft | None:
+        if plan is None:
+            return None
+        word = "undo" if plan.detail.reversal.undoes else "apply"
+        reflog = f"siding {word}: {work.task.name}"
+        return Draft(plan.detail._replace(move=plan.move.as_record(), reflog=reflog))
+
+    def carry_out(self, work: Work, plan: MovePlan | None, intent: Intent) -> Ended[None]:
+        assert plan is not None
+        detail = intent.draft.detail
+        assert isinstance(detail, ApplyDetail)
+        project, recorder = work.project, work.recorder
+        go = take_back if plan.files_back else carry_out
+        go(
+            project.repository,
+            project.user_settings,
+            plan.move,
+            plan.changes,
+            reason=detail.reflog,
+            hooks=plan.hooks,
+            keep_fds=recorder.snapshots.keep_fds,
         )
-        self.settled = self.settle_interrupted()
+        intent = recorder.ended(intent, intent.draft.completed())
+        return Ended(intent, intent.draft, None)
 
-    @property
-    def seen(self) -> Capture:
-        """The workspace as it was recorded a moment ago."""
-        assert self._frozen is not None
-        return self._frozen
+    def result(self, work: Work, plan: MovePlan | None, done: Done[None] | None) -> Result:
+        return self.moved(work, None if done is None else done.step)
 
-    @property
-    def bench_root(self) -> Path:
-        return self.project.snapshots.root / APPLIES / self.task.id
 
-    def capture(self, number: int, kind: str) -> Capture:
-        if self._frozen is not None:
-            return self._frozen
-        self._last = super().capture(number, kind)
-        return self._last
+def bench_root(project: Project, task_id: TaskId) -> Path:
+    """Return where what a task applies is made ready."""
+    return project.snapshots.root / APPLIES / task_id
 
-    def sources(self, bench: Bench) -> Sources:
-        """Return where the states of this task come from."""
-        return Sources(self.project, self.task, self.workspace, bench, self.seen.coverage)
+
+def sources_of(recorder: Recorder, bench: Bench) -> Sources:
+    """Return where the states of a settled task come from."""
+    seen = recorder.seen.coverage
+    return Sources(recorder.project, recorder.task, recorder.workspace, bench, seen)
 
 
 def new_token(project: Project) -> str:
     """Return a name for one move that no other has."""
     return project.app.random_bytes(8).hex()
-
-
-def record_move(
-    recorder: Recorder,
-    move: Move,
-    changes: Sequence[Change],
-    detail: ApplyDetail,
-    *,
-    hooks: tuple[str, ...] = (),
-    files_back: bool = False,
-) -> Step:
-    """Move the branch and its checkout, as the step that `detail` describes."""
-    project = recorder.project
-    reflog = f"siding {'undo' if detail.reversal.undoes else 'apply'}: {recorder.task.name}"
-    told = detail._replace(move=move.as_record(), reflog=reflog)
-    intent = recorder.begin(Draft(told))
-    act = take_back if files_back else carry_out
-    try:
-        act(
-            project.repository,
-            project.user_settings,
-            move,
-            changes,
-            reason=reflog,
-            hooks=hooks,
-            keep_fds=recorder.snapshots.keep_fds,
-        )
-    except UNCHANGED:
-        recorder.abandon(intent)
-        raise
-    except BaseException:
-        recorder.settle_interrupted()
-        raise
-    intent = recorder.ended(intent, intent.draft.completed())
-    return recorder.finish(intent, intent.draft)

@@ -11,18 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.app.back.restoring import (
-    Destination,
-    Here,
-    NeedsConsent,
-    Restored,
-    Restorer,
-    Survey,
-    Wish,
-    survey,
-)
-from siding.app.life.recovery import recover_if_cut_off
-from siding.app.place.locking import holding_task
+from siding.app.acts.skeleton import Work, perform
+from siding.app.back.restoring import Going, RestoreAct, Restored
+from siding.app.back.survey import Destination, Here, NeedsConsent, RestoreRequest, Survey, survey
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
@@ -84,24 +75,35 @@ def rollback(project: Project, request: Request) -> RolledBack:
     InTheWay when something that is in no snapshot would be overwritten.
     """
     task = select(project, request.task)
-    with holding_task(project, task.id, "rollback", wait=request.wait) as hold:
-        recover_if_cut_off(project, task.id)
-        target, number = _target(project, task, request)
-        restorer = Restorer(project, task, hold)
-        workspace = restorer.recorder.workspace
+    return perform(project, task.id, RollbackAct(request))
+
+
+class RollbackAct(RestoreAct[RolledBack]):
+    """Go to the state after a step, or to the base."""
+
+    what = "rollback"
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.wait = request.wait
+
+    def going(self, work: Work) -> Going:
+        project, workspace, seen = work.project, work.recorder.workspace, work.recorder.seen
+        target, number = _target(project, work.task, self._request)
         destination = destination_of(workspace, target)
-        wish = _wish(project, workspace, request)
-        states = (destination.snapshot, restorer.seen.tree)
-        refuse_unknown(project.snapshots, states, wish.paths)
-        found = restorer.survey(destination, wish)
-        told = rollback_to(f"back to {destination.name}", step=number, hard=request.hard)
-        restored = restorer.carry_out(found, told)
+        how = _how(project, workspace, self._request)
+        refuse_unknown(project.snapshots, (destination.snapshot, seen.tree), how.paths)
+        detail = rollback_to(f"back to {destination.name}", step=number, hard=how.hard)
+        return Going(destination, how, detail)
+
+    def restored(self, work: Work, restored: Restored) -> RolledBack:
+        found = restored.survey
         return RolledBack(
-            task=task,
-            settled=tuple(restorer.settled),
+            task=work.task,
+            settled=work.settled,
             survey=found,
             restored=restored,
-            branch=moved_branch(project, workspace, destination),
+            branch=moved_branch(work.project, work.recorder.workspace, found.destination),
         )
 
 
@@ -112,12 +114,12 @@ def preview(project: Project, request: Request) -> Iterator[Survey]:
     workspace = require_workspace(project, task)
     target, _number = _target(project, task, request)
     destination = destination_of(workspace, target)
-    wish = _wish(project, workspace, request)
+    how = _how(project, workspace, request)
     snapshots = TaskSnapshots(project, workspace)
     with snapshots.look() as found:
-        refuse_unknown(found.store, (destination.snapshot, found.tree), wish.paths)
+        refuse_unknown(found.store, (destination.snapshot, found.tree), how.paths)
         here = Here(found.store, snapshots.root, found.tree, found.coverage, found.modes)
-        yield survey(project, task.id, here, destination, wish)
+        yield survey(project, task.id, here, destination, how)
 
 
 def rollback_to(message: str, *, step: int | None, hard: bool = False) -> RollbackDetail:
@@ -183,6 +185,6 @@ def _target(project: Project, task: Task, request: Request) -> tuple[Step | None
     return found, found.number
 
 
-def _wish(project: Project, workspace: Workspace, request: Request) -> Wish:
+def _how(project: Project, workspace: Workspace, request: Request) -> RestoreRequest:
     paths = named_paths(project, workspace, request.paths)
-    return Wish(paths=paths, hard=request.hard, force=request.force)
+    return RestoreRequest(paths=paths, hard=request.hard, force=request.force)

@@ -17,9 +17,8 @@ from siding.app.life.workspaces import recover, remove
 from siding.app.place.locking import TaskBusy, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
-from siding.app.place.task_workspace import NoWorkspace
 from siding.app.policy.guarding import may_be_judged
-from siding.app.recording.recorder import open_recorder
+from siding.app.recording.opening import open_anywhere
 from siding.app.recording.steps import damaged_steps
 from siding.app.unfinished.abandoned import find_abandoned, sweep_abandoned
 from siding.errors import NotFound, SidingError, UsageError
@@ -150,12 +149,7 @@ def _interrupted_steps(project: Project) -> Iterator[Finding]:
 def _settle(project: Project, task_id: TaskId) -> str:
     task = project.tasks.load(task_id)
     with holding_task(project, task_id, "doctor") as hold:
-        try:
-            steps = open_recorder(project, task, hold).settle()
-        except NoWorkspace:  # closed, or its directory is gone: the newest snapshot is its state
-            from siding.app.applying.steps import Settled
-
-            steps = Settled(project, task, hold).settled
+        steps = open_anywhere(project, task, hold).settle()
     return "recorded " + (
         ", ".join(f"step {step.id} ({step.status})" for step in steps) or "nothing"
     )

@@ -12,7 +12,7 @@ from siding.app.place.base_seed import base_seed
 from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import LOST, lost_until
-from siding.app.recording.recorder import open_recorder
+from siding.app.recording.opening import open_recorder
 from siding.errors import SidingError
 from siding.git.discovery import is_git_directory
 from siding.git.refs import is_sha, write_ref

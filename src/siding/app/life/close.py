@@ -13,7 +13,8 @@ from siding.app.place.locking import Hold, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import known_workspace
-from siding.app.recording.recorder import BaseUnknown, Recorder, open_recorder
+from siding.app.recording.opening import open_recorder
+from siding.app.recording.recorder import BaseUnknown, Recorder
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import SnapshotDamaged

@@ -14,7 +14,7 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.policy.guarding import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
-from siding.app.recording.recorder import open_recorder
+from siding.app.recording.opening import open_recorder
 from siding.errors import UsageError
 from siding.git.errors import UnknownRevision
 from siding.ids import Sha, TaskId, new_task_id

@@ -24,7 +24,7 @@ from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.calling_step import calling_steps
 from siding.app.recording.difference import no_base
-from siding.app.recording.recorder import open_recorder
+from siding.app.recording.opening import open_recorder
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.unfinished.phases import REFLOG, finish_cut_off, phase_lock, settle_cut_off
 from siding.errors import SidingError, UsageError

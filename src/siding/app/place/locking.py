@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.errors import SidingError
@@ -19,16 +18,30 @@ class TaskBusy(SidingError):
     code = "task_busy"
 
 
-class Hold(NamedTuple):
+class Hold:
     """A task's lock, held, and the acts that are begun under it."""
 
-    lock: FileLock
-    intents: Intents
+    def __init__(self, lock: FileLock, holder: Holder, intents: Intents) -> None:
+        self._lock = lock
+        self._holder = holder
+        self.intents = intents
 
     @property
     def fd(self) -> int:
         """The descriptor to pass to a child that must keep the task held if it outlives us."""
-        return self.lock.fd
+        return self._lock.fd
+
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """Let others work in the task, then wait until it is held again.
+
+        The acts that began are still held: each has a lock of its own.
+        """
+        self._lock.release()
+        try:
+            yield
+        finally:
+            self._lock.acquire(timeout_s=None, holder=self._holder)
 
 
 @contextmanager
@@ -56,7 +69,7 @@ def holding_task(
         lock.acquire(timeout_s=None, holder=holder)
     intents = Intents(layout)
     try:
-        yield Hold(lock, intents)
+        yield Hold(lock, holder, intents)
     finally:
         intents.release()
         lock.release()

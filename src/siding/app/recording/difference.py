@@ -11,7 +11,7 @@ from siding.app.place.selection import select
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.patch_files import parts_of, patch_span
-from siding.app.recording.snapshots import TaskSnapshots, diff_stat_record, mode_record, patch_lines
+from siding.app.recording.snapshots import TaskSnapshots, diff_figures, mode_figures, patch_lines
 from siding.app.recording.steps import step
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import write_all
@@ -95,7 +95,8 @@ class Difference(NamedTuple):
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return what differs as the ledger would hold it."""
-        return diff_stat_record(self.stat(paths)) | mode_record(self.mode_changes(paths))
+        modes = mode_figures(self.mode_changes(paths))
+        return diff_figures(self.stat(paths)).as_record() | modes.as_record()
 
     def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
         """Write the patch into a file descriptor, byte for byte."""
@@ -147,7 +148,7 @@ class RecordedPatch(NamedTuple):
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return what the patch changes as the ledger would hold it."""
-        return diff_stat_record(self.stat(paths))
+        return diff_figures(self.stat(paths)).as_record()
 
     def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
         """Write the patch into a file descriptor, byte for byte."""

@@ -6,41 +6,29 @@ Whatever is cut off in between is finished by `settle`, which every command that
 calls first. Until its line is written an act has an id of its own, and so have its artifacts.
 """
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from siding.app.place.events import StepInterrupted, StepRecorded
 from siding.app.place.locking import Hold
-from siding.app.place.lost_workspaces import REBUILT
 from siding.app.place.project import Project
+from siding.app.place.redaction import Redaction
 from siding.app.place.snapshot_loss import lost_until
-from siding.app.place.task_workspace import require_workspace
-from siding.app.recording.snapshots import TaskSnapshots, diff_stat_record, mode_record
+from siding.app.recording.artifacts import highest_artifact, name_artifacts, write_patch
+from siding.app.recording.snapshots import TaskSnapshots, diff_figures, mode_figures
+from siding.app.unfinished.by_kind import Ground, recovered
 from siding.errors import SidingError
-from siding.files.durable import flush, flush_dir, make_dirs, remove_file
+from siding.files.durable import make_dirs
 from siding.git.snapshots.capture import Capture
-from siding.git.snapshots.patches import DiffStat
-from siding.hashing import sha256_of_file
 from siding.ids import new_act_id, step_id
 from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
-from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
-from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
-from siding.ledger.step import Step, StepKind, StepStatus
-from siding.process.command import ProcessInfo
-from siding.process.output_files import (
-    Recovered,
-    has_output,
-    recover_output,
-    rename_output,
-    settle_output,
-)
-from siding.process.tree import Ended, end_token
+from siding.ledger.line import Line
+from siding.ledger.step import Step
+from siding.process.output_files import recover_output, settle_output
 from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
@@ -53,11 +41,30 @@ class BaseUnknown(SidingError):
 
     code = "base_unknown"
 
+    def __init__(self, task: Task) -> None:
+        super().__init__(
+            f"what task {task.name!r} began with is not known: its snapshots are lost or damaged",
+            hint="`siding doctor` says what is lost and begins the recording anew; nothing in the "
+            "workspace was touched",
+        )
+
 
 class Recorder:
-    """Makes the steps of one task. Its maker holds the task's lock for as long as it lives."""
+    """Makes the steps of one task, whose lock is held for as long as the recorder is used.
 
-    def __init__(self, project: Project, task: Task, workspace: Workspace, hold: Hold) -> None:
+    `seen` is the newest snapshot that it took. `redaction` is what keeps secrets out of the steps,
+    the project's if none is given.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        task: Task,
+        workspace: Workspace,
+        hold: Hold,
+        *,
+        redaction: Redaction | None = None,
+    ) -> None:
         self.project = project
         self.task = task
         self.workspace = workspace
@@ -65,16 +72,37 @@ class Recorder:
         self.layout = project.task_layout(task.id)
         self.ledger = project.ledger(task.id)
         self.intents = hold.intents
-        self.snapshots = TaskSnapshots(project, workspace, keep_fds=(hold.fd,))
-        self.redaction = project.redaction
+        self.snapshots = TaskSnapshots(project, workspace, hold=hold)
+        self.redaction = redaction or project.redaction
+        self._seen: Capture | None = None
+        self._is_frozen = False
+
+    @property
+    def seen(self) -> Capture:
+        """The workspace as it was when it was looked at last; `capture` has been called."""
+        assert self._seen is not None
+        return self._seen
 
     def capture(self, number: int, kind: str) -> Capture:
         """Return the workspace as it is now, as a snapshot on disk."""
+        if self._is_frozen:
+            return self.seen
         self.project.app.tell("taking a snapshot of the workspace")
         try:
-            return self.snapshots.capture(step=step_id(number) if number else "base", kind=kind)
+            step = step_id(number) if number else "base"
+            self._seen = self.snapshots.capture(step=step, kind=kind)
         finally:
             self.project.app.tell("")
+        return self._seen
+
+    def freeze(self, state: Capture | None = None) -> None:
+        """Take the workspace for unchanged from now on: it is as `state`, or as it was seen last.
+
+        For acts that do not touch it, and for tasks that have none any more.
+        """
+        self._seen = (state or self.seen)._replace(changes=(), heads=())
+        self._seen = self._seen._replace(parent=self._seen.snapshot)
+        self._is_frozen = True
 
     def settle(self, message: str = OUTSIDE) -> list[Step]:
         """Bring the ledger up to date with what is there; return the steps that took.
@@ -84,6 +112,8 @@ class Recorder:
         it ended.
         """
         made = self.settle_interrupted()
+        if self._is_frozen:
+            return made
         step = self.checkpoint(message, origin="outside", only_if_changed=True)
         return made if step is None else [*made, step]
 
@@ -123,7 +153,7 @@ class Recorder:
         """
         tip, base = self.snapshots.tip(), self.workspace.base_snapshot
         if tip is None or not base:
-            raise _base_unknown(self.task)
+            raise BaseUnknown(self.task)
         if tip == base:
             return 0
         return self.snapshots.diff_stat(base, tip).files
@@ -146,7 +176,7 @@ class Recorder:
         """Return the number of the next step; damaged lines count, so no id is used twice."""
         last = self.ledger.last()
         highest = highest_number(self.ledger.path, last.number if last else 0)
-        return _highest_artifact(self.layout.artifacts_dir, highest) + 1
+        return highest_artifact(self.layout.artifacts_dir, highest) + 1
 
     def begin(self, draft: Draft, *, token: str = "") -> Intent:
         """Write down that a step begins, durably; `settle` has been called."""
@@ -195,6 +225,10 @@ class Recorder:
         told = draft if later is None else later(draft)
         return self._write_down(intent._replace(draft=self._redacted(told)), after)
 
+    def follows(self, intent: Intent) -> Intent:
+        """Return an act that let the task go, as one that follows the steps made meanwhile."""
+        return intent._replace(parent=self._expected(), number=self.next_number())
+
     def _redacted(self, draft: Draft) -> Draft:
         return Draft.from_record(draft.kind, self.redaction.record(draft.as_record()))
 
@@ -211,60 +245,35 @@ class Recorder:
         return self.workspace.base_snapshot or None
 
     def _finish_interrupted(self, intent: Intent) -> Step:
-        """Record a step whose writer died, with the output and the changes it left."""
-        left = end_token(intent.token) if intent.token else None
-        draft = intent.draft
-        if intent.kind == StepKind.APPLY.value and not draft.status:
-            from siding.app.unfinished.applying import finish_apply  # 16 ms, and hardly ever needed
-
-            draft = finish_apply(self.project, draft)
-        if not draft.status:
-            draft = draft._replace(status=StepStatus.INTERRUPTED.value)
-            if intent.kind == StepKind.RUN.value and draft.exit_code is None:
-                draft = draft._replace(exit_code=-1)
-        found = None
-        detail = draft.detail
-        if isinstance(detail, RunDetail):
-            found = recover_output(self._output_of(intent))
-            draft = draft._replace(detail=_with_what_was_left(detail, found, left))
-            if detail.sandbox is not None:  # what was committed inside waits to be taken over
-                from siding.app.unfinished.sandbox_commits import take_over_leftover
-
-                take_over_leftover(self.project, self.layout, self.workspace)
-        step = self.finish(intent, draft._replace(recovered=True))
-        if found is not None:
-            settle_output(self.layout.artifact(step.number, "output"), found.stdout_bytes)
+        """Record a step whose process died, with what it left."""
+        draft = recovered(Ground(self.project, self.layout, self.workspace), intent)
+        step = self.finish(intent, draft)
+        self._join_output(step)
         self.project.events.emit(StepInterrupted(self.task, step))
         return step
 
     def _write_down(self, intent: Intent, after: Capture) -> Step:
         before = intent.parent or after.snapshot
-        told = intent.draft.as_record()
-        patch, digest, stat = self._patch(intent, before, after.snapshot)
+        patch = write_patch(self.layout, self.snapshots, intent, before, after.snapshot)
         ended_at = intent.draft.ended_at or self.project.app.now()
-        record: dict[str, Any] = {
-            "kind": intent.kind,
-            **({"act": intent.act} if intent.act else {}),
-            "policy_events": [],
-            "session_id": None,
-            "agent": None,
-            "usage": None,
-            **told,
-            "started_at": intent.started_at,
-            "ended_at": ended_at,
-            "diff_stat": diff_stat_record(stat),
-            **mode_record(self.snapshots.mode_changes(before, after.snapshot, after.modes)),
-            "snapshot": after.snapshot,
-            "parent": before,
-            "coverage": after.coverage.as_record(),
-            **({"patch_sha256": digest} if digest else {}),
-        }
-        if intent.draft.duration_ms is None:
-            record["duration_ms"] = _milliseconds(intent.started_at, ended_at)
-        if after.heads:
-            record["commits"] = list(after.heads)
-        place = partial(self._name_artifacts, intent, patch)
-        step = self.ledger.append(record, number=intent.number, place=place)
+        modes = self.snapshots.mode_changes(before, after.snapshot, after.modes)
+        line = Line(
+            intent=intent,
+            ended_at=ended_at,
+            duration_ms=_milliseconds(intent.started_at, ended_at),
+            diff=diff_figures(patch.stat),
+            modes=mode_figures(modes),
+            snapshot=after.snapshot,
+            parent=before,
+            coverage=after.coverage,
+            commits=tuple(after.heads),
+            patch_sha256=patch.sha256,
+        )
+        step = self.ledger.append(
+            line.as_record(),
+            at_least=intent.number,
+            name=partial(name_artifacts, self.layout, intent, patch),
+        )
         self.intents.clear(intent)
         self._tidy()
         self.project.events.emit(StepRecorded(self.task, self.workspace, step))
@@ -284,133 +293,12 @@ class Recorder:
         finally:
             lock.release()
 
-    def _patch(
-        self, intent: Intent, before: str, after: str
-    ) -> tuple[Path | None, str | None, DiffStat | None]:
-        """Write the patch; return where, its SHA-256 and its figures, None where it is empty."""
-        if before == after:
-            return None, None, None
-        make_dirs(self.layout.artifacts_dir)
-        path = self.layout.artifact(f".{intent.stem}", "patch.tmp")
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            stat = self.snapshots.write_patch_counted(before, after, fd)
-            size = os.lseek(fd, 0, os.SEEK_END)
-            if size == 0:
-                remove_file(path)
-                return None, None, stat
-            digest = sha256_of_file(fd)
-            flush(fd)
-        finally:
-            os.close(fd)
-        return path, digest, stat
-
-    def _name_artifacts(self, intent: Intent, patch: Path | None, number: int) -> dict[str, Any]:
-        """Give the act's artifacts the number of its step, durably; return the line's field."""
-        names: dict[str, str] = {}
-        if patch is not None:
-            named = self.layout.artifact(number, "patch")
-            patch.replace(named)
-            names["patch"] = f"artifacts/{named.name}"
-        run = intent.draft.detail
-        if isinstance(run, RunDetail):
-            counted = run.output.stdout_bytes if run.output else None
-            named = self.layout.artifact(number, "output")
-            if rename_output(self._output_of(intent), named, counted):
-                names["output"] = f"artifacts/{named.name}"
-        if names:
-            flush_dir(self.layout.artifacts_dir)
-        return {"artifacts": names}
-
-    def _output_of(self, intent: Intent) -> Path:
-        """Return where an act's output is: cut off in its end, it may have its number already."""
-        path = self.layout.artifact(intent.stem, "output")
-        if has_output(path):
-            return path
-        return self.layout.artifact(intent.number, "output")
-
-
-def _with_what_was_left(
-    detail: RunDetail, found: Recovered | None, left: Ended | None
-) -> RunDetail:
-    """Return what a run whose recorder died did, with the output and the processes it left."""
-    if found is not None and detail.output is None:
-        detail = detail._replace(
-            output=OutputReport(
-                streams=found.streams.value,
-                stdout_bytes=found.stdout_bytes,
-                stderr_bytes=found.stderr_bytes,
-                sha256=found.sha256,
-                complete=False,
-            )
-        )
-    if left is not None and (left.ended or left.survivors):
-        report = ProcessReport(ended=as_left(left.ended), survivors=as_left(left.survivors))
-        detail = detail._replace(processes=report)
-    return detail
-
-
-def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:
-    """Return processes as a line holds them."""
-    return tuple(LeftProcess(*each) for each in processes)
-
-
-def open_recorder(project: Project, task: Task, hold: Hold) -> Recorder:
-    """Return the recorder of a task whose lock is held; raise NoWorkspace when it has no place."""
-    if os.path.lexists(project.task_layout(task.id).root / "phase-intent.json"):
-        from siding.app.unfinished.phases import finish_before_work
-
-        finish_before_work(project, task)  # it may have left git's lock in the workspace
-    workspace = require_workspace(project, task)
-    if project.registry.of_task(task.id) is None:
-        from siding.app.place.take_over import take_over  # for homes of the bar tool only
-
-        workspace = take_over(project, task, workspace)
-    elif not workspace.base_snapshot:
-        if workspace.rest.get(REBUILT):  # the workspace as it is now is not what it began as
-            raise _base_unknown(task)
-        workspace = _take_base_snapshot(project, task, workspace, hold)
-    if project.registry.lacks(task.id):
-        with project.changing(f"writing down the workspace of task {task.id}"):
-            project.registry.mend()
-    return Recorder(project, task, workspace, hold)
-
-
-def _base_unknown(task: Task) -> BaseUnknown:
-    return BaseUnknown(
-        f"what task {task.name!r} began with is not known: its snapshots are lost or damaged",
-        hint="`siding doctor` says what is lost and begins the recording anew; nothing in the "
-        "workspace was touched",
-    )
-
-
-def _take_base_snapshot(
-    project: Project, task: Task, workspace: Workspace, hold: Hold
-) -> Workspace:
-    """Record the workspace as it was made: its bytes, which conversions may have changed."""
-    base = Recorder(project, task, workspace, hold).capture(0, "base")
-    lacks = {} if base.coverage.complete else {"base_coverage": base.coverage.as_record()}
-    with project.changing(f"recording the base of task {task.id}"):
-        workspace = workspace._replace(
-            base_snapshot=base.snapshot, rest={**workspace.rest, **lacks}
-        )
-        project.registry.put(workspace)
-    return workspace
-
 
 def _is_line_of(step: Step, intent: Intent) -> bool:
     """Tell whether a step is the one that an intent announces."""
     if intent.act:
         return step.act == intent.act
     return step.number >= intent.number  # announced by a version whose acts had no id
-
-
-def _highest_artifact(directory: Path, at_least: int) -> int:
-    """Return the highest step number that an artifact or `at_least` has."""
-    number = at_least
-    while any((directory / f"{number + 1:04d}.{kind}").exists() for kind in ("output", "patch")):
-        number += 1
-    return number
 
 
 def _milliseconds(start: str, end: str) -> int:

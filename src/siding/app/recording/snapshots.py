@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from siding.errors import SidingError
 from siding.git.errors import CommandFailed, not_comparable
@@ -18,9 +18,11 @@ from siding.git.snapshots.patches import DiffStat, Part, diff_stat, write_patch,
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.snapshots.submodules import filled_between
 from siding.ids import Sha
+from siding.ledger.figures import DiffFigures, ModeFigure, ModeFigures
 from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
+    from siding.app.place.locking import Hold
     from siding.app.place.project import Project
     from siding.git.snapshots.peek import Peek
 
@@ -28,15 +30,16 @@ if TYPE_CHECKING:
 class TaskSnapshots:
     """Takes and compares the snapshots of one task.
 
-    `keep_fds` stay open in every git process that writes: one of them holds the task's lock.
+    `hold` is the task's lock where it is held: it stays locked as long as a git process that
+    writes is alive.
     """
 
     def __init__(
-        self, project: "Project", workspace: Workspace, *, keep_fds: Sequence[int] = ()
+        self, project: "Project", workspace: Workspace, *, hold: "Hold | None" = None
     ) -> None:
         self._project = project
         self._workspace = workspace
-        self._keep_fds = tuple(keep_fds)
+        self._hold = hold
         self._store: SnapshotStore = project.snapshots
 
     @property
@@ -52,7 +55,7 @@ class TaskSnapshots:
     @property
     def keep_fds(self) -> tuple[int, ...]:
         """What stays open in every git process that writes."""
-        return self._keep_fds
+        return () if self._hold is None else (self._hold.fd,)
 
     def tip(self) -> Sha | None:
         """Return the newest snapshot."""
@@ -145,7 +148,7 @@ class TaskSnapshots:
             kind=kind,
             at=int(self._project.app.clock.now().timestamp()),
             limits=Limits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
-            keep_fds=self._keep_fds,
+            keep_fds=self.keep_fds,
         )
 
 
@@ -158,31 +161,29 @@ def _told(before: str, after: str) -> Iterator[None]:
         raise not_comparable(before, after, error.message) from error
 
 
-def diff_stat_record(stat: DiffStat | None) -> dict[str, Any]:
-    """Return a diff stat as the ledger holds it."""
+def diff_figures(stat: DiffStat | None) -> DiffFigures:
+    """Return a diff stat as a ledger line has it."""
     if stat is None:
-        return {"files": 0, "additions": 0, "deletions": 0}
-    return {
-        "files": stat.files,
-        "additions": stat.additions,
-        "deletions": stat.deletions,
-        "file_list": [quote_path(each.path) for each in stat.per_file],
-    }
+        return DiffFigures()
+    return DiffFigures(
+        files=stat.files,
+        additions=stat.additions,
+        deletions=stat.deletions,
+        file_list=tuple(quote_path(each.path) for each in stat.per_file),
+    )
 
 
-def mode_record(changes: Sequence[ModeChange]) -> dict[str, Any]:
-    """Return changed permissions as the ledger holds them: the first of them, and how many."""
-    if not changes:
-        return {}
-    listed = [
-        {
-            "path": quote_path(each.path) + ("/" if each.is_directory else ""),
-            "before": f"{each.before:04o}",
-            "after": f"{each.after:04o}",
-        }
+def mode_figures(changes: Sequence[ModeChange]) -> ModeFigures:
+    """Return changed permissions as a ledger line has them."""
+    first = tuple(
+        ModeFigure(
+            path=quote_path(each.path) + ("/" if each.is_directory else ""),
+            before=f"{each.before:04o}",
+            after=f"{each.after:04o}",
+        )
         for each in changes[:LISTED]
-    ]
-    return {"modes": listed, "mode_count": len(changes)}
+    )
+    return ModeFigures(first, len(changes))
 
 
 def patch_lines(

@@ -4,7 +4,7 @@ from siding.app.life.recovery import recover_cut_off
 from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
-from siding.app.recording.recorder import open_recorder
+from siding.app.recording.opening import open_recorder
 from siding.ledger.step import Step
 
 

@@ -16,7 +16,8 @@ from siding.app.place.selection import select
 from siding.app.policy.guarding import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
-from siding.app.recording.recorder import Recorder, as_left, open_recorder
+from siding.app.recording.opening import open_recorder
+from siding.app.recording.recorder import Recorder
 from siding.app.running.isolation import Watch
 from siding.app.sandbox.sandbox import (
     REFUSED_EXIT,
@@ -26,6 +27,7 @@ from siding.app.sandbox.sandbox import (
     plan_sandbox,
     take_over_result,
 )
+from siding.app.unfinished.left import as_left
 from siding.app.waiting.notifier import Notifier
 from siding.errors import NoActiveTask, UsageError
 from siding.ids import step_id

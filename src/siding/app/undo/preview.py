@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from siding.app.applying.reversal import applied_in
-from siding.app.back.restoring import Destination, Here, Survey, survey
+from siding.app.back.survey import Destination, Here, Survey, survey
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.snapshots import TaskSnapshots
-from siding.app.undo.undo import NothingToRedo, NothingToUndo, choose, position_of, wish_for
+from siding.app.undo.undo import NothingToRedo, NothingToUndo, choose, position_of, request_for
 from siding.errors import NotFound
 from siding.ids import Sha
-from siding.ledger.history import Act, Position, returns_to
+from siding.ledger.history import PastAct, Position, returns_to
 from siding.ledger.step import StepKind
 from siding.tasks.task import Task
 
@@ -43,7 +42,8 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
         yield Coming(what="the task is closed again", step=None, survey=None)
         return
     if act.step.kind == StepKind.APPLY:
-        branch = applied_in(act.step).target_branch or "the checkout"
+        applied = act.step.as_apply
+        branch = (applied.target_branch if applied else "") or "the checkout"
         verb = "taken back from" if word == "undo" else "applied again to"
         yield Coming(what=f"step {act.step.id} is {verb} {branch}", step=act.step.id, survey=None)
         return
@@ -51,7 +51,7 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
         yield Coming(what=f"step {act.step.id} is {word}ne", step=act.step.id, survey=planned)
 
 
-def _next(found: Position, word: str, task: Task) -> Act:
+def _next(found: Position, word: str, task: Task) -> PastAct:
     acts = found.undoable if word == "undo" else found.redoable
     if not acts:
         kind = NothingToUndo if word == "undo" else NothingToRedo
@@ -60,16 +60,16 @@ def _next(found: Position, word: str, task: Task) -> Act:
 
 
 @contextmanager
-def _restoration(project: Project, task: Task, act: Act, word: str) -> Iterator[Survey]:
+def _restoration(project: Project, task: Task, act: PastAct, word: str) -> Iterator[Survey]:
     assert act.step is not None
     assert act.by is not None
     snapshot = returns_to(act.by)
     if snapshot is None:
         raise NotFound(f"step {act.by.id} does not say what was before it")
-    wish = wish_for(act, word)
+    how = request_for(act, word)
     workspace = require_workspace(project, task)
     snapshots = TaskSnapshots(project, workspace)
     destination = Destination(Sha(snapshot), f"the state before step {act.by.id}", None)
     with snapshots.look() as seen:
         here = Here(seen.store, snapshots.root, seen.tree, seen.coverage, seen.modes)
-        yield survey(project, task.id, here, destination, wish)
+        yield survey(project, task.id, here, destination, how)

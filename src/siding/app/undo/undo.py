@@ -8,22 +8,23 @@ between; but what was changed since the act would go back with it, and that need
 
 from typing import NamedTuple
 
-from siding.app.applying.reversal import applied_in, redo_apply, undo_apply
-from siding.app.back.restoring import Destination, NeedsConsent, Restored, Restorer, Wish
+from siding.app.acts.skeleton import Work, complete, working
+from siding.app.back.restoring import Going, RestoreAct, Restored
 from siding.app.back.rollback import rollback_to
+from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest
 from siding.app.life.close import Fate, close_task, remove_workspace
-from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
-from siding.app.place.locking import holding_task
+from siding.app.place.locking import Hold, holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve, select
+from siding.app.recording.recorder import Recorder
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.paths import is_selected, quote_path, unquote_path
 from siding.git.snapshots.modes import State, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
-from siding.ledger.history import Act, Position, position, returns_to
+from siding.ledger.history import PastAct, Position, position, returns_to
 from siding.ledger.step import Step, StepKind
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
@@ -87,104 +88,112 @@ def undo(project: Project, request: Request) -> Undone:
         return Undone(
             task=opened.task, what=f"opened task {opened.task.name} again", reopened=opened
         )
-    task = project.tasks.load(task_id)
-    with holding_task(project, task_id, "undo", wait=request.wait) as hold:
-        recover_if_cut_off(project, task_id)
-        restorer = Restorer(project, task, hold)
-        found = position_of(project, task)
+    with (
+        holding_task(project, task_id, "undo", wait=request.wait) as hold,
+        working(project, task_id, hold) as work,
+    ):
+        found = position_of(project, work.task)
         if not found.undoable:
             raise NothingToUndo(
-                f"nothing to undo in task {task.name!r}",
+                f"nothing to undo in task {work.task.name!r}",
                 hint="`siding rollback --step N` goes back to any step; `siding log` shows them",
             )
-        act = found.undoable[-1]
-        assert act.step is not None
-        if act.step.kind != StepKind.APPLY:
-            return _reverse(restorer, found, act, request, word="undo")
-    applied = undo_apply(project, task, act.step)
-    return Undone(
-        task=task,
-        what=f"undid step {act.step.id}{_where(applied)}",
-        settled=tuple(restorer.settled),
-        applied=applied,
-    )
+        return _reverse(work, hold, found, found.undoable[-1], request, word="undo")
 
 
 def redo(project: Project, request: Request) -> Undone:
     """Do again what the newest undo took back, unless something new was done since."""
     task_id, away = choose(project, request.task)
-    task = project.tasks.load(task_id) if not away else None
-    if task is None:
+    if away:
         raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
-    with holding_task(project, task_id, "redo", wait=request.wait) as hold:
-        recover_if_cut_off(project, task_id)
-        restorer = None
-        if project.registry.of_task(task_id) is not None:
-            restorer = Restorer(project, task, hold)
-        found = position_of(project, task)
+    if project.registry.of_task(task_id) is None:  # planned: nothing was done in it
+        task = project.tasks.load(task_id)
+        raise _nothing_to_redo(task, position_of(project, task))
+    with (
+        holding_task(project, task_id, "redo", wait=request.wait) as hold,
+        working(project, task_id, hold) as work,
+    ):
+        found = position_of(project, work.task)
         if not found.redoable:
-            raise _nothing_to_redo(task, found)
+            raise _nothing_to_redo(work.task, found)
         act = found.redoable[-1]
-        if act.step is not None and act.step.kind != StepKind.APPLY:
-            assert restorer is not None
-            return _reverse(restorer, found, act, request, word="redo")
-    settled = tuple(restorer.settled) if restorer else ()
-    if act.step is None:
-        return _close_again(project, task)._replace(settled=settled)
-    applied = redo_apply(project, task, act.step)
+        if act.step is not None:
+            return _reverse(work, hold, found, act, request, word="redo")
+    return _close_again(project, work.task)._replace(settled=work.settled)
+
+
+def _reverse(
+    work: Work, hold: Hold, found: Position, act: PastAct, request: Request, *, word: str
+) -> Undone:
+    """Take the act back, or do it again: a restoration of the workspace, or a move of a branch."""
+    assert act.step is not None
+    step = act.step
+    reversal = Reversal(undoes=step.id) if word == "undo" else Reversal(redoes=step.id)
+    if step.kind != StepKind.APPLY:
+        return complete(work, hold, ReverseRollback(found, act, reversal, request))
+    from siding.app.applying.reversal import ReverseApply  # git's side of an apply: 10 ms
+
+    applied = complete(work, hold, ReverseApply(step, reversal))
+    done = f"undid step {step.id}" if word == "undo" else f"did step {step.id} again"
     return Undone(
-        task=task,
-        what=f"did step {act.step.id} again{_where(applied)}",
-        settled=settled,
+        task=work.task,
+        what=f"{done}{_where(applied)}",
+        settled=work.settled,
         applied=applied,
     )
 
 
 def _where(applied: Step) -> str:
     """Say where the branch is after an apply was taken back or done again."""
-    where = applied_in(applied)
-    branch = where.target_branch
-    return f" · {branch} is at {where.commit_sha[:10]}" if branch else " · files only"
+    where = applied.as_apply
+    branch = where.target_branch if where is not None else ""
+    return f" · {branch} is at {where.commit_sha[:10]}" if where and branch else " · files only"
 
 
-def _reverse(
-    restorer: Restorer, found: Position, act: Act, request: Request, *, word: str
-) -> Undone:
-    """Go back to the state before the step that did (or took back) the act."""
-    assert act.step is not None
-    assert act.by is not None
-    reversal = Reversal(undoes=act.step.id) if word == "undo" else Reversal(redoes=act.step.id)
-    attempt = found.attempt
-    if attempt is not None and attempt.reversal != reversal:
-        attempt = None
-    wish = wish_for(act, word)._replace(force=request.force)
-    if not request.force:
-        _require_nothing_newer(restorer, attempt or act.by, wish.paths)
-    destination, number = _destination(restorer, act.by)
-    survey = restorer.survey(destination, wish)
-    before = restorer.seen.snapshot if attempt is None else returns_to(attempt)
-    told = rollback_to(f"{word} of step {act.step.id}", step=number, hard=wish.hard)._replace(
-        reversal=reversal,
-        returns=before,
-        # An attempt that was cut off may have put files into the trash: they belong to this one.
-        trash_before=() if attempt is None else trashes_of(attempt),
-    )
-    # What the snapshot lacks was left alone on the way there, and is on the way back.
-    restored = restorer.carry_out(survey, told, even_incomplete=True)
-    return Undone(
-        task=restorer.recorder.task,
-        what=f"{'undid' if word == 'undo' else 'did'} step {act.step.id}"
-        + (" again" if word == "redo" else ""),
-        settled=tuple(restorer.settled),
-        restored=restored,
-    )
+class ReverseRollback(RestoreAct[Undone]):
+    """Go back to the state before the step that did the act, or that took it back."""
+
+    def __init__(self, found: Position, act: PastAct, reversal: Reversal, request: Request) -> None:
+        assert act.step is not None
+        assert act.by is not None
+        self._step, self._by = act.step, act.by
+        self._act = act
+        self._reversal = reversal
+        self._force = request.force
+        self._word = "undo" if reversal.undoes else "redo"
+        self.what = self._word
+        attempt = found.attempt
+        same = attempt is not None and attempt.reversal == reversal
+        self._attempt = attempt if same else None  # that was cut off, and is gone on with
+
+    def going(self, work: Work) -> Going:
+        attempt, recorder = self._attempt, work.recorder
+        request = request_for(self._act, self._word)._replace(force=self._force)
+        if not self._force:
+            _require_nothing_newer(recorder, attempt or self._by, request.paths)
+        destination, number = _destination(recorder, self._by)
+        detail = rollback_to(f"{self._word} of step {self._step.id}", step=number)._replace(
+            hard=request.hard,
+            reversal=self._reversal,
+            returns=recorder.seen.snapshot if attempt is None else returns_to(attempt),
+            # An attempt that was cut off may have put files into the trash: they are this one's.
+            trash_before=() if attempt is None else trashes_of(attempt),
+        )
+        # What the snapshot lacks was left alone on the way there, and is on the way back.
+        return Going(destination, request, detail, even_incomplete=True)
+
+    def restored(self, work: Work, restored: Restored) -> Undone:
+        done = f"undid step {self._step.id}"
+        if self._word == "redo":
+            done = f"did step {self._step.id} again"
+        return Undone(task=work.task, what=done, settled=work.settled, restored=restored)
 
 
-def _require_nothing_newer(restorer: Restorer, by: Step, paths: tuple[bytes, ...]) -> None:
+def _require_nothing_newer(recorder: Recorder, by: Step, paths: tuple[bytes, ...]) -> None:
     """Raise NeedsConsent when files changed since `by` would be taken back with it."""
-    if by.snapshot is None or by.snapshot == restorer.seen.snapshot:
+    if by.snapshot is None or by.snapshot == recorder.seen.snapshot:
         return
-    store, seen = restorer.recorder.snapshots.store, restorer.seen
+    store, seen = recorder.snapshots.store, recorder.seen
     changes = diff_trees(store, Sha(by.snapshot), seen.tree)
     then, now = state_of(store, Sha(by.snapshot)), State(tree=seen.tree, modes=seen.modes)
     differ = {change.path for change in changes}
@@ -199,13 +208,13 @@ def _require_nothing_newer(restorer: Restorer, by: Step, paths: tuple[bytes, ...
         )
 
 
-def _destination(restorer: Restorer, by: Step) -> tuple[Destination, int | None]:
+def _destination(recorder: Recorder, by: Step) -> tuple[Destination, int | None]:
     """Return the state before `by`, and the number of the step that left it, None for the base."""
     snapshot = returns_to(by)
     if snapshot is None:
         raise NotFound(f"step {by.id} does not say what was before it")
     coverage, number = None, None
-    for step in restorer.recorder.ledger.steps():
+    for step in recorder.ledger.steps():
         if step.number >= by.number:
             break
         if step.snapshot == snapshot:
@@ -300,14 +309,14 @@ def trashes_of(step: Step) -> tuple[str, ...]:
     return (*([back.trash] if back.trash else []), *back.trash_before)
 
 
-def wish_for(act: Act, word: str) -> Wish:
+def request_for(act: PastAct, word: str) -> RestoreRequest:
     """Return how the files go back to the state before the step that did the act, or took it
     back."""
     assert act.step is not None
     assert act.by is not None
     done = act.step.as_rollback
     assert done is not None
-    return Wish(
+    return RestoreRequest(
         paths=tuple(unquote_path(path) for path in done.paths),
         hard=word == "redo" and done.hard,
         bring_back=trashes_of(act.by),

@@ -4,21 +4,23 @@ Its intent holds the whole move, so that whoever comes next (any command that wo
 `siding doctor`) can finish it, or take it back where the person's files no longer allow it.
 """
 
-from siding.app.place.project import Project
+from siding.app.unfinished.by_kind import Ground
 from siding.git.applying.move import Recovered, move_from, recover
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft
+from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepStatus
 
 
-def finish_apply(project: Project, draft: Draft) -> Draft:
-    """Finish the move of a step that was cut off; return its draft with how it ended.
-
-    The task's lock is held, and with it the certainty that no git of that step is alive.
-    """
+def finish_apply(ground: Ground, intent: Intent) -> Draft:
+    """Finish the move of an apply that was cut off; return what its step says."""
+    draft = intent.draft
+    if draft.status:  # it had ended; only its step was not recorded
+        return draft
     detail = draft.detail
     assert isinstance(detail, ApplyDetail)
     move = move_from(detail.move or {})
+    project = ground.project
     side = recover(project.repository, project.user_settings, move, reason=detail.reflog)
     if side is Recovered.DONE:
         return draft.completed()

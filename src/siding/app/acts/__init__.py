@@ -1,0 +1,1 @@
+"""The one skeleton of every act on a task."""

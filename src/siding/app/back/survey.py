@@ -1,0 +1,223 @@
+"""What taking a workspace to another state would come to, said exactly; nothing is changed.
+
+What no snapshot holds is never deleted: it stays, or is moved into the project's trash when that
+was asked for.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from siding.app.place.project import Project
+from siding.errors import SidingError
+from siding.git.paths import is_selected, is_under, quote_path
+from siding.git.restoring.expecting import ignored_now, ignored_there
+from siding.git.restoring.obstacles import obstacles, of_others
+from siding.git.restoring.restore import (
+    Left,
+    Restoration,
+    Why,
+    listed,
+    plan_restoration,
+)
+from siding.git.roots import WorktreeRoot
+from siding.git.snapshots.coverage import Coverage
+from siding.git.snapshots.modes import Modes, State, mode_changes, modes_of
+from siding.git.snapshots.patches import diff_trees
+from siding.git.snapshots.room import place_for
+from siding.git.snapshots.store import PEEKS, SnapshotStore
+from siding.ids import Sha, TaskId
+
+NAMED = 5  # paths named in a message; lists show the others
+ASIDE = "aside"  # the directory in a place in the trash that holds what was moved out of the way
+
+
+class NeedsConsent(SidingError):
+    """It can be done, but somebody has to say that it is meant: ``--force``, or yes to a question.
+
+    `concerns` are the reasons, one sentence each.
+    """
+
+    code = "needs_consent"
+
+    def __init__(self, concerns: Sequence[str], *, hint: str | None = None) -> None:
+        self.concerns = tuple(concerns)
+        super().__init__(
+            "; ".join(concerns),
+            hint=hint or "--force goes on all the same; --dry-run shows what it does",
+        )
+
+
+class InTheWay(SidingError):
+    """Something that no snapshot holds stands where a file has to be written."""
+
+    code = "in_the_way"
+
+
+class Moving(SidingError):
+    """Somebody changes the workspace while it is being restored."""
+
+    code = "moving"
+
+
+class Destination(NamedTuple):
+    """Where to go, and how it is called. `coverage` is the report of that snapshot; None when
+    there is none."""
+
+    snapshot: Sha
+    name: str
+    coverage: Coverage | None
+
+
+class RestoreRequest(NamedTuple):
+    """How to go there."""
+
+    paths: tuple[bytes, ...] = ()  # below the workspace's root; empty: everything
+    hard: bool = False  # ignored files go into the trash
+    force: bool = False  # incomplete snapshots are used, obstacles go into the trash
+    bring_back: tuple[str, ...] = ()  # places in the trash whose files return
+
+
+class Survey(NamedTuple):
+    """What going there comes to."""
+
+    destination: Destination
+    request: RestoreRequest
+    plan: Restoration
+    aside: tuple[bytes, ...]  # ignored files and directories that go into the trash
+    blocked: tuple[bytes, ...]  # what stands in the way, and is in no snapshot
+    concerns: tuple[str, ...]
+
+    @property
+    def nothing_to_do(self) -> bool:
+        plan = self.plan
+        return not (plan.writes or plan.deletes or plan.chmods or self.aside)
+
+
+class Here(NamedTuple):
+    """Where the workspace is now: a tree that `store` can read, and what that does not hold."""
+
+    store: SnapshotStore
+    root: WorktreeRoot
+    tree: Sha
+    coverage: Coverage
+    modes: Modes | None
+
+
+def survey(
+    project: Project, task_id: TaskId, here: Here, destination: Destination, request: RestoreRequest
+) -> Survey:
+    """Return what going from here to the destination comes to; changes nothing."""
+    store = here.store
+    changes = diff_trees(store, here.tree, destination.snapshot)
+    ignored: set[bytes] = set()
+    if not request.hard:  # else what is recorded here and ignored there goes: the snapshot has it
+        own = place_for(store, PEEKS, project.app.random_bytes(8).hex())
+        ignored = ignored_there(store, task_id, here.root, destination.snapshot, changes, place=own)
+    for place in request.bring_back:  # what returns takes its place
+        ignored -= set(listed(project.layout.root / place / ASIDE))
+    there = destination.coverage or Coverage()
+    modes = modes_of(store, destination.snapshot)
+    plan = plan_restoration(
+        changes,
+        unknown={skipped.path for skipped in (*here.coverage.skipped, *there.skipped)},
+        ignored=ignored,
+        paths=request.paths,
+        directories=there.empty_dirs,
+        mode_changes=mode_changes(
+            store,
+            State(tree=here.tree, modes=here.modes),
+            State(tree=destination.snapshot, modes=modes),
+            changes=changes,
+            empty_before=here.coverage.empty_dirs,
+            empty_after=there.empty_dirs,
+        ),
+        modes=modes,
+    )
+    plan = _without_others(here.root, plan)
+    aside: list[bytes] = []
+    if request.hard:
+        written = {change.path for change in plan.writes}
+        found = ignored_now(store, task_id, here.root)
+        aside = [p for p in _limited(found, request.paths) if p not in written]
+    blocked = obstacles(here.root, plan, store.repository.object_format, leaving=aside)
+    return Survey(
+        destination=destination,
+        request=request,
+        plan=plan,
+        aside=tuple(aside),
+        blocked=tuple(blocked),
+        concerns=tuple(_concerns(destination)),
+    )
+
+
+def _without_others(root: WorktreeRoot, plan: Restoration) -> Restoration:
+    """Leave alone what only another user can change the permissions of."""
+    theirs = set(of_others(root, plan))
+    if not theirs:
+        return plan
+    left = (*plan.left, *(Left(path=path, why=Why.FOREIGN) for path in theirs))
+    return plan._replace(
+        left=tuple(sorted(left)),
+        chmods=tuple(change for change in plan.chmods if change.path not in theirs),
+    )
+
+
+def refuse(found: Survey, *, even_incomplete: bool) -> None:
+    """Raise NeedsConsent or InTheWay where somebody has to say first that it is meant."""
+    force = found.request.force
+    if found.concerns and not (force or even_incomplete):
+        raise NeedsConsent(found.concerns)
+    if found.blocked and not force:
+        raise InTheWay(
+            f"{len(found.blocked)} paths that are in no snapshot stand in the way: "
+            + _some(found.blocked),
+            hint="--force moves them into the trash first; or move them elsewhere yourself",
+        )
+
+
+def refuse_moving(changed: Sequence[bytes]) -> None:
+    """Raise Moving if paths were changed after they were looked at."""
+    if changed:
+        raise Moving(
+            f"the workspace is being changed by somebody else: {_some(changed)}",
+            hint="nothing was done; end what works in there, then try again",
+        )
+
+
+def _concerns(destination: Destination) -> list[str]:
+    """Return what is to be said about a snapshot that does not hold everything."""
+    report = destination.coverage
+    if report is None or report.complete:
+        return []
+    parts = []
+    if skipped := report.skipped:
+        named = ", ".join(f"{quote_path(s.path)} ({s.reason})" for s in skipped[:NAMED])
+        parts.append(f"it lacks {named}" + _and_more(skipped))
+    if report.nested:
+        named = ", ".join(quote_path(path) for path in report.nested[:NAMED])
+        parts.append(f"of the repositories in {named} only the files")
+    if report.unstable:
+        parts.append(f"{_some(report.unstable)} changed while it was taken")
+    if report.foreign:
+        parts.append(f"the owner of {_some(report.foreign)}, who is another user")
+    if report.lacks_more:
+        parts.append("its record does not say in what")
+    return [f"the snapshot of {destination.name} is incomplete: " + "; ".join(parts)]
+
+
+def _and_more(items: Sequence[object]) -> str:
+    return f" and {len(items) - NAMED} more" if len(items) > NAMED else ""
+
+
+def _limited(found: Sequence[bytes], paths: Sequence[bytes]) -> list[bytes]:
+    """Return what of `found` lies at or below `paths`; of a whole directory, only the part."""
+    if not paths:
+        return list(found)
+    limited = {path for path in found if is_selected(path, paths)}
+    limited |= {wanted for wanted in paths if any(is_under(wanted, path) for path in found)}
+    return sorted(limited)
+
+
+def _some(paths: Sequence[bytes]) -> str:
+    shown = ", ".join(quote_path(path) for path in paths[:NAMED])
+    return shown + _and_more(paths)

@@ -1,0 +1,73 @@
+"""What a step leaves beside its line: written under the act's id, named by the step's number."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.unfinished.left import output_of
+from siding.files.durable import flush, flush_dir, make_dirs, remove_file
+from siding.git.snapshots.patches import DiffStat
+from siding.hashing import sha256_of_file
+from siding.ledger.details.run import RunDetail
+from siding.ledger.intents import Intent
+from siding.process.output_files import rename_output
+from siding.storage.layout import TaskLayout
+
+
+class Patch(NamedTuple):
+    """A patch that was written. `path` is None where nothing differs in it."""
+
+    path: Path | None
+    sha256: str
+    stat: DiffStat | None
+
+
+def write_patch(
+    layout: TaskLayout, snapshots: TaskSnapshots, intent: Intent, before: str, after: str
+) -> Patch:
+    """Write the patch between two snapshots, flushed, under a temporary name."""
+    if before == after:
+        return Patch(None, "", None)
+    make_dirs(layout.artifacts_dir)
+    path = layout.artifact(f".{intent.stem}", "patch.tmp")
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        stat = snapshots.write_patch_counted(before, after, fd)
+        size = os.lseek(fd, 0, os.SEEK_END)
+        if size == 0:
+            remove_file(path)
+            return Patch(None, "", stat)
+        digest = sha256_of_file(fd)
+        flush(fd)
+    finally:
+        os.close(fd)
+    return Patch(path, digest, stat)
+
+
+def name_artifacts(layout: TaskLayout, intent: Intent, patch: Patch, number: int) -> dict[str, str]:
+    """Give an act's artifacts the number of its step, durably; return their names by kind."""
+    names: dict[str, str] = {}
+    if patch.path is not None:
+        named = layout.artifact(number, "patch")
+        patch.path.replace(named)
+        names["patch"] = f"artifacts/{named.name}"
+    run = intent.draft.detail
+    if isinstance(run, RunDetail) and _name_output(layout, intent, run, number):
+        names["output"] = f"artifacts/{layout.artifact(number, 'output').name}"
+    if names:
+        flush_dir(layout.artifacts_dir)
+    return names
+
+
+def highest_artifact(directory: Path, at_least: int) -> int:
+    """Return the highest step number that an artifact or `at_least` has."""
+    number = at_least
+    while any((directory / f"{number + 1:04d}.{kind}").exists() for kind in ("output", "patch")):
+        number += 1
+    return number
+
+
+def _name_output(layout: TaskLayout, intent: Intent, run: RunDetail, number: int) -> bool:
+    counted = run.output.stdout_bytes if run.output else None
+    return rename_output(output_of(layout, intent), layout.artifact(number, "output"), counted)

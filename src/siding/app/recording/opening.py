@@ -1,0 +1,90 @@
+"""Open the recorder of a task: its workspace is there, and what it began with is recorded."""
+
+import os
+
+from siding.app.place.locking import Hold
+from siding.app.place.lost_workspaces import REBUILT
+from siding.app.place.project import Project
+from siding.app.place.redaction import Redaction
+from siding.app.place.task_workspace import NoWorkspace, require_workspace
+from siding.app.recording.recorder import BaseUnknown, Recorder
+from siding.git.snapshots.capture import Capture
+from siding.git.snapshots.coverage import Coverage
+from siding.ids import Sha
+from siding.tasks.registry import Workspace
+from siding.tasks.task import Task
+
+
+def open_recorder(
+    project: Project, task: Task, hold: Hold, *, redaction: Redaction | None = None
+) -> Recorder:
+    """Return the recorder of a task whose lock is held; raise NoWorkspace when it has no place."""
+    if os.path.lexists(project.task_layout(task.id).root / "phase-intent.json"):
+        from siding.app.unfinished.phases import finish_before_work
+
+        finish_before_work(project, task)  # it may have left git's lock in the workspace
+    workspace = require_workspace(project, task)
+    if project.registry.of_task(task.id) is None:
+        from siding.app.place.take_over import take_over  # for homes of the bar tool only
+
+        workspace = take_over(project, task, workspace)
+    elif not workspace.base_snapshot:
+        if workspace.rest.get(REBUILT):  # the workspace as it is now is not what it began as
+            raise BaseUnknown(task)
+        workspace = _take_base_snapshot(project, task, workspace, hold)
+    if project.registry.lacks(task.id):
+        with project.changing(f"writing down the workspace of task {task.id}"):
+            project.registry.mend()
+    return Recorder(project, task, workspace, hold, redaction=redaction)
+
+
+def open_anywhere(
+    project: Project, task: Task, hold: Hold, *, redaction: Redaction | None = None
+) -> Recorder:
+    """Return the recorder of a task that may have no workspace any more.
+
+    Then its newest snapshot is the state it is in.
+    """
+    try:
+        return open_recorder(project, task, hold, redaction=redaction)
+    except NoWorkspace:
+        return _without_workspace(project, task, hold)
+
+
+def _without_workspace(project: Project, task: Task, hold: Hold) -> Recorder:
+    workspace = project.registry.of_task(task.id)
+    last = project.ledger(task.id).last()
+    snapshot = (last and last.snapshot) or (workspace and workspace.base_snapshot)
+    if workspace is None or not snapshot:
+        raise NoWorkspace(
+            f"task {task.name!r} has no workspace, and no snapshot of it is left",
+            hint="`siding doctor` says what is lost",
+        )
+    recorder = Recorder(project, task, workspace, hold)
+    at = Sha(snapshot)
+    recorder.freeze(
+        Capture(
+            snapshot=at,
+            parent=at,
+            tree=project.snapshots.read_commit(at).tree,
+            changes=(),
+            heads=(),
+            coverage=Coverage(),
+            modes=None,
+        )
+    )
+    return recorder
+
+
+def _take_base_snapshot(
+    project: Project, task: Task, workspace: Workspace, hold: Hold
+) -> Workspace:
+    """Record the workspace as it was made: its bytes, which conversions may have changed."""
+    base = Recorder(project, task, workspace, hold).capture(0, "base")
+    lacks = {} if base.coverage.complete else {"base_coverage": base.coverage.as_record()}
+    with project.changing(f"recording the base of task {task.id}"):
+        workspace = workspace._replace(
+            base_snapshot=base.snapshot, rest={**workspace.rest, **lacks}
+        )
+        project.registry.put(workspace)
+    return workspace

@@ -1,0 +1,53 @@
+"""What becomes of an act whose process died, by its kind: one table, one door to each kind.
+
+A kind that is not in the table left nothing but changes of the workspace, which the recorder finds
+by itself. Recoveries are loaded when there is something to recover: hardly ever.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from siding.ledger.kinds import StepKind, StepStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from siding.app.place.project import Project
+    from siding.ledger.draft import Draft
+    from siding.ledger.intents import Intent
+    from siding.storage.layout import TaskLayout
+    from siding.tasks.registry import Workspace
+
+
+class Ground(NamedTuple):
+    """Where the act was at work. The task's lock is held, so no process of the act's is alive."""
+
+    project: "Project"
+    layout: "TaskLayout"
+    workspace: "Workspace"
+
+
+def recovered(ground: Ground, intent: "Intent") -> "Draft":
+    """Finish or take back what an act left half done; return what its step says."""
+    recovery = RECOVERIES.get(intent.kind)
+    draft = intent.draft if recovery is None else recovery(ground, intent)
+    if not draft.status:
+        draft = draft._replace(status=StepStatus.INTERRUPTED.value)
+    return draft._replace(recovered=True)
+
+
+def _apply(ground: Ground, intent: "Intent") -> "Draft":
+    from siding.app.unfinished.applies import finish_apply
+
+    return finish_apply(ground, intent)
+
+
+def _run(ground: Ground, intent: "Intent") -> "Draft":
+    from siding.app.unfinished.runs import finish_run
+
+    return finish_run(ground, intent)
+
+
+RECOVERIES: "Mapping[str, Callable[[Ground, Intent], Draft]]" = {
+    StepKind.APPLY.value: _apply,
+    StepKind.RUN.value: _run,
+}

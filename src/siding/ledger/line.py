@@ -1,0 +1,55 @@
+"""A ledger line before it is written: all but its number and its place in the chain."""
+
+from typing import Any, NamedTuple
+
+from siding.git.snapshots.coverage import Coverage
+from siding.ledger.figures import DiffFigures, ModeFigures
+from siding.ledger.intents import Intent
+
+
+class Line(NamedTuple):
+    """What the maker of a step said, and what was found when the step was recorded.
+
+    `ended_at` and `duration_ms` (milliseconds) are used where the maker said nothing of them.
+    `snapshot` and `parent` are the workspace after the step and before it.
+    """
+
+    intent: Intent
+    ended_at: str
+    duration_ms: int
+    diff: DiffFigures
+    modes: ModeFigures
+    snapshot: str
+    parent: str
+    coverage: Coverage
+    commits: tuple[str, ...] = ()  # that the command made
+    patch_sha256: str = ""
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields of the line. Those that every line has are there even if empty."""
+        intent = self.intent
+        record: dict[str, Any] = {
+            "kind": intent.kind,
+            "policy_events": [],
+            "session_id": None,
+            "agent": None,
+            "usage": None,
+            "ended_at": self.ended_at,
+            "duration_ms": self.duration_ms,
+        }
+        record.update(intent.draft.as_record())
+        record.update(
+            started_at=intent.started_at,
+            diff_stat=self.diff.as_record(),
+            **self.modes.as_record(),
+            snapshot=self.snapshot,
+            parent=self.parent,
+            coverage=self.coverage.as_record(),
+        )
+        if intent.act:
+            record["act"] = intent.act
+        if self.patch_sha256:
+            record["patch_sha256"] = self.patch_sha256
+        if self.commits:
+            record["commits"] = list(self.commits)
+        return record
