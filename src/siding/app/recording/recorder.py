@@ -17,7 +17,8 @@ from siding.app.place.redaction import Redaction
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.artifacts import highest_artifact, name_artifacts, write_patch
 from siding.app.recording.snapshots import TaskSnapshots, diff_figures, mode_figures
-from siding.app.unfinished.by_kind import Ground, recovered
+from siding.app.unfinished.by_kind import recovered
+from siding.app.unfinished.ground import Ground
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.git.snapshots.capture import Capture

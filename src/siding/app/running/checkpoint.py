@@ -1,10 +1,13 @@
 """Record the workspace as it stands, because somebody asked."""
 
+from siding.app.acts.skeleton import Act, Done, Ended, Work, perform
 from siding.app.life.recovery import recover_cut_off
-from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
-from siding.app.recording.opening import open_recorder
+from siding.app.recording.recorder import Recorder
+from siding.ledger.details.checkpoint import CheckpointDetail
+from siding.ledger.draft import Draft
+from siding.ledger.intents import Intent
 from siding.ledger.step import Step
 
 
@@ -12,9 +15,30 @@ def checkpoint(project: Project, named: str | None, message: str, *, wait: bool)
     """Record a checkpoint step, also when nothing changed: the message is worth a line."""
     task = select(project, named)
     recover_cut_off(project)
-    with holding_task(project, task.id, f"checkpoint {message}", wait=wait) as hold:
-        recorder = open_recorder(project, task, hold)
-        recorder.settle_interrupted()
-        step = recorder.checkpoint(message)
-        assert step is not None
-        return step
+    return perform(project, task.id, CheckpointAct(message, wait=wait))
+
+
+class CheckpointAct(Act[None, None, Step]):
+    """Nothing is done: the step is the look at the workspace that ends every act."""
+
+    def __init__(self, message: str, *, wait: bool) -> None:
+        self.what = f"checkpoint {message}"
+        self.wait = wait
+        self._message = message
+
+    def settle(self, recorder: Recorder) -> list[Step]:
+        """Record only what was cut off: what changed since the last step is this one's."""
+        return recorder.settle_interrupted()
+
+    def plan(self, work: Work) -> None:
+        return None
+
+    def draft(self, work: Work, plan: None) -> Draft:
+        return Draft(CheckpointDetail(self._message, "asked")).completed()
+
+    def carry_out(self, work: Work, plan: None, intent: Intent) -> Ended[None]:
+        return Ended(intent, intent.draft, None)
+
+    def result(self, work: Work, plan: None, done: Done[None] | None) -> Step:
+        assert done is not None
+        return done.step

@@ -4,7 +4,7 @@ Its intent holds the whole move, so that whoever comes next (any command that wo
 `siding doctor`) can finish it, or take it back where the person's files no longer allow it.
 """
 
-from siding.app.unfinished.by_kind import Ground
+from siding.app.unfinished.ground import Ground
 from siding.git.applying.move import Recovered, move_from, recover
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft

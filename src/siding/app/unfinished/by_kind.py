@@ -4,26 +4,16 @@ A kind that is not in the table left nothing but changes of the workspace, which
 by itself. Recoveries are loaded when there is something to recover: hardly ever.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from siding.app.unfinished.ground import Ground
 from siding.ledger.kinds import StepKind, StepStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from siding.app.place.project import Project
     from siding.ledger.draft import Draft
     from siding.ledger.intents import Intent
-    from siding.storage.layout import TaskLayout
-    from siding.tasks.registry import Workspace
-
-
-class Ground(NamedTuple):
-    """Where the act was at work. The task's lock is held, so no process of the act's is alive."""
-
-    project: "Project"
-    layout: "TaskLayout"
-    workspace: "Workspace"
 
 
 def recovered(ground: Ground, intent: "Intent") -> "Draft":

@@ -1,6 +1,6 @@
 """A run that was cut off: its processes are ended, its output and its commits are brought home."""
 
-from siding.app.unfinished.by_kind import Ground
+from siding.app.unfinished.ground import Ground
 from siding.app.unfinished.left import as_left, output_of
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft

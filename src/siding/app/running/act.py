@@ -1,0 +1,244 @@
+"""A run as an act: judged before it begins, executed in its sandbox, told with what it left."""
+
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from siding.app.acts.skeleton import Act, Done, Ended, Work
+from siding.app.place.environment import environment_in
+from siding.app.place.events import StepStarted
+from siding.app.place.project import Project
+from siding.app.place.redaction import Redaction
+from siding.app.policy.guarding import rule_on, run_judged_hook, with_hooks
+from siding.app.policy.hooks import HookResult, hooks_for
+from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
+from siding.app.recording.recorder import Recorder
+from siding.app.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused, stopped_by_hook
+from siding.app.running.isolation import Watch
+from siding.app.running.request import RunRequest, RunResult, Terminal
+from siding.app.sandbox.sandbox import (
+    REFUSED_EXIT,
+    SandboxPlan,
+    open_sandbox,
+    plan_sandbox,
+    take_over_result,
+)
+from siding.errors import UsageError
+from siding.ids import step_id
+from siding.ledger.details.run import RunDetail
+from siding.ledger.draft import Draft
+from siding.ledger.intents import Intent
+from siding.ledger.reports import IsolationReport
+from siding.process.command import Command, Outcome, Screen, StreamPlan
+from siding.process.output import OutputFiles
+from siding.process.output_files import settle_output
+from siding.process.record import run_recorded
+
+
+class RunPlan(NamedTuple):
+    """The command, what the policy says to it, and the sandbox it gets."""
+
+    command: Command
+    ruling: Ruling
+    sandbox: SandboxPlan
+
+    @property
+    def starts(self) -> bool:
+        """Whether the command is started at all."""
+        return self.ruling.runs and not self.sandbox.refusal
+
+    @property
+    def exit_code(self) -> int:
+        """What `siding run` exits with if it is not."""
+        return REFUSED_EXIT if self.sandbox.refusal else POLICY_EXIT
+
+
+class RunOutcome(NamedTuple):
+    """How the command ended, None if it was not started; and the hooks around it."""
+
+    outcome: Outcome | None = None
+    hooks: tuple[HookResult, ...] = ()
+    untrusted_hooks: int = 0
+
+
+class RunAct(Act[RunPlan, RunOutcome, RunResult]):
+    """Run a command in the workspace."""
+
+    def __init__(
+        self, project: Project, request: RunRequest, terminal: Terminal, ask: Asker | None
+    ) -> None:
+        self.redaction = project.redaction.knowing(request.env)
+        self.what = what_runs(self.redaction, request)
+        self.wait = request.wait
+        self.token = project.app.random_bytes(16).hex()
+        self._request = request
+        self._terminal = terminal
+        self._ask = ask
+
+    def plan(self, work: Work) -> RunPlan:
+        return plan_run(work.recorder, self._request, self._ask)
+
+    def draft(self, work: Work, plan: RunPlan) -> Draft:
+        # With the verdict: a blocked attempt is recorded as one even if Siding dies now.
+        return plan.ruling.on(draft_of(work.recorder, self._request, plan.command, plan.sandbox))
+
+    def carry_out(self, work: Work, plan: RunPlan, intent: Intent) -> Ended[RunOutcome]:
+        recorder = work.recorder
+        if not plan.starts:
+            return Ended(intent, refused(intent.draft, plan.sandbox), RunOutcome())
+        step = {"SIDING_STEP_ID": step_id(intent.number), "SIDING_STEP_TOKEN": self.token}
+        command = plan.command._replace(env={**plan.command.env, **step})
+        watch = Watch(recorder, recorder.intents.path(intent))
+        before = _run_hooks(recorder, "pre_run", command)
+        if any(hook.exit_code != 0 for hook in before.hooks):
+            draft = stopped_by_hook(intent.draft, before.hooks)
+            return Ended(intent, with_hooks(draft, before.hooks), before)
+        work.project.events.emit(StepStarted(work.task, recorder.workspace, intent))
+        artifact = recorder.layout.artifact(intent.stem, "output")
+        outcome = execute(
+            recorder, command, self._terminal, plan.sandbox, token=self.token, artifact=artifact
+        )
+        watch.ended(outcome.duration_ms)
+        intent = recorder.ended(intent, ended(intent.draft, outcome, self._terminal))
+        after = _run_hooks(recorder, "post_run", command)
+        hooks = (*before.hooks, *after.hooks)
+        done = RunOutcome(outcome, hooks, before.untrusted_hooks + after.untrusted_hooks)
+        later = partial(_with_isolation, watch)
+        return Ended(intent, with_hooks(intent.draft, hooks), done, later=later)
+
+    def result(self, work: Work, plan: RunPlan, done: Done[RunOutcome] | None) -> RunResult:
+        assert done is not None
+        outcome, step = done.outcome.outcome, done.step
+        exit_code = HOOK_FAILED_EXIT if plan.starts else plan.exit_code
+        if outcome is not None:
+            exit_code = outcome.exit_code
+            output = work.recorder.layout.artifact(step.number, "output")
+            settle_output(output, outcome.stdout_bytes)
+        return RunResult(
+            task=work.task,
+            step=step,
+            exit_code=exit_code,
+            outcome=outcome,
+            settled=work.settled,
+            hooks=done.outcome.hooks,
+            untrusted_hooks=done.outcome.untrusted_hooks,
+            ruling=plan.ruling,
+            sandbox=plan.sandbox,
+            isolation=IsolationReport(),
+        )
+
+
+def run_unrecorded(
+    work: Work, request: RunRequest, terminal: Terminal, ask: Asker | None
+) -> RunResult:
+    """Run without a step. What it changes is found, as changes from outside, by the next one."""
+    recorder = work.recorder
+    plan = plan_run(recorder, request, ask)
+    outcome, isolation, exit_code = None, IsolationReport(), plan.exit_code
+    if plan.starts:
+        token = work.project.app.random_bytes(16).hex()
+        watch = Watch(recorder)
+        outcome = execute(
+            recorder, plan.command, terminal, plan.sandbox, token=token, artifact=None
+        )
+        watch.ended(outcome.duration_ms)
+        exit_code, isolation = outcome.exit_code, watch.isolation()
+    return RunResult(
+        task=work.task,
+        step=None,
+        exit_code=exit_code,
+        outcome=outcome,
+        settled=(),
+        hooks=(),
+        untrusted_hooks=0,
+        ruling=plan.ruling,
+        sandbox=plan.sandbox,
+        isolation=isolation,
+    )
+
+
+def what_runs(redaction: Redaction, request: RunRequest) -> str:
+    """Return the command for whoever finds the task busy."""
+    return " ".join(redaction.words(request.argv))[:200]
+
+
+def plan_run(recorder: Recorder, request: RunRequest, ask: Asker | None) -> RunPlan:
+    """Judge the command, and plan its sandbox; `ask` puts the policy's questions to a person."""
+    project = recorder.project
+    cwd = _directory(project, recorder, request.cwd)
+    env = environment_in(project, recorder.task, recorder.workspace, request.env, cwd=cwd)
+    command = Command(argv=request.argv, cwd=cwd, env=env)
+    ruling = rule_on(project, _to_judge(recorder, request, command), allow=request.allow, ask=ask)
+    sandbox = SandboxPlan()
+    if ruling.runs:
+        sandbox = plan_sandbox(recorder, request.sandbox, command, time_s=request.timeout_s)
+    return RunPlan(command, ruling, sandbox)
+
+
+def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunToJudge:
+    return RunToJudge(
+        argv=request.argv,
+        cwd=command.cwd,
+        workspace=recorder.root,
+        env=command.env,
+        added=request.env,
+        task_id=recorder.task.id,
+    )
+
+
+def execute(
+    recorder: Recorder,
+    command: Command,
+    terminal: Terminal,
+    sandbox: SandboxPlan,
+    *,
+    token: str,
+    artifact: Path | None,
+) -> Outcome:
+    """Run the command in its sandbox and within its limits. `artifact` is where its output goes."""
+    streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
+    with open_sandbox(recorder, sandbox) as run_sandbox:
+        outcome = run_recorded(
+            command,
+            recorder=OutputFiles(artifact, streams=streams, filtered=recorder.redaction.filter),
+            screen=Screen(stdout=terminal.out, stderr=terminal.err),
+            stdin=terminal.stdin,
+            timeout_s=sandbox.time_s,
+            token=token,
+            sandbox=run_sandbox,
+        )
+    return take_over_result(recorder, sandbox, outcome)
+
+
+def _with_isolation(watch: Watch, draft: Draft) -> Draft:
+    assert isinstance(draft.detail, RunDetail)
+    return draft._replace(detail=draft.detail._replace(isolation=watch.isolation()))
+
+
+def _run_hooks(recorder: Recorder, moment: str, command: Command) -> RunOutcome:
+    """Run the hooks of a moment, until a ``pre_run`` one fails."""
+    hooks, untrusted = hooks_for(recorder.project, moment)
+    results: list[HookResult] = []
+    for hook in hooks:
+        results.append(run_judged_hook(recorder.project, hook, root=recorder.root, env=command.env))
+        if moment == "pre_run" and results[-1].exit_code != 0:
+            break
+    return RunOutcome(hooks=tuple(results), untrusted_hooks=untrusted)
+
+
+def _directory(project: Project, recorder: Recorder, wanted: str | None) -> Path:
+    """Return where the command runs: the same place in the workspace as the caller stands in."""
+    if wanted is not None:
+        chosen = (recorder.root / wanted).resolve()
+        if not chosen.is_relative_to(recorder.root.resolve()):
+            raise UsageError(f"--cwd {wanted!r} leaves the workspace")
+        if not chosen.is_dir():
+            raise UsageError(f"--cwd {wanted!r} is not a directory of the workspace")
+        return chosen
+    here = project.app.cwd.resolve()
+    for root in (recorder.root.resolve(), project.paths.root.resolve()):
+        if here.is_relative_to(root):
+            same = recorder.root / here.relative_to(root)
+            if same.is_dir():
+                return same
+    return recorder.root

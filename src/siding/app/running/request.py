@@ -1,0 +1,50 @@
+"""What a run is asked for, and how it ended."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from siding.app.policy.hooks import HookResult
+from siding.app.policy.ruling import Ruling
+from siding.app.sandbox.sandbox import SandboxPlan, SandboxRequest
+from siding.ledger.reports import IsolationReport
+from siding.ledger.step import Step
+from siding.process.command import Outcome, StdinPlan
+from siding.tasks.task import Task
+
+
+class RunRequest(NamedTuple):
+    """What one ``siding run`` asks for."""
+
+    argv: tuple[str, ...]
+    task: str | None = None
+    timeout_s: float | None = None
+    env: Mapping[str, str] = {}
+    cwd: str | None = None  # relative to the workspace; None: where the caller stands
+    record: bool = True
+    wait: bool = False
+    allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
+    sandbox: SandboxRequest = SandboxRequest()  # sandbox, network and limits
+
+
+class Terminal(NamedTuple):
+    """What of the caller's terminal the command gets."""
+
+    stdin: StdinPlan
+    pty: bool
+    out: int  # where the command's output goes as well; file descriptors
+    err: int
+
+
+class RunResult(NamedTuple):
+    """How a run ended."""
+
+    task: Task
+    step: Step | None  # None with ``--no-record``
+    exit_code: int  # what ``siding run`` exits with
+    outcome: Outcome | None  # None when a hook stopped the run
+    settled: tuple[Step, ...]  # steps recorded first: cut off, or made outside Siding
+    hooks: tuple[HookResult, ...]
+    untrusted_hooks: int
+    ruling: Ruling  # what the policy said
+    sandbox: SandboxPlan = SandboxPlan()  # the sandbox and limits it had
+    isolation: IsolationReport = IsolationReport()  # what changed outside, of a run without a step
