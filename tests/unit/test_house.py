@@ -90,6 +90,30 @@ def test_the_layout_is_the_formatters() -> None:
     assert packed == []
 
 
+MOST_IN_A_FOLDER = 30
+
+
+def test_a_folder_can_be_read_as_a_map() -> None:
+    folders = {path.parent for path in FILES}
+    crowded = {
+        str(folder.relative_to(SOURCE)): count
+        for folder in folders
+        if (count := len(list(folder.glob("*.py")))) > MOST_IN_A_FOLDER
+    }
+    assert not crowded
+
+
+def test_there_is_one_way_into_a_ledger() -> None:
+    """One caller writes intents, one appends lines, and nobody has a recorder of their own."""
+
+    def callers(call: str) -> list[str]:
+        return [str(p.relative_to(SOURCE)) for p in FILES for _ in re.findall(call, p.read_text())]
+
+    assert callers(r"\bintents\.write\(") == ["app/recording/recorder.py"]
+    assert callers(r"\bledger\.append\(") == ["app/recording/recorder.py"]
+    assert callers(r"^class \w+\(.*\bRecorder\b") == []
+
+
 def test_no_room_is_a_drawer() -> None:
     drawers = {"utils", "util", "helpers", "helper", "common", "misc", "core", "manager", "service"}
     assert not drawers & {path.stem for path in FILES}

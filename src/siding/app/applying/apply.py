@@ -8,11 +8,10 @@ is finished, or taken back, by the next command (`apply_recovery.py`).
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
-from siding.app.applying.content import Sources
+from siding.app.applying.content import Sources, bench_for
 from siding.app.applying.gone_back import WouldPublish
 from siding.app.applying.hooks import with_hooks
 from siding.app.applying.plan import ApplyPlan, LeftOut, Mode, Target, Wanted, make_plan, steps_text
@@ -34,7 +33,7 @@ from siding.git.applying.move import Move, checkout_of, refuse_busy, refuse_over
 from siding.git.paths import quote_path
 from siding.git.snapshots.patches import DiffStat
 from siding.git.snapshots.room import place_for
-from siding.git.snapshots.store import APPLIES, SnapshotStore
+from siding.git.snapshots.store import APPLIES
 from siding.ids import Sha, step_number
 from siding.ledger.details.apply import ApplyDetail, LeftCommit
 from siding.ledger.details.rollback import LeftAlone
@@ -54,7 +53,6 @@ __all__ = [
     "RawCommit",
     "WouldPublish",
     "apply",
-    "bench_for",
     "named_in",
     "planned",
     "preview",
@@ -331,16 +329,6 @@ def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied
         return applied._replace(stays_open=reason)
     closed = close_task(project, applied.task, fate=Fate.REMOVE, force=True)
     return applied._replace(closed=closed, task=closed.task)
-
-
-@contextmanager
-def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Bench]:
-    bench = Bench(project.repository, store, root)
-    bench.open()
-    try:
-        yield bench
-    finally:
-        bench.close()
 
 
 def _workspace(project: Project, task: Task) -> Workspace:

@@ -5,7 +5,8 @@ its own, paths that a snapshot does not know. What stays behind is said, never d
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from siding.git.paths import is_selected, is_under, join, parents
 from siding.git.settings import UserSettings
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.patches import Change, diff_trees
+from siding.git.snapshots.store import SnapshotStore
 from siding.git.snapshots.submodules import repository_of, tree_in
 from siding.ids import Sha
 from siding.tasks.registry import Workspace
@@ -213,3 +215,14 @@ def _is_committed(
     found = store.git.attempt(store.place(), ["rev-parse", "--verify", "-q", files])
     committed = tree_in(store, repository, head)
     return found.returncode == 0 and found.stdout.decode("ascii").strip() == committed
+
+
+@contextmanager
+def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Bench]:
+    """Yield a bench at `root` for the snapshots of `store`; afterwards it is cleared away."""
+    bench = Bench(project.repository, store, root)
+    bench.open()
+    try:
+        yield bench
+    finally:
+        bench.close()

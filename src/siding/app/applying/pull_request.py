@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from siding.app.applying.apply import bench_for
-from siding.app.applying.content import Side, Sources, state_at, with_commits
+from siding.app.applying.content import Side, Sources, bench_for, state_at, with_commits
 from siding.app.applying.gone_back import WouldPublish, described, gone_back
 from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
 from siding.app.applying.pull_request_body import body_of

@@ -14,16 +14,14 @@ from siding.app.applying.apply import (
     ApplyRequest,
     Mode,
     apply,
-    bench_for,
     planned,
     target_for,
 )
-from siding.app.applying.content import Sources
+from siding.app.applying.content import Sources, bench_for
 from siding.app.applying.history import newest_merge
 from siding.app.applying.plan import ApplyPlan
 from siding.app.applying.steps import bench_root, sources_of
-from siding.app.back.restoring import Going, RestoreAct, Restored
-from siding.app.back.rollback import rollback_to
+from siding.app.back.restoring import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.project import Project
 from siding.app.place.selection import select

@@ -34,7 +34,7 @@ from siding.git.restoring.restore import (
 from siding.git.restoring.staging import staged
 from siding.git.snapshots.modes import State, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
-from siding.ids import TaskId
+from siding.ids import TaskId, step_id
 from siding.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
@@ -172,3 +172,13 @@ def _missed(recorder: Recorder, found: Survey) -> tuple[bytes, ...]:
 def staging_directory(project: Project, task_id: TaskId) -> Path:
     """Return where contents wait to be renamed into the workspace: on its file system."""
     return project.layout.root / "restoring" / task_id
+
+
+def rollback_to(message: str, *, step: int | None, hard: bool = False) -> RollbackDetail:
+    """Return the act of going to the state after a step; `step` None is the base."""
+    return RollbackDetail(
+        target="base" if step is None else "step",
+        target_step=None if step is None else step_id(step),
+        message=message,
+        hard=hard,
+    )

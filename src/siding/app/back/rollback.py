@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
-from siding.app.back.restoring import Going, RestoreAct, Restored
+from siding.app.back.restoring import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, Here, NeedsConsent, RestoreRequest, Survey, survey
 from siding.app.place.project import Project
 from siding.app.place.selection import select
@@ -26,8 +26,7 @@ from siding.git.paths import quote_path
 from siding.git.refs import read_head
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.heads import head_in
-from siding.ids import Sha, step_id
-from siding.ledger.details.rollback import RollbackDetail
+from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
@@ -43,7 +42,6 @@ __all__ = [
     "preview",
     "quote_path",
     "rollback",
-    "rollback_to",
 ]
 
 
@@ -120,16 +118,6 @@ def preview(project: Project, request: Request) -> Iterator[Survey]:
         refuse_unknown(found.store, (destination.snapshot, found.tree), how.paths)
         here = Here(found.store, snapshots.root, found.tree, found.coverage, found.modes)
         yield survey(project, task.id, here, destination, how)
-
-
-def rollback_to(message: str, *, step: int | None, hard: bool = False) -> RollbackDetail:
-    """Return the act of going to the state after a step; `step` None is the base."""
-    return RollbackDetail(
-        target="base" if step is None else "step",
-        target_step=None if step is None else step_id(step),
-        message=message,
-        hard=hard,
-    )
 
 
 def destination_of(workspace: Workspace, target: Step | None) -> Destination:

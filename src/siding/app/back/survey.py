@@ -27,6 +27,20 @@ from siding.git.snapshots.room import place_for
 from siding.git.snapshots.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
 
+__all__ = [
+    "Destination",
+    "Here",
+    "InTheWay",
+    "Moving",
+    "NeedsConsent",
+    "RestoreRequest",
+    "Survey",
+    "quote_path",
+    "refuse",
+    "refuse_moving",
+    "survey",
+]
+
 NAMED = 5  # paths named in a message; lists show the others
 ASIDE = "aside"  # the directory in a place in the trash that holds what was moved out of the way
 

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.app.applying.apply import bench_for
-from siding.app.applying.content import LeftOut, Sources, state_at, with_commits
+from siding.app.applying.content import LeftOut, Sources, bench_for, state_at, with_commits
 from siding.app.applying.gone_back import described, gone_back
 from siding.app.life.recovery import recover_cut_off
 from siding.app.phases.gates import GateClosed, Leaving, as_step, pass_gates, within_step

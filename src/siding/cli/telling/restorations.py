@@ -4,7 +4,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from siding.app.back.rollback import NeedsConsent, Restored, Survey, quote_path
+from siding.app.back.restoring import Restored
+from siding.app.back.survey import NeedsConsent, Survey, quote_path
 from siding.cli.screen.screen import Screen
 from siding.cli.screen.words import changes, counted, task_step
 
