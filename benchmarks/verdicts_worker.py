@@ -5,9 +5,9 @@ import sys
 from siding.adapters.agents.table import BY_PROGRAM, OBEYED
 from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_line
-from siding.policy.paths import Place
+from siding.policy.paths import JudgingPlace
 
-PLACE = Place(
+PLACE = JudgingPlace(
     cwd="/repos/proj",
     workspace="/repos/proj",
     home="/home/dev",

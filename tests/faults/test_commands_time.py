@@ -39,7 +39,7 @@ class JumpingClock:
 
     def _endless(self) -> Iterator[timedelta]:
         while True:
-            for hours in (0, -1, -30000, 80000, 3, -2):
+            for hours in (0, -1, -30000, 80000, 3, -2, 50):
                 yield timedelta(hours=hours)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.back.rollback import Request, rollback
+from siding.app.back.rollback import RollbackRequest, rollback
 from siding.app.life.reopen import reopen
 from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import open_app
@@ -109,7 +109,7 @@ class Desk:
         self.project: Project = require_project(open_app(env=env, cwd=case / "repo"))
 
     def reach(self, step: int, wanted: dict[str, str]) -> None:
-        rollback(self.project, Request(step=str(step), task="T"))
+        rollback(self.project, RollbackRequest(step=str(step), task="T"))
         assert tree(self.case) == wanted, tree(self.case)
 
     def settle(self) -> None:
@@ -118,13 +118,13 @@ class Desk:
     def undo(self) -> None:
         """Take back what there is: a fault may have struck before anything was done."""
         try:
-            undo(self.project, undoing.Request(task="T"))
+            undo(self.project, undoing.UndoRequest(task="T"))
         except undoing.NothingToUndo:
             pass
 
     def redo(self) -> None:
         try:
-            redo(self.project, undoing.Request(task="T"))
+            redo(self.project, undoing.UndoRequest(task="T"))
         except undoing.NothingToRedo:
             pass
 

@@ -20,14 +20,14 @@ _LOCATION = ("file", "start", "end")
 _KINDS = ", ".join(kind.value for kind in ItemKind)
 
 
-class Checked(NamedTuple):
+class CheckedRequest(NamedTuple):
     """A valid request, and a sentence for each field that was left out of it."""
 
     request: DecisionRequest
     ignored: tuple[str, ...]
 
 
-def check_request(value: object, *, stored: bool = False) -> Checked:
+def check_request(value: object, *, stored: bool = False) -> CheckedRequest:
     """Return the request in a parsed JSON value. Raises InvalidRequest for the first mistake.
 
     With `stored` the value is from a file, which another program may have written. A location
@@ -52,7 +52,7 @@ def check_request(value: object, *, stored: bool = False) -> Checked:
         seen[item.id] = each.path
         found.append(item)
     request = DecisionRequest(task=task, source=source, items=tuple(found))
-    return Checked(request=request, ignored=tuple(ignored[:20]))
+    return CheckedRequest(request=request, ignored=tuple(ignored[:20]))
 
 
 def _item(place: InputObject, ignored: list[str], *, stored: bool) -> Item:
@@ -237,4 +237,4 @@ def _require_at_most(place: InputObject, key: str, count: int, most: int) -> Non
         raise place.wrong(key, f"has {count} entries", hint=f"ask at most {most}")
 
 
-__all__ = ["Checked", "InvalidRequest", "check_request"]
+__all__ = ["CheckedRequest", "InvalidRequest", "check_request"]

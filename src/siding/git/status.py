@@ -14,7 +14,7 @@ class EntryKind(StrEnum):
     IGNORED = "ignored"
 
 
-class Entry(NamedTuple):
+class StatusEntry(NamedTuple):
     """One path that is not as the index, or the index not as HEAD, has it.
 
     ``staged`` and ``unstaged`` are git's letters (``.`` for none, M T A D). A directory that is
@@ -27,19 +27,19 @@ class Entry(NamedTuple):
     unstaged: str = "."
 
 
-def parse(output: bytes) -> Iterator[Entry]:
+def parse(output: bytes) -> Iterator[StatusEntry]:
     """Yield the entries. Kinds of lines this version does not know are passed over."""
     fields = iter(output.split(b"\0"))
     for field in fields:
         match field[:2]:
             case b"? ":
-                yield Entry(kind=EntryKind.UNTRACKED, path=field[2:])
+                yield StatusEntry(kind=EntryKind.UNTRACKED, path=field[2:])
             case b"! ":
-                yield Entry(kind=EntryKind.IGNORED, path=field[2:])
+                yield StatusEntry(kind=EntryKind.IGNORED, path=field[2:])
             case b"1 ":
                 # 1 XY sub mH mI mW hH hI path
                 words = field.split(b" ", 8)
-                yield Entry(
+                yield StatusEntry(
                     kind=EntryKind.TRACKED,
                     path=words[8],
                     staged=chr(words[1][0]),
@@ -49,10 +49,10 @@ def parse(output: bytes) -> Iterator[Entry]:
                 # 2 XY sub mH mI mW hH hI X100 path, and the old path as a field of its own
                 path = field.split(b" ", 9)[9]
                 next(fields, None)
-                yield Entry(kind=EntryKind.TRACKED, path=path, staged="R")
+                yield StatusEntry(kind=EntryKind.TRACKED, path=path, staged="R")
             case b"u ":
                 # u XY sub m1 m2 m3 mW h1 h2 h3 path
                 path = field.split(b" ", 10)[10]
-                yield Entry(kind=EntryKind.CONFLICTED, path=path, staged="U", unstaged="U")
+                yield StatusEntry(kind=EntryKind.CONFLICTED, path=path, staged="U", unstaged="U")
             case _:
                 continue

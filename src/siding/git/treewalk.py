@@ -18,7 +18,7 @@ _KEPT_OPEN = 32
 _FLUSHED_SINGLY = 200  # more than this are flushed by one sync of everything
 
 
-class Tree:
+class OpenTree:
     """Directories below a root, named by paths relative to it; ``b""`` is the root.
 
     Descriptors are kept for the directories used last and belong to the tree: use one before

@@ -7,7 +7,7 @@ from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
 
 
-class Line(NamedTuple):
+class LedgerLine(NamedTuple):
     """What the maker of a step said, and what was found when the step was recorded.
 
     `ended_at` and `duration_ms` (milliseconds) are used where the maker said nothing of them.

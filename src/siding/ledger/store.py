@@ -11,7 +11,7 @@ from siding.storage.codec import parse_object
 from siding.storage.journals import Entry, Journal
 
 
-class Damage(NamedTuple):
+class LedgerDamage(NamedTuple):
     """A line that is not a step. `line` is 1-based, or None when it was read from the end."""
 
     line: int | None
@@ -96,14 +96,14 @@ class Ledger:
         ]
         return found[-1] if found else None
 
-    def damage(self) -> list[Damage]:
+    def damage(self) -> list[LedgerDamage]:
         """Return every line that is not a step, with what is wrong with it."""
-        found: list[Damage] = []
+        found: list[LedgerDamage] = []
         for entry in self._journal.entries():
             if entry.problem is not None:
-                found.append(Damage(line=entry.number, reason=entry.problem))
+                found.append(LedgerDamage(line=entry.number, reason=entry.problem))
             elif _step_of(entry) is None:
-                found.append(Damage(line=entry.number, reason="not a step"))
+                found.append(LedgerDamage(line=entry.number, reason="not a step"))
         return found
 
     def breaks(self) -> list[Break]:

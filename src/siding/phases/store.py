@@ -28,7 +28,7 @@ _WAY_OUT = (
 _PREFIX, _SUFFIX = "flow-status.", ".json"
 
 
-class Intent(NamedTuple):
+class PhaseIntent(NamedTuple):
     """A move under way. `branch` goes from the commit `old` to `new`.
 
     `after` is the status to record. `token` marks the `index.lock` that the move takes, so that a
@@ -86,7 +86,7 @@ class PhaseStore:
         """Copy the present pass, which cannot be read, to a new name; return the copy's path."""
         return copy_aside(self._current, "damaged")
 
-    def begin(self, intent: Intent) -> None:
+    def begin(self, intent: PhaseIntent) -> None:
         """Store the intent. When this returns, it would survive a power cut."""
         write_document(
             self._intent,
@@ -102,7 +102,7 @@ class PhaseStore:
         """Return whether there is an intent; it costs one system call."""
         return os.path.lexists(self._intent)
 
-    def cut_off(self) -> Intent | None:
+    def cut_off(self) -> PhaseIntent | None:
         """Return the intent that was left by a move that was cut off; None if there is none.
 
         Raises DamagedFile, NewerVersion.
@@ -117,12 +117,12 @@ class PhaseStore:
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedFile(self._intent, repr(error), what="phase intent") from error
 
-    def finish(self, intent: Intent) -> None:
+    def finish(self, intent: PhaseIntent) -> None:
         """Record a move whose commit was made, and remove the intent. It can be repeated."""
         self.record(intent)
         remove_file(self._intent)
 
-    def record(self, intent: Intent) -> None:
+    def record(self, intent: PhaseIntent) -> None:
         """Record a move whose commit was made, and keep the intent: the move is not complete.
 
         Call `finish` when it is.
@@ -149,9 +149,9 @@ class PhaseStore:
             raise damage from error
 
 
-def _intent_from(document: Mapping[str, Any]) -> Intent:
+def _intent_from(document: Mapping[str, Any]) -> PhaseIntent:
     ends = document.get("ends")
-    return Intent(
+    return PhaseIntent(
         after=status_from(document["after"]),
         ends=None if ends is None else status_from(ends),
         branch=str(document["branch"]),

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from siding.policy import paths
 from siding.policy.budget import Budget, TooMuch
 from siding.policy.fields import ANY, shown, shown_words
-from siding.policy.paths import Place, Zone
+from siding.policy.paths import JudgingPlace, Zone
 from siding.policy.policy import Policy
-from siding.policy.state import State
-from siding.policy.verdict import Action, Finding, Part
+from siding.policy.state import ShellState
+from siding.policy.verdict import Action, CommandPart, RuleFinding
 
 DEEPEST = 12  # lines in lines, functions in functions
 LONGEST_VIA = 100  # characters of what a command stands in
@@ -69,13 +69,13 @@ _WORSE = (
 class _OpenPart:
     def __init__(self, text: str, via: tuple[str, ...]) -> None:
         self.text, self.via = text, via
-        self.findings: dict[Finding, None] = {}  # in the order they were made
+        self.findings: dict[RuleFinding, None] = {}  # in the order they were made
 
 
 class Effects:
     """Collects findings part by part; judges call `reads`, `writes`, `deletes` and `found`."""
 
-    def __init__(self, policy: Policy, place: Place, budget: Budget) -> None:
+    def __init__(self, policy: Policy, place: JudgingPlace, budget: Budget) -> None:
         self.policy = policy
         self.budget = budget
         self.place = place._replace(resolve=_counted(place.resolve, budget))
@@ -85,10 +85,10 @@ class Effects:
         self._open: list[_OpenPart] = []
         self._via: tuple[str, ...] = ()
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[CommandPart, ...]:
         """Return the parts judged so far, in the order of the line."""
         return tuple(
-            Part(text=part.text, via=part.via, findings=tuple(part.findings))
+            CommandPart(text=part.text, via=part.via, findings=tuple(part.findings))
             for part in self._parts
         )
 
@@ -101,7 +101,9 @@ class Effects:
         if in_force is None:
             return
         text = shown(matched[:LONGEST_SHOWN])
-        finding = Finding(rule=rule, action=in_force.action, matched=text, reason=in_force.reason)
+        finding = RuleFinding(
+            rule=rule, action=in_force.action, matched=text, reason=in_force.reason
+        )
         if not self._open:
             self._parts.append(_OpenPart(text, self._via))
         part = self._open[-1] if self._open else self._parts[-1]
@@ -151,7 +153,7 @@ class Effects:
 
     # -- what a program does to files ------------------------------------------------------
 
-    def zone(self, field: str, state: State, *, link_itself: bool = False) -> Zone:
+    def zone(self, field: str, state: ShellState, *, link_itself: bool = False) -> Zone:
         """Return the zone a path leads to; the worst one if the directory is not certain."""
         self.budget.spend(
             10 + len(field) // 32 + len(state.links) // 8 + 6 * len(state.other_cwds),
@@ -167,13 +169,13 @@ class Effects:
             )
         return max(zones, key=_WORSE.index)
 
-    def writes(self, field: str, state: State) -> None:
+    def writes(self, field: str, state: ShellState) -> None:
         """Record the rule that creating or changing this file matches, if any."""
         rule = _WRITE_RULES.get(self.zone(field, state))
         if rule:
             self.found(rule, field)
 
-    def deletes(self, field: str, state: State, *, recursive: bool = False) -> None:
+    def deletes(self, field: str, state: ShellState, *, recursive: bool = False) -> None:
         """Record the rule that removing this file or directory matches, if any."""
         zone = self.zone(field, state, link_itself=True)
         rule = _DELETE_RULES.get(zone)
@@ -184,7 +186,7 @@ class Effects:
         elif zone is Zone.INSIDE and self._everything(field, state):
             self.found("delete-all", field)
 
-    def _everything(self, field: str, state: State) -> bool:
+    def _everything(self, field: str, state: ShellState) -> bool:
         directory, _, name = field.rstrip("/").rpartition("/")
         if name not in (ANY, ANY + ANY, ANY + "." + ANY):
             return False
@@ -194,24 +196,24 @@ class Effects:
                 return True
         return False
 
-    def writes_into(self, directory: str, state: State) -> None:
+    def writes_into(self, directory: str, state: ShellState) -> None:
         """Judge that files are created in a directory; the workspace's root is allowed."""
         if not self.is_workspace(directory, state):
             self.writes(directory, state)
 
-    def is_workspace(self, field: str, state: State) -> bool:
+    def is_workspace(self, field: str, state: ShellState) -> bool:
         """Return whether a path is certainly the workspace itself or something in it."""
         return all(
             paths.is_under(field, self.place, cwd) for cwd in (state.cwd, *state.other_cwds)
         ) and not any(_in_link(field, link) for link in state.links)
 
-    def is_root(self, field: str, state: State) -> bool:
+    def is_root(self, field: str, state: ShellState) -> bool:
         """Return whether a path is, or may turn out to be, the workspace's root."""
         cwds = (state.cwd, *state.other_cwds)
         found = (paths.absolute(field, cwd) for cwd in cwds)
         return any(p is None or self.place.resolve(p) == self.place.workspace for p in found)
 
-    def is_module(self, name: str, state: State) -> bool:
+    def is_module(self, name: str, state: ShellState) -> bool:
         """Return whether a Python module of this name is in the workspace."""
         path = name.replace(".", "/")
         places = (f"{top}{path}{end}" for top in ("", "src/") for end in ("", ".py"))
@@ -220,7 +222,7 @@ class Effects:
             for each in places
         )
 
-    def links_made(self, target: str, source: str, state: State) -> None:
+    def links_made(self, target: str, source: str, state: ShellState) -> None:
         """Remember a link that this line makes to a place outside the workspace.
 
         Paths through the link then count as outside. The link does not exist yet, so resolving the
@@ -230,23 +232,23 @@ class Effects:
         name = source.rstrip("/").rpartition("/")[2]
         state.links.update({target, f"{target}/{name}" if target != "." else name})
 
-    def reads_below(self, directory: str, state: State) -> None:
+    def reads_below(self, directory: str, state: ShellState) -> None:
         """Record `read-secret` if a directory with credentials lies below `directory`."""
         self.budget.spend(12, "looking at its paths")
         if paths.holds_secrets(directory, self.place, state.cwd):
             self.found("read-secret", directory)
 
-    def reads(self, field: str, state: State) -> None:
+    def reads(self, field: str, state: ShellState) -> None:
         """Record `read-secret` if credentials are usually kept in this file."""
         self.budget.spend(8 + len(field) // 16, "looking at its paths")
         if paths.is_secret(field, self.place, state.cwd):
             self.found("read-secret", field)
 
-    def takes(self, path: str, state: State) -> None:
+    def takes(self, path: str, state: ShellState) -> None:
         """Remember that this line downloads the file or directory `path`."""
         self.fetched.add(self.place.resolve(paths.absolute(path, state.cwd) or path))
 
-    def is_fetched(self, path: str, state: State) -> bool:
+    def is_fetched(self, path: str, state: ShellState) -> bool:
         """Return whether this line downloaded the file, or a directory that holds it."""
         if not self.fetched:
             return False
@@ -268,7 +270,7 @@ class Effects:
             hit = next((found for shape in shapes if (found := rule.pattern.search(shape))), None)
             if hit:
                 matched = hit.group()[:LONGEST_SHOWN]
-                finding = Finding(rule.name, rule.action, matched, rule.reason)
+                finding = RuleFinding(rule.name, rule.action, matched, rule.reason)
                 self._open[-1].findings[finding] = None
 
 

@@ -1,7 +1,7 @@
 """The policy engine: it takes a command line or an argument list and returns a verdict.
 
 The engine runs nothing and reads no file. It looks at the disk only through the functions of
-`Place`: `resolve` follows links, `exists` looks for a file.
+`JudgingPlace`: `resolve` follows links, `exists` looks for a file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +11,12 @@ from siding.policy.budget import LONGEST_LINE, Budget, TooMuch
 from siding.policy.effects import LONGEST_SHOWN, odd_characters
 from siding.policy.examiner import Call, Examiner, Judges
 from siding.policy.fields import ANYTHING, MARKS, shown_words
-from siding.policy.paths import Place
+from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.policy.programs import judge, known_program
 from siding.policy.programs.variables import judge_variable
 from siding.policy.rules import POLICY_BROKEN
-from siding.policy.verdict import Action, Finding, Part, Verdict, verdict_of
+from siding.policy.verdict import Action, CommandPart, RuleFinding, Verdict, verdict_of
 from siding.policy.words import NotUnderstood
 
 LONGEST_NAME = 100  # characters of a line that is too long to show
@@ -27,7 +27,7 @@ JUDGES = Judges(judge=judge, known=known_program, variable=judge_variable)
 
 def check_line(
     text: str,
-    place: Place,
+    place: JudgingPlace,
     policy: Policy = BUILT_IN_ONLY,
     env: Mapping[str, str] = NO_VARIABLES,
     budget: Budget | None = None,
@@ -46,7 +46,7 @@ def check_line(
 
 def check_argv(
     argv: Sequence[str],
-    place: Place,
+    place: JudgingPlace,
     policy: Policy = BUILT_IN_ONLY,
     env: Mapping[str, str] = NO_VARIABLES,
 ) -> Verdict:
@@ -137,7 +137,7 @@ def _verdict(examiner: Examiner, policy: Policy, text: str) -> Verdict:
     return verdict_of(_answered(part, policy) for part in (*whole, *parts))
 
 
-def _matches_whole(policy: Policy, text: str, parts: tuple[Part, ...]) -> list[Part]:
+def _matches_whole(policy: Policy, text: str, parts: tuple[CommandPart, ...]) -> list[CommandPart]:
     """Match the project's rules against the whole line too: a pattern may span several commands."""
     seen = {finding.rule for part in parts for finding in part.findings}
     findings = []
@@ -147,11 +147,15 @@ def _matches_whole(policy: Policy, text: str, parts: tuple[Part, ...]) -> list[P
         hit = rule.pattern.search(text)
         if hit:
             matched = hit.group()[:LONGEST_SHOWN]
-            findings.append(Finding(rule.name, rule.action, matched, rule.reason))
-    return [Part(text=text[:LONGEST_SHOWN], via=(), findings=tuple(findings))] if findings else []
+            findings.append(RuleFinding(rule.name, rule.action, matched, rule.reason))
+    return (
+        [CommandPart(text=text[:LONGEST_SHOWN], via=(), findings=tuple(findings))]
+        if findings
+        else []
+    )
 
 
-def _answered(part: Part, policy: Policy) -> Part:
+def _answered(part: CommandPart, policy: Policy) -> CommandPart:
     """Drop the `ask` findings of a part that one of the project's ``allow`` rules matches whole.
 
     A `block` finding stays. A part with an expansion or a file name pattern in it is left as it
@@ -162,11 +166,11 @@ def _answered(part: Part, policy: Policy) -> Part:
     for rule in policy.rules:
         if rule.action is Action.ALLOW and rule.pattern and rule.pattern.fullmatch(part.text):
             kept = tuple(f for f in part.findings if f.action is not Action.ASK)
-            note = Finding(rule.name, Action.LOG, part.text, rule.reason)
+            note = RuleFinding(rule.name, Action.LOG, part.text, rule.reason)
             return part._replace(findings=(*kept, note))
     return part
 
 
 def _broken(policy: Policy, text: str) -> Verdict:
-    finding = Finding(POLICY_BROKEN.name, Action.BLOCK, policy.broken, POLICY_BROKEN.reason)
-    return verdict_of([Part(text=text[:LONGEST_SHOWN], via=(), findings=(finding,))])
+    finding = RuleFinding(POLICY_BROKEN.name, Action.BLOCK, policy.broken, POLICY_BROKEN.reason)
+    return verdict_of([CommandPart(text=text[:LONGEST_SHOWN], via=(), findings=(finding,))])

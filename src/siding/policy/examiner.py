@@ -11,12 +11,12 @@ from typing import NamedTuple
 from siding.policy.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
 from siding.policy.effects import LONGEST_SHOWN, Effects, odd_characters, secret_variable
 from siding.policy.expansion import Expander
-from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, Output, shown_words
+from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, PrintedText, shown_words
 from siding.policy.grammar import Parser, parse
-from siding.policy.paths import HARMLESS_DEVICES, Place
+from siding.policy.paths import HARMLESS_DEVICES, JudgingPlace
 from siding.policy.policy import Policy
 from siding.policy.scan import assigned, multiplies
-from siding.policy.state import State
+from siding.policy.state import ShellState
 from siding.policy.tree import (
     Case,
     Command,
@@ -47,8 +47,8 @@ class Call(NamedTuple):
     """One program that is about to run, as its judge gets it."""
 
     words: tuple[str, ...]  # fields; the first names the program
-    state: State
-    stdin: Output
+    state: ShellState
+    stdin: PrintedText
     env: Mapping[str, str] = {}  # assignments before it
 
     @property
@@ -66,9 +66,9 @@ class Judges(NamedTuple):
     The engine passes them in, because `programs` imports this module.
     """
 
-    judge: Callable[["Examiner", Call], Output]
+    judge: Callable[["Examiner", Call], PrintedText]
     known: Callable[[str, Container[str]], bool]  # a program of this name; the agents' names
-    variable: Callable[["Examiner", str, str, State, bool], None]
+    variable: Callable[["Examiner", str, str, ShellState, bool], None]
 
 
 class Examiner(Effects):
@@ -77,7 +77,7 @@ class Examiner(Effects):
     def __init__(
         self,
         policy: Policy,
-        place: Place,
+        place: JudgingPlace,
         env: Mapping[str, str],
         judges: "Judges",
         budget: Budget | None = None,
@@ -85,14 +85,14 @@ class Examiner(Effects):
         super().__init__(policy, place, budget or Budget())
         self.judges = judges
         self.env = env
-        self._defined: dict[str, tuple[Command, State, tuple[str, ...]]] = {}
+        self._defined: dict[str, tuple[Command, ShellState, tuple[str, ...]]] = {}
         self._multiplying: dict[int, bool] = {}  # bodies of functions that were looked at
 
     # -- results ---------------------------------------------------------------------------
 
-    def new_state(self) -> State:
+    def new_state(self) -> ShellState:
         """Return what is known before the line starts."""
-        return State(cwd=self.place.cwd, variables=dict(self.env))
+        return ShellState(cwd=self.place.cwd, variables=dict(self.env))
 
     def knows(self, program: str) -> bool:
         """Return whether a program of this name is known."""
@@ -100,7 +100,7 @@ class Examiner(Effects):
 
     # -- lines -----------------------------------------------------------------------------
 
-    def line(self, text: str, state: State, stdin: Output = ANYTHING) -> Output:
+    def line(self, text: str, state: ShellState, stdin: PrintedText = ANYTHING) -> PrintedText:
         """Judge a line of shell and return what it writes to standard output.
 
         A line that does not parse gets the finding `not-whole`.
@@ -129,10 +129,12 @@ class Examiner(Effects):
             self.command(body, state, ANYTHING)
         self._via = ()
 
-    def script(self, script: Script, state: State, stdin: Output = ANYTHING) -> Output:
+    def script(
+        self, script: Script, state: ShellState, stdin: PrintedText = ANYTHING
+    ) -> PrintedText:
         """Judge a list of commands and return what they write together."""
         outputs = []
-        skipped: list[State] = []  # the states if the command after && did not run
+        skipped: list[ShellState] = []  # the states if the command after && did not run
         joint = ";"
         for pipeline in script.pipelines:
             if state.other_cwds:
@@ -153,7 +155,7 @@ class Examiner(Effects):
                 skipped = []
         return self._joined(outputs)
 
-    def _merge(self, state: State, other: State) -> None:
+    def _merge(self, state: ShellState, other: ShellState) -> None:
         """Reduce `state` to what also holds in `other`, and count the work."""
         self.budget.spend(
             3 + (len(state.variables) + len(state.arrays) + len(state.other_cwds)) // 4,
@@ -161,7 +163,7 @@ class Examiner(Effects):
         )
         state.merge(other)
 
-    def _joined(self, outputs: list[Output]) -> Output:
+    def _joined(self, outputs: list[PrintedText]) -> PrintedText:
         """Return the outputs of several commands, joined in order."""
         if len(outputs) == 1:
             return outputs[0]
@@ -169,14 +171,14 @@ class Examiner(Effects):
         length = sum(len(text or "") for text in texts)
         self.budget.spend(len(outputs) // 8 + min(length, LONGEST_VALUE) // 64, "judging it")
         unknown = None in texts or length > LONGEST_VALUE
-        return Output(
+        return PrintedText(
             text=None if unknown else "".join(text for text in texts if text),
             remote=any(output.remote for output in outputs),
             secret=any(output.secret for output in outputs),
             endless=any(output.endless for output in outputs),
         )
 
-    def pipeline(self, pipeline: Pipeline, state: State, stdin: Output) -> Output:
+    def pipeline(self, pipeline: Pipeline, state: ShellState, stdin: PrintedText) -> PrintedText:
         """Judge the commands of a pipeline; each gets the output of the one before as its input."""
         alone = len(pipeline.commands) == 1 and pipeline.connector != "&"
         flow = stdin
@@ -184,7 +186,7 @@ class Examiner(Effects):
             flow = self.command(command, state if alone else state.copy(), flow)
         return flow
 
-    def substituted(self, script: Script, state: State) -> Output:
+    def substituted(self, script: Script, state: ShellState) -> PrintedText:
         """Judge a substitution in a copy of the state, because it runs in a subshell."""
         self.budget.spend(6, "judging its commands")
         with self.within("$(…)"):
@@ -192,7 +194,7 @@ class Examiner(Effects):
 
     # -- commands --------------------------------------------------------------------------
 
-    def command(self, command: Command, state: State, stdin: Output) -> Output:
+    def command(self, command: Command, state: ShellState, stdin: PrintedText) -> PrintedText:
         """Judge one command of any kind."""
         self.budget.spend(4 + len(state.variables) // 16, "judging its commands")
         self.budget.enter()
@@ -200,7 +202,7 @@ class Examiner(Effects):
         self.budget.leave()
         return output
 
-    def _command(self, command: Command, state: State, stdin: Output) -> Output:
+    def _command(self, command: Command, state: ShellState, stdin: PrintedText) -> PrintedText:
         match command:
             case Simple():
                 return self._simple(command, state, stdin)
@@ -231,7 +233,9 @@ class Examiner(Effects):
                 self.command(command.command, state.copy(), ANYTHING)
                 return NOTHING
 
-    def _redirected(self, command: Redirected, state: State, stdin: Output) -> Output:
+    def _redirected(
+        self, command: Redirected, state: ShellState, stdin: PrintedText
+    ) -> PrintedText:
         with self.part("redirection") as opened:
             stdin, kept = self._redirects(command.redirects, state, stdin)
         if not opened.findings:
@@ -239,7 +243,7 @@ class Examiner(Effects):
         output = self.command(command.command, state, stdin)
         return self._kept(output, kept, state)
 
-    def _if(self, command: If, state: State, stdin: Output) -> Output:
+    def _if(self, command: If, state: ShellState, stdin: PrintedText) -> PrintedText:
         outputs = []
         ways = []
         for condition, body in command.branches:
@@ -253,7 +257,7 @@ class Examiner(Effects):
             self._merge(state, way)
         return ANYTHING if any(output.text != "" for output in outputs) else NOTHING
 
-    def _case(self, command: Case, state: State, stdin: Output) -> Output:
+    def _case(self, command: Case, state: ShellState, stdin: PrintedText) -> PrintedText:
         expander = Expander(self, state)
         expander.single(command.subject)
         outputs, ways = [], []
@@ -267,7 +271,7 @@ class Examiner(Effects):
             self._merge(state, way)
         return ANYTHING if any(output.text != "" for output in outputs) else NOTHING
 
-    def _for(self, command: For, state: State, stdin: Output) -> Output:
+    def _for(self, command: For, state: ShellState, stdin: PrintedText) -> PrintedText:
         expander = Expander(self, state)
         if command.arithmetic is not None:
             expander.subscript(command.arithmetic)
@@ -285,7 +289,7 @@ class Examiner(Effects):
             outputs.append(self.script(command.body, state, stdin))
         return self._joined(outputs)
 
-    def _define(self, command: Function, state: State) -> Output:
+    def _define(self, command: Function, state: ShellState) -> PrintedText:
         if self.knows(command.name):
             with self.part(f"{command.name}()"):
                 self.found("loads-code", f"{command.name}()")
@@ -295,7 +299,7 @@ class Examiner(Effects):
         self._defined[command.name] = (command.body, later, self._via)
         return NOTHING
 
-    def _condition(self, command: Condition, state: State) -> None:
+    def _condition(self, command: Condition, state: ShellState) -> None:
         expander = Expander(self, state)
         texts = [expander.single(word) for word in command.words]
         for number, text in enumerate(texts):
@@ -309,7 +313,7 @@ class Examiner(Effects):
                     self.named(name, state)
         self._arithmetic_values(state)
 
-    def _arithmetic_values(self, state: State) -> None:
+    def _arithmetic_values(self, state: ShellState) -> None:
         """Record `dynamic-value` if a variable holds a substitution, after an arithmetic command.
 
         Bash evaluates a variable in arithmetic as an expression, and runs substitutions in it.
@@ -321,7 +325,7 @@ class Examiner(Effects):
                     self.found("dynamic-value", name)
                 return
 
-    def evaluated(self, text: str, state: State) -> None:
+    def evaluated(self, text: str, state: ShellState) -> None:
         """Judge the commands that run when the shell evaluates `text` as arithmetic.
 
         These are the substitutions in it and, because the shell evaluates variables in turn, the
@@ -339,7 +343,7 @@ class Examiner(Effects):
             for name in NAME.findall(each):
                 waiting += [state.variables.get(name, ""), *state.arrays.get(name, ())]
 
-    def _text_expanded(self, text: str, state: State) -> None:
+    def _text_expanded(self, text: str, state: ShellState) -> None:
         """Judge the substitutions in a text that the shell will expand a second time."""
         with self.within("arithmetic"):
             try:
@@ -349,7 +353,7 @@ class Examiner(Effects):
                 return
             Expander(self, state).single(Word(parts=joined(parts), text=text))
 
-    def named(self, name: str, state: State) -> None:
+    def named(self, name: str, state: ShellState) -> None:
         """Judge an argument that names a variable: the shell runs substitutions in its subscript.
 
         ``test -v 'a[$(rm x)]'`` runs rm, for example.
@@ -359,7 +363,7 @@ class Examiner(Effects):
         if "[" in name:
             self.evaluated(name.partition("[")[2], state)
 
-    def _forget(self, script: Script, state: State) -> None:
+    def _forget(self, script: Script, state: ShellState) -> None:
         """Forget the values that a loop's body changes: they differ from its second turn on."""
         for command in (c for pipeline in script.pipelines for c in pipeline.commands):
             for name in assigned(command, self.budget):
@@ -372,7 +376,7 @@ class Examiner(Effects):
 
     # -- simple commands -------------------------------------------------------------------
 
-    def _simple(self, command: Simple, state: State, stdin: Output) -> Output:
+    def _simple(self, command: Simple, state: ShellState, stdin: PrintedText) -> PrintedText:
         with self.part(" ".join(command.text[:LONGEST_SHOWN].split())):
             expander = Expander(self, state)
             assigned = self._assignments(command, state, expander)
@@ -396,12 +400,14 @@ class Examiner(Effects):
             call = Call(words=words, state=state, stdin=stdin, env=assigned)
             return self._kept(self.call(call), kept, state)
 
-    def _alias(self, word: Word, state: State) -> str | None:
+    def _alias(self, word: Word, state: ShellState) -> str | None:
         if len(word.parts) == 1 and isinstance(word.parts[0], Literal):
             return state.aliases.get(word.parts[0].text) if not word.parts[0].quoted else None
         return None
 
-    def _assignments(self, command: Simple, state: State, expander: Expander) -> dict[str, str]:
+    def _assignments(
+        self, command: Simple, state: ShellState, expander: Expander
+    ) -> dict[str, str]:
         assigned: dict[str, str] = {}
         for assignment in command.assignments:
             if assignment.subscript is not None:
@@ -431,11 +437,11 @@ class Examiner(Effects):
         self.budget.text(len(value) + len(more), "making a value")
         return value + more
 
-    def variable(self, name: str, value: str, state: State, *, lasting: bool) -> None:
+    def variable(self, name: str, value: str, state: ShellState, *, lasting: bool) -> None:
         """Judge ``name=value``; `lasting` is False when it is set for one command only."""
         self.judges.variable(self, name, value, state, lasting)
 
-    def _set(self, assigned: Mapping[str, str], state: State) -> None:
+    def _set(self, assigned: Mapping[str, str], state: ShellState) -> None:
         state.variables.update(assigned)
         if "IFS" in assigned:
             state.plain_splitting = False
@@ -449,7 +455,7 @@ class Examiner(Effects):
         if "PPID" in used and words[0] not in ("echo", "printf", "ps"):
             self.found("siding-itself", "$PPID")
 
-    def call(self, call: Call) -> Output:
+    def call(self, call: Call) -> PrintedText:
         """Judge one program with its arguments and return what it writes to standard output."""
         self.budget.spend(10 + sum(map(_cost, call.words)), "judging its commands")
         first = call.words[0]
@@ -460,7 +466,7 @@ class Examiner(Effects):
             return self._call_function(call)
         return self.judges.judge(self, call)
 
-    def inner(self, what: str, words: tuple[str, ...], call: Call) -> Output:
+    def inner(self, what: str, words: tuple[str, ...], call: Call) -> PrintedText:
         """Judge the command `words` that the program `what` (such as ``sudo``) runs."""
         if not words:
             return ANYTHING
@@ -468,18 +474,20 @@ class Examiner(Effects):
             self.project_rules(shown_words(words), words)
             return self.call(call._replace(words=words, env={}))
 
-    def inner_line(self, what: str, text: str, call: Call, state: State | None = None) -> Output:
+    def inner_line(
+        self, what: str, text: str, call: Call, state: ShellState | None = None
+    ) -> PrintedText:
         """Judge the line of shell `text` that the program `what` (such as ``bash -c``) runs."""
         with self.within(what):
             return self.line(text, state or call.state.copy(), call.stdin)
 
-    def inner_text(self, what: str, text: str, state: State) -> None:
+    def inner_text(self, what: str, text: str, state: ShellState) -> None:
         """Judge `text` that the program `what` hands to a shell, with an unknown input."""
         if text.strip():
             with self.within(what):
                 self.line(text, state.copy(), ANYTHING)
 
-    def would_block(self, text: str, state: State) -> bool:
+    def would_block(self, text: str, state: ShellState) -> bool:
         """Return whether `text`, read as a command line, would be blocked.
 
         A text whose words cannot be expanded within the limits counts as blocked.
@@ -496,7 +504,7 @@ class Examiner(Effects):
             return True
         return worst(part.action for part in probe.parts()) is Action.BLOCK
 
-    def _call_function(self, call: Call) -> Output:
+    def _call_function(self, call: Call) -> PrintedText:
         name = call.words[0]
         self._defined.pop(name, None)
         body = call.state.functions[name]
@@ -517,8 +525,8 @@ class Examiner(Effects):
     # -- redirections ----------------------------------------------------------------------
 
     def _redirects(
-        self, redirects: tuple[Redirect, ...], state: State, stdin: Output
-    ) -> tuple[Output, str]:
+        self, redirects: tuple[Redirect, ...], state: ShellState, stdin: PrintedText
+    ) -> tuple[PrintedText, str]:
         """Judge redirections; return the new stdin, and the file stdout goes to.
 
         The file is "" when stdout is not redirected.
@@ -528,17 +536,17 @@ class Examiner(Effects):
         for redirect in redirects:
             self.budget.spend(4, "judging its commands")
             if redirect.heredoc is not None:
-                stdin = Output(text=expander.single(redirect.heredoc.body))
+                stdin = PrintedText(text=expander.single(redirect.heredoc.body))
                 continue
             if redirect.operator == "<<<":
-                stdin = Output(text=expander.single(redirect.target) + "\n")
+                stdin = PrintedText(text=expander.single(redirect.target) + "\n")
                 continue
             path = expander.pattern(redirect.target)
             if redirect.operator in (">&", "<&") and (path.rstrip("-").isdigit() or path == "-"):
                 continue
             if path.startswith(("/dev/tcp/", "/dev/udp/")):
                 self.found("send-data", path)
-                stdin = Output(remote=True)
+                stdin = PrintedText(remote=True)
                 continue
             if redirect.operator != "<":
                 self.writes(path, state)
@@ -546,13 +554,13 @@ class Examiner(Effects):
                     target = path
             if redirect.operator in ("<", "<>"):
                 self.reads(path, state)
-                stdin = Output(remote=self.is_fetched(path, state))
+                stdin = PrintedText(remote=self.is_fetched(path, state))
         for name in sorted(expander.names):
             if secret_variable(name):
                 self.found("print-secret", f"${name}")
         return stdin, target
 
-    def _kept(self, output: Output, target: str, state: State) -> Output:
+    def _kept(self, output: PrintedText, target: str, state: ShellState) -> PrintedText:
         if not target:
             return output
         if output.endless and target != "/dev/null":

@@ -8,9 +8,9 @@ import re
 from typing import Protocol
 
 from siding.policy.budget import LONGEST_VALUE, Budget
-from siding.policy.fields import ANY, MARKS, NUMBER, ONE, UNKNOWN, Output
+from siding.policy.fields import ANY, MARKS, NUMBER, ONE, UNKNOWN, PrintedText
 from siding.policy.names import names
-from siding.policy.state import State
+from siding.policy.state import ShellState
 from siding.policy.tree import (
     Arithmetic,
     Literal,
@@ -44,10 +44,10 @@ class Surroundings(Protocol):
     home: str
     budget: Budget
 
-    def substituted(self, script: Script, state: State) -> Output:
+    def substituted(self, script: Script, state: ShellState) -> PrintedText:
         """Judge the commands of a substitution; return what they write."""
 
-    def evaluated(self, text: str, state: State) -> None:
+    def evaluated(self, text: str, state: ShellState) -> None:
         """Judge what reading `text` as arithmetic runs."""
 
     def noticed(self, rule: str, matched: str) -> None:
@@ -57,7 +57,7 @@ class Surroundings(Protocol):
 class Expander:
     """Expands words with the variables of one state; ``${x:=y}`` changes that state."""
 
-    def __init__(self, around: Surroundings, state: State) -> None:
+    def __init__(self, around: Surroundings, state: ShellState) -> None:
         self.around = around
         self.state = state
         self.names: set[str] = set()  # parameters that were used

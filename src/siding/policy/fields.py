@@ -16,7 +16,7 @@ MARKS = UNKNOWN + ANY + ONE + NUMBER
 _SHOWN = str.maketrans({UNKNOWN: "…", ANY: "*", ONE: "?", NUMBER: "#"})
 
 
-class Output(NamedTuple):
+class PrintedText(NamedTuple):
     """What a command writes to its standard output, as far as that can be known."""
 
     text: str | None = None  # None: not known; may hold marks
@@ -25,8 +25,8 @@ class Output(NamedTuple):
     endless: bool = False
 
 
-NOTHING = Output(text="")
-ANYTHING = Output(text=None)
+NOTHING = PrintedText(text="")
+ANYTHING = PrintedText(text=None)
 
 
 def known(field: str) -> bool:

@@ -31,7 +31,7 @@ class Zone(StrEnum):
     UNKNOWN = "known only when it runs"
 
 
-class Place(NamedTuple):
+class JudgingPlace(NamedTuple):
     """The directories a command is judged against, and what is known there. All paths are absolute
     and resolved.
     """
@@ -90,7 +90,7 @@ def absolute(field: str, cwd: str | None) -> str | None:
     return f"{cwd}/{field}"
 
 
-def zone(field: str, place: Place, cwd: str | None, *, link_itself: bool = False) -> Zone:
+def zone(field: str, place: JudgingPlace, cwd: str | None, *, link_itself: bool = False) -> Zone:
     """Return the zone the path in `field` leads to.
 
     Pass `link_itself` for acts on a link itself and not on its target, such as remove or rename.
@@ -103,7 +103,7 @@ def zone(field: str, place: Place, cwd: str | None, *, link_itself: bool = False
     return _of(path, place, link_itself=link_itself and not field.endswith(("/", "/.", "/..")))
 
 
-def _of_open_path(field: str, place: Place, cwd: str | None) -> Zone:
+def _of_open_path(field: str, place: JudgingPlace, cwd: str | None) -> Zone:
     """Return the zone of a path whose end is unknown, if its known beginning decides it."""
     before = field[: field.index(UNKNOWN)].rpartition("/")[0]
     if not before and not field.startswith("/"):
@@ -117,7 +117,7 @@ def _of_open_path(field: str, place: Place, cwd: str | None) -> Zone:
     return Zone.UNKNOWN
 
 
-def _of(path: str, place: Place, *, link_itself: bool) -> Zone:
+def _of(path: str, place: JudgingPlace, *, link_itself: bool) -> Zone:
     fixed, pattern = _without_pattern(path)
     resolved = _resolved(fixed, place, link_itself=link_itself and not pattern)
     if resolved in HARMLESS_DEVICES or resolved.startswith("/dev/fd/"):
@@ -132,7 +132,7 @@ def _of(path: str, place: Place, *, link_itself: bool) -> Zone:
     return _outside(resolved, pattern, place)
 
 
-def _of_pattern(pattern: str, place: Place) -> Zone:
+def _of_pattern(pattern: str, place: JudgingPlace) -> Zone:
     """Return the zone of the names that a pattern in the workspace's root matches."""
     first = pattern.strip("/").partition("/")[0]
     if first.startswith(".") and _matches(first, ".git"):
@@ -158,7 +158,7 @@ def _without_pattern(path: str) -> tuple[str, str]:
     return path[: slash or 1], rest
 
 
-def _resolved(path: str, place: Place, *, link_itself: bool) -> str:
+def _resolved(path: str, place: JudgingPlace, *, link_itself: bool) -> str:
     if link_itself:
         head, _, tail = path.rstrip("/").rpartition("/")
         if tail not in ("", ".", ".."):
@@ -177,7 +177,7 @@ def _below(path: str, top: str) -> str | None:
     return path[len(prefix) :] if path.startswith(prefix) else None
 
 
-def _inside(within: str, place: Place) -> Zone:
+def _inside(within: str, place: JudgingPlace) -> Zone:
     parts = within.lower().split("/")
     if any(part == ".git" or _git_by_another_name(part) for part in parts):
         return Zone.REPOSITORY
@@ -192,7 +192,7 @@ def _git_by_another_name(part: str) -> bool:
     return part.startswith("git~") or part.rstrip(" .") == ".git"
 
 
-def _outside(resolved: str, pattern: str, place: Place) -> Zone:
+def _outside(resolved: str, pattern: str, place: JudgingPlace) -> Zone:
     if place.state and _below(resolved, place.state) is not None:
         return Zone.STATE
     within = _below(resolved, place.repository)
@@ -215,7 +215,7 @@ def _outside(resolved: str, pattern: str, place: Place) -> Zone:
     return Zone.OUTSIDE
 
 
-def _allowed(resolved: str, pattern: str, place: Place) -> Zone | None:
+def _allowed(resolved: str, pattern: str, place: JudgingPlace) -> Zone | None:
     """Return the zone of a path in a temporary or `writable` directory; None for other paths."""
     for top in place.writable:
         if _below(resolved, top) is not None and (resolved != top or pattern):
@@ -237,7 +237,7 @@ _SYSTEM_ROOTS = ordered("""
 """)
 
 
-def is_secret(field: str, place: Place, cwd: str | None) -> bool:
+def is_secret(field: str, place: JudgingPlace, cwd: str | None) -> bool:
     """Return whether credentials are usually kept at this path, or where its link points."""
     text = field.replace(ANY, "x").replace(ONE, "x")
     if "/" not in text and text in _SECRET_NAMES:
@@ -247,7 +247,7 @@ def is_secret(field: str, place: Place, cwd: str | None) -> bool:
     return any(_secret_path(each) for each in {path, resolved})
 
 
-def holds_secrets(field: str, place: Place, cwd: str | None) -> bool:
+def holds_secrets(field: str, place: JudgingPlace, cwd: str | None) -> bool:
     """Return whether a directory has one of the known directories of credentials below it."""
     path = absolute(field.partition(ANY)[0], cwd)
     if path is None or UNKNOWN in path:
@@ -270,7 +270,7 @@ def _secret_path(path: str) -> bool:
 _NOT_SECRET = ("/shadow", "/environ", "/sudoers", "/gshadow")  # elsewhere they are just names
 
 
-def is_under(field: str, place: Place, cwd: str | None) -> bool:
+def is_under(field: str, place: JudgingPlace, cwd: str | None) -> bool:
     """Return whether the path is certainly the workspace or something inside it."""
     if UNKNOWN in field:
         return False

@@ -6,7 +6,7 @@ from siding.policy.tree import Command
 MOST_ELEMENTS = 500
 
 
-class State:
+class ShellState:
     """Directory, variables and functions; the examiner updates them command by command."""
 
     def __init__(self, *, cwd: str | None, variables: dict[str, str]) -> None:
@@ -23,9 +23,9 @@ class State:
         self.plain_splitting = True  # False once the line has set IFS
         self.calls: tuple[str, ...] = ()  # functions being called
 
-    def copy(self) -> "State":
+    def copy(self) -> "ShellState":
         """Return a copy that changes independently, as a subshell's state does."""
-        other = State(cwd=self.cwd, variables=dict(self.variables))
+        other = ShellState(cwd=self.cwd, variables=dict(self.variables))
         other.other_cwds = self.other_cwds
         other.arrays = dict(self.arrays)
         other.integers = set(self.integers)
@@ -44,7 +44,7 @@ class State:
         several = (*before, *elements)
         self.arrays[name] = several if len(several) <= MOST_ELEMENTS else (UNKNOWN,)
 
-    def merge(self, other: "State") -> None:
+    def merge(self, other: "ShellState") -> None:
         """Keep only what holds in both states, when the line may have reached here by two ways."""
         if other.cwd is None or self.cwd is None:
             self.cwd = None

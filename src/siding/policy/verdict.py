@@ -18,7 +18,7 @@ class Action(StrEnum):
 SEVERITY: dict[Action, int] = {action: number for number, action in enumerate(Action)}
 
 
-class Finding(NamedTuple):
+class RuleFinding(NamedTuple):
     """One rule that matched one part of a command."""
 
     rule: str
@@ -27,12 +27,12 @@ class Finding(NamedTuple):
     reason: str
 
 
-class Part(NamedTuple):
+class CommandPart(NamedTuple):
     """One simple command of a line, as it would be run."""
 
     text: str
     via: tuple[str, ...]  # the commands around it, outermost first: ("sudo", "bash -c")
-    findings: tuple[Finding, ...]
+    findings: tuple[RuleFinding, ...]
 
     @property
     def action(self) -> Action:
@@ -43,7 +43,7 @@ class Verdict(NamedTuple):
     """The answer for a whole command: the most severe of its parts."""
 
     action: Action
-    parts: tuple[Part, ...]
+    parts: tuple[CommandPart, ...]
 
     @property
     def runs(self) -> bool:
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
         return SEVERITY[self.action] < SEVERITY[Action.ASK]
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[RuleFinding, ...]:
         return tuple(finding for part in self.parts for finding in part.findings)
 
     def events(self) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ def worst(actions: Iterable[Action]) -> Action:
     return max(actions, key=SEVERITY.__getitem__, default=Action.ALLOW)
 
 
-def verdict_of(parts: Iterable[Part]) -> Verdict:
+def verdict_of(parts: Iterable[CommandPart]) -> Verdict:
     """Return the verdict of these parts: its action is the most severe of theirs."""
     kept = tuple(parts)
     return Verdict(action=worst(part.action for part in kept), parts=kept)

@@ -48,7 +48,7 @@ class WindowSize(NamedTuple):
     columns: int
 
 
-class Screen(NamedTuple):
+class OutputScreen(NamedTuple):
     """The caller's file descriptors: output is shown on ``stdout`` and ``stderr``.
 
     None for one of them shows nothing there. ``size`` is the window size of a PTY when neither

@@ -21,7 +21,7 @@ from siding.process.limits import Breach, LimitWatch
 from siding.process.pump import Channel, TerminalInput
 from siding.process.signals import ENDING, SignalInbox
 from siding.process.spawn import Child
-from siding.process.tree import Ended, Ender, Tree
+from siding.process.tree import EndedProcesses, Ender, ProcessTree
 
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
 DRAIN_S = 5.0  # and after this long in any case
@@ -37,7 +37,7 @@ class Drive:
     def __init__(
         self,
         child: Child,
-        tree: Tree,
+        tree: ProcessTree,
         inbox: SignalInbox,
         channels: list[Channel],
         *,
@@ -87,9 +87,11 @@ class Drive:
         for channel in self._channels:
             channel.close()
 
-    def result(self) -> Ended:
+    def result(self) -> EndedProcesses:
         """Return the processes we ended, and those we could not end."""
-        return Ended(ended=(), survivors=()) if self._ender is None else self._ender.result()
+        return (
+            EndedProcesses(ended=(), survivors=()) if self._ender is None else self._ender.result()
+        )
 
     @property
     def ending_was_forced(self) -> bool:

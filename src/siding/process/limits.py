@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.process.tree import Tree
+from siding.process.tree import ProcessTree
 
 LIMIT_EXIT_CODE = 125  # as `git bisect run` has it: neither good nor bad, it cannot be told
 _LOOK_S = 0.1  # between samples at least
@@ -60,7 +60,7 @@ _ALLOWED = {"output": "write ", "memory": "take ", "disk": "add "}
 class LimitWatch:
     """Checks one run's limits. ``grows`` are the directories measured for the limit on the disk."""
 
-    def __init__(self, limits: Limits, tree: Tree, grows: tuple[Path, ...]) -> None:
+    def __init__(self, limits: Limits, tree: ProcessTree, grows: tuple[Path, ...]) -> None:
         self._limits = limits
         self._tree = tree
         self._disk = _Growth(grows, limits.disk) if grows and limits.disk is not None else None

@@ -22,7 +22,7 @@ WRITE_BACK_BYTES = 32 << 20  # start writing to the disk this often, so that fsy
 _CHUNK = 1 << 20
 
 
-class Recovered(NamedTuple):
+class RecoveredOutput(NamedTuple):
     """The sizes and digest of a cut-off run's artifact, which is in its final form and on disk."""
 
     streams: StreamPlan
@@ -166,7 +166,7 @@ def rename_output(path: Path, to: Path, stdout_bytes: int | None) -> bool:
     return to.exists()
 
 
-def recover_output(path: Path) -> Recovered | None:
+def recover_output(path: Path) -> RecoveredOutput | None:
     """Bring the artifact of a cut-off run into its final form; None when the run left no file.
 
     The run's recorder must be dead. This may be killed at any point: the next call goes on from
@@ -278,7 +278,7 @@ def _reached(path: Path, fd: int, marker: Path) -> Path:
     return nearer
 
 
-def _join_marked(fd: int, marker: Path) -> Recovered:
+def _join_marked(fd: int, marker: Path) -> RecoveredOutput:
     stdout_bytes = _marked_bytes(marker)
     size = os.fstat(fd).st_size
     if _is_joined(size, stdout_bytes, marker.stat().st_size):
@@ -292,25 +292,27 @@ def _join_marked(fd: int, marker: Path) -> Recovered:
         os.close(stderr)
     if failure is not None:
         raise failure
-    return Recovered(StreamPlan.PIPED, stdout_bytes, stderr_bytes, digest.hexdigest())
+    return RecoveredOutput(StreamPlan.PIPED, stdout_bytes, stderr_bytes, digest.hexdigest())
 
 
-def _digest_pty(fd: int) -> Recovered:
+def _digest_pty(fd: int) -> RecoveredOutput:
     size = os.fstat(fd).st_size - len(PTY_HEADER)
-    return Recovered(StreamPlan.PTY, size, 0, _digest_file(fd).hexdigest())
+    return RecoveredOutput(StreamPlan.PTY, size, 0, _digest_file(fd).hexdigest())
 
 
-def _digest_joined(path: Path, fd: int) -> Recovered:
+def _digest_joined(path: Path, fd: int) -> RecoveredOutput:
     """Return the counts of a piped artifact without a marker: a settled one, or an old home's."""
     size = os.fstat(fd).st_size
     output = _read_piped(path, fd, size, None, None)
     return _digest_split(fd, size, output.stdout.size)
 
 
-def _digest_split(fd: int, size: int, stdout_bytes: int) -> Recovered:
+def _digest_split(fd: int, size: int, stdout_bytes: int) -> RecoveredOutput:
     rest = len(STDOUT_HEADER) + len(STDERR_HEADER) + len(FOOTER)
     stderr_bytes = max(0, size - rest - stdout_bytes)
-    return Recovered(StreamPlan.PIPED, stdout_bytes, stderr_bytes, _digest_file(fd).hexdigest())
+    return RecoveredOutput(
+        StreamPlan.PIPED, stdout_bytes, stderr_bytes, _digest_file(fd).hexdigest()
+    )
 
 
 def _is_joined(size: int, stdout_bytes: int, stderr_bytes: int) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siding.process.command import TOKEN_VARIABLE
-from siding.process.status import Status
+from siding.process.status import ProcessStatus
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
@@ -18,7 +18,7 @@ _adopting_lock = allocate_lock()
 _ENVIRONMENT_LIMIT = 4 << 20  # the kernel allows an environment of about this size
 
 
-def read_status(pid: int) -> Status | None:
+def read_status(pid: int) -> ProcessStatus | None:
     """Return a living process's status; None when it is gone or a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
@@ -31,7 +31,7 @@ def read_status(pid: int) -> Status | None:
     # A leader that ended while its threads go on is "Z" too, but num_threads counts them.
     if fields[0] in b"ZX" and int(fields[17]) <= 1:
         return None
-    return Status(
+    return ProcessStatus(
         pid=pid,
         name=line[name_start + 1 : name_end].decode(errors="replace"),
         parent=int(fields[1]),
@@ -41,7 +41,7 @@ def read_status(pid: int) -> Status | None:
     )
 
 
-def all_processes() -> dict[int, Status]:
+def all_processes() -> dict[int, ProcessStatus]:
     """Return every living process by pid.
 
     Reading takes a while: processes may start or end meanwhile, so this is no atomic snapshot.
@@ -69,7 +69,7 @@ def has_token(pid: int, token: str) -> bool:
     return False
 
 
-def send_signal(status: Status, number: int) -> bool:
+def send_signal(status: ProcessStatus, number: int) -> bool:
     """Send a signal to exactly this process, never to a later one with the same pid.
 
     Returns False when we have no permission, True when it was signalled or is gone.

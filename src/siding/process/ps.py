@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from siding.process.status import Status
+from siding.process.status import ProcessStatus
 
 _COLUMNS = "pid=,ppid=,pgid=,stat=,lstart=,comm="
 
 
-def all_processes() -> dict[int, Status]:
+def all_processes() -> dict[int, ProcessStatus]:
     """Return every living process by pid."""
     listing = subprocess.run(
         ["/bin/ps", "-axo", _COLUMNS],
@@ -28,7 +28,7 @@ def all_processes() -> dict[int, Status]:
     return {status.pid: status for status in found if status is not None}
 
 
-def read_status(pid: int) -> Status | None:
+def read_status(pid: int) -> ProcessStatus | None:
     """Return a living process's status; None when it is gone or a zombie."""
     return all_processes().get(pid)
 
@@ -38,7 +38,7 @@ def has_token(pid: int, token: str) -> bool:  # noqa: ARG001 - the same shape as
     return False
 
 
-def send_signal(status: Status, number: int) -> bool:
+def send_signal(status: ProcessStatus, number: int) -> bool:
     """Signal a process that was just listed; return False when we have no permission."""
     try:
         os.kill(status.pid, number)
@@ -69,11 +69,11 @@ def no_children() -> bool:
     return False
 
 
-def _parse(line: str) -> Status | None:
+def _parse(line: str) -> ProcessStatus | None:
     fields = line.split(None, 9)  # lstart has five words: Sat Nov 21 15:34:00 2026
     if len(fields) < 10 or fields[3].startswith("Z"):
         return None
     pid, parent, group = int(fields[0]), int(fields[1]), int(fields[2])
     started = int(time.mktime(time.strptime(" ".join(fields[4:9]))))
     # Every command is a session and group leader, so its group stands for its session.
-    return Status(pid, fields[9].rpartition("/")[2], parent, group, group, started)
+    return ProcessStatus(pid, fields[9].rpartition("/")[2], parent, group, group, started)

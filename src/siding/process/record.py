@@ -19,8 +19,8 @@ from siding.process.command import (
     Command,
     Ending,
     Outcome,
+    OutputScreen,
     ProcessInfo,
-    Screen,
     StdinPlan,
     StreamPlan,
     WindowSize,
@@ -33,7 +33,7 @@ from siding.process.screen import ScreenWriter
 from siding.process.signals import SignalInbox
 from siding.process.spawn import Child, spawn_in_terminal, spawn_piped
 from siding.process.spawn_plan import SpawnPlan
-from siding.process.tree import TERM_GRACE_S, Ended, Tree, end_all, info
+from siding.process.tree import TERM_GRACE_S, EndedProcesses, ProcessTree, end_all, info
 
 if sys.platform == "linux":
     from siding.process.procfs import adopting_orphans
@@ -65,7 +65,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     command: Command,
     *,
     recorder: OutputFiles,
-    screen: Screen,
+    screen: OutputScreen,
     stdin: StdinPlan,
     timeout_s: float | None,
     token: str,
@@ -108,7 +108,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     with ExitStack() as stack:
         inbox = stack.enter_context(SignalInbox())
         stack.enter_context(adopting_orphans())
-        tree = Tree(token, adopting=True)
+        tree = ProcessTree(token, adopting=True)
         stack.callback(tree.close)
         sandboxed = None if sandbox is None else sandbox.sandboxed
         side = _Side(stack, screen, stdin, recorder, sandboxed)
@@ -171,7 +171,7 @@ class _Side:
     def __init__(
         self,
         stack: ExitStack,
-        screen: Screen,
+        screen: OutputScreen,
         stdin: StdinPlan,
         recorder: OutputFiles,
         sandboxed: "Sandboxed | None",
@@ -271,7 +271,7 @@ def _marked(command: Command, token: str) -> Command:
     return command._replace(env={**command.env, TOKEN_VARIABLE: marked})
 
 
-def _abort(child: Child, tree: Tree, channels: list[Channel], recorder: OutputFiles) -> None:
+def _abort(child: Child, tree: ProcessTree, channels: list[Channel], recorder: OutputFiles) -> None:
     """End everything after an error on our side, and keep what was recorded."""
     for channel in channels:
         channel.close()
@@ -280,7 +280,7 @@ def _abort(child: Child, tree: Tree, channels: list[Channel], recorder: OutputFi
     recorder.finish()
 
 
-def _await_the_end(tree: Tree) -> None:
+def _await_the_end(tree: ProcessTree) -> None:
     """Wait until the processes of the sandbox have ended with their warden, bwrap.
 
     The kernel kills them then. After `_WARDEN_S` seconds we kill those that are left.
@@ -293,7 +293,7 @@ def _await_the_end(tree: Tree) -> None:
         time.sleep(0.001)
 
 
-def _left_running(tree: Tree) -> tuple[ProcessInfo, ...]:
+def _left_running(tree: ProcessTree) -> tuple[ProcessInfo, ...]:
     if not tree.left():
         return ()
     time.sleep(_SETTLE_S)
@@ -318,7 +318,7 @@ def _outcome(
     ending: Ending,
     signal_number: int,
     duration_ms: int,
-    tidied: Ended,
+    tidied: EndedProcesses,
     left_running: tuple[ProcessInfo, ...],
     recorded: Recorded,
     notes: list[str],

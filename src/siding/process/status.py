@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Status(NamedTuple):
+class ProcessStatus(NamedTuple):
     """A living process.
 
     ``started`` is its start time. It tells the process from a later one with the same pid.

@@ -23,7 +23,7 @@ import time
 from typing import NamedTuple
 
 from siding.process.command import ProcessInfo
-from siding.process.status import Status
+from siding.process.status import ProcessStatus
 
 if sys.platform == "linux":
     from siding.process import procfs as processes
@@ -36,10 +36,10 @@ _DENIED_WAIT_S = 0.5  # how long processes that we may not signal get to end aft
 _LOOK_S = 0.02
 _CHASE_S = 0.1
 
-_watching: "set[Tree]" = set()  # the trees of the commands that run now, in this process
+_watching: "set[ProcessTree]" = set()  # the trees of the commands that run now, in this process
 
 
-class Ended(NamedTuple):
+class EndedProcesses(NamedTuple):
     """The processes that were ended, and the survivors.
 
     A survivor is another user's process, or one stuck in the kernel (uninterruptible sleep).
@@ -49,7 +49,7 @@ class Ended(NamedTuple):
     survivors: tuple[ProcessInfo, ...]
 
 
-class Tree:
+class ProcessTree:
     """The processes of one step: those with its token, and their descendants.
 
     With ``adopting``, make it before the step's command is started as our child, pass the
@@ -89,7 +89,7 @@ class Tree:
         if self._adopting and self._alone:
             processes.chase_adopted(_commands(), _CHASE_S)
 
-    def left(self) -> list[Status]:
+    def left(self) -> list[ProcessStatus]:
         """Return the processes that still live after the command has been waited for.
 
         When we have no child left this takes one system call, and /proc is not read.
@@ -97,7 +97,7 @@ class Tree:
         self.reap()
         return [] if processes.no_children() else self.living()
 
-    def living(self) -> list[Status]:
+    def living(self) -> list[ProcessStatus]:
         """Return the step's processes that live now; zombies do not count.
 
         A process that starts while we look may be missed. The next look finds it, unless it forks
@@ -116,7 +116,7 @@ class Tree:
         self._seen.update(_key(status) for status in found.values())
         return list(found.values())
 
-    def _roots(self, everything: dict[int, Status]) -> list[Status]:
+    def _roots(self, everything: dict[int, ProcessStatus]) -> list[ProcessStatus]:
         """Return our children that belong to the step."""
         if not self._adopting:
             return []
@@ -132,7 +132,7 @@ class Tree:
             and (self._alone or status.pid == self._command or self._knows(status))
         ]
 
-    def _knows(self, status: Status) -> bool:
+    def _knows(self, status: ProcessStatus) -> bool:
         return _key(status) in self._seen or processes.has_token(status.pid, self._token)
 
 
@@ -145,14 +145,14 @@ class Ender:
     """
 
     def __init__(
-        self, tree: Tree, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
+        self, tree: ProcessTree, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
     ) -> None:
         self._tree = tree
         self._kill_at = time.monotonic() + grace_s
         self._give_up_at = self._kill_at + kill_wait_s
-        self._told: dict[tuple[int, int], Status] = {}
+        self._told: dict[tuple[int, int], ProcessStatus] = {}
         self._denied: set[tuple[int, int]] = set()
-        self._left: list[Status] = []
+        self._left: list[ProcessStatus] = []
         self._empty_looks = 0
 
     def at_once(self) -> None:
@@ -180,11 +180,11 @@ class Ender:
         waited = now >= self._kill_at + _DENIED_WAIT_S
         return bool(denied) and denied == self._left and waited and not restless
 
-    def result(self) -> Ended:
+    def result(self) -> EndedProcesses:
         """Return the ended processes and the survivors, as of the last round."""
         left = {_key(status) for status in self._left}
         ended = (status for key, status in self._told.items() if key not in left | self._denied)
-        return Ended(
+        return EndedProcesses(
             ended=tuple(info(status) for status in ended),
             survivors=tuple(info(status) for status in self._left),
         )
@@ -203,15 +203,15 @@ class Ender:
         for status in self._left:
             self._tell(status, signal.SIGKILL)
 
-    def _tell(self, status: Status, number: int) -> None:
+    def _tell(self, status: ProcessStatus, number: int) -> None:
         self._told[_key(status)] = status
         if not processes.send_signal(status, number):
             self._denied.add(_key(status))
 
 
 def end_all(
-    tree: Tree, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
-) -> Ended:
+    tree: ProcessTree, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
+) -> EndedProcesses:
     """End a tree and wait for it, at most ``grace_s`` + ``kill_wait_s`` seconds and one look."""
     ender = Ender(tree, grace_s=grace_s, kill_wait_s=kill_wait_s)
     while not ender.advance():
@@ -224,17 +224,17 @@ def processes_with_token(token: str) -> tuple[ProcessInfo, ...]:
 
     We and our ancestors are left out, although that very step may have started us.
     """
-    return tuple(info(status) for status in Tree(token).living())
+    return tuple(info(status) for status in ProcessTree(token).living())
 
 
 def end_token(
     token: str, *, grace_s: float = TERM_GRACE_S, kill_wait_s: float = KILL_WAIT_S
-) -> Ended:
+) -> EndedProcesses:
     """End the processes of the step with this token, after its recorder was killed."""
-    return end_all(Tree(token), grace_s=grace_s, kill_wait_s=kill_wait_s)
+    return end_all(ProcessTree(token), grace_s=grace_s, kill_wait_s=kill_wait_s)
 
 
-def info(status: Status) -> ProcessInfo:
+def info(status: ProcessStatus) -> ProcessInfo:
     """Return the part of a status that a step records."""
     return ProcessInfo(pid=status.pid, name=status.name, started=status.started)
 
@@ -244,7 +244,7 @@ def _commands() -> frozenset[int]:
     return frozenset(tree._command for tree in _watching)
 
 
-def _key(status: Status) -> tuple[int, int]:
+def _key(status: ProcessStatus) -> tuple[int, int]:
     return status.pid, status.started
 
 
@@ -270,7 +270,7 @@ def ancestors() -> frozenset[int]:
     return frozenset(found)
 
 
-def _ourselves_and_above(everything: dict[int, Status]) -> set[int]:
+def _ourselves_and_above(everything: dict[int, ProcessStatus]) -> set[int]:
     above = {os.getpid()}
     status = everything.get(os.getpid())
     while status is not None and status.parent not in above:
@@ -280,9 +280,9 @@ def _ourselves_and_above(everything: dict[int, Status]) -> set[int]:
 
 
 def _add_descendants(
-    found: dict[int, Status], everything: dict[int, Status], safe: set[int]
+    found: dict[int, ProcessStatus], everything: dict[int, ProcessStatus], safe: set[int]
 ) -> None:
-    children: dict[int, list[Status]] = {}
+    children: dict[int, list[ProcessStatus]] = {}
     for status in everything.values():
         children.setdefault(status.parent, []).append(status)
     waiting = list(found)

@@ -30,7 +30,7 @@ _TOOL_RESULT = b'"tool_result"'
 _VERSION_WITHIN = 64  # bytes from the end of a line
 
 
-class Head(Struct, gc=False):
+class MessageHead(Struct, gc=False):
     """One message of a tree.
 
     `moment` is its time in milliseconds since 1970, None if it has none; a tree then gives it the
@@ -75,7 +75,7 @@ class SeenLine(NamedTuple):
     """
 
     type: str
-    head: Head | None = None
+    head: MessageHead | None = None
     bridge: tuple[str, str | None] | None = None
     boundary: bool = False
     segment: PreservedSegment | None = None
@@ -128,8 +128,8 @@ def parsed(raw: bytes) -> Record:
     return record
 
 
-def look(raw: bytes, offset: int) -> Head | SeenLine:
-    """Return the line's `SeenLine`, or only its `Head` when it is an ordinary message.
+def look(raw: bytes, offset: int) -> MessageHead | SeenLine:
+    """Return the line's `SeenLine`, or only its `MessageHead` when it is an ordinary message.
 
     Raises `NotJson` with the reason when the line is damaged.
     """
@@ -149,17 +149,19 @@ def look(raw: bytes, offset: int) -> Head | SeenLine:
         and _has_tool_result(bytes(message.content))
     )
     parent = wire.parent_uuid
-    head = Head(  # positional arguments are faster, and every line of a file comes through here
-        intern(uuid),
-        intern(parent) if parent else None,
-        intern(kind),
-        moment(wire.timestamp),
-        wire.is_sidechain is True,
-        wire.agent_id,
-        (message.id or None) if message is not None else None,
-        answers,
-        offset,
-        len(raw),
+    head = (
+        MessageHead(  # positional arguments are faster, and every line of a file comes through here
+            intern(uuid),
+            intern(parent) if parent else None,
+            intern(kind),
+            moment(wire.timestamp),
+            wire.is_sidechain is True,
+            wire.agent_id,
+            (message.id or None) if message is not None else None,
+            answers,
+            offset,
+            len(raw),
+        )
     )
     if kind != SYSTEM and wire.snip_metadata is None:
         return head
@@ -190,8 +192,8 @@ def is_ours(raw: bytes) -> bool:
         return False
 
 
-def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | SeenLine:
-    """Return the `Head` or `SeenLine` of a record that is parsed already."""
+def look_at(record: Record, offset: int = 0, size: int = 0) -> MessageHead | SeenLine:
+    """Return the `MessageHead` or `SeenLine` of a record that is parsed already."""
     kind = _text(record.get("type")) or ""
     uuid = _text(record.get("uuid"))
     parent = _text(record.get("parentUuid"))
@@ -204,7 +206,7 @@ def look_at(record: Record, offset: int = 0, size: int = 0) -> Head | SeenLine:
     message = record.get("message")
     message = message if isinstance(message, dict) else {}
     content = message.get("content")
-    head = Head(
+    head = MessageHead(
         uuid=uuid,
         parent=parent,
         kind=kind,
@@ -227,7 +229,7 @@ def _other(wire: _Wire) -> SeenLine:
     return SeenLine(type=wire.type)
 
 
-def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Head | SeenLine:
+def _with_marks(head: MessageHead, subtype: str | None, raw: bytes) -> MessageHead | SeenLine:
     if subtype != COMPACT_BOUNDARY and b'"snipMetadata"' not in raw:
         return head
     try:
@@ -236,7 +238,7 @@ def _with_marks(head: Head, subtype: str | None, raw: bytes) -> Head | SeenLine:
         return SeenLine(type=head.kind, head=head, boundary=subtype == COMPACT_BOUNDARY)
 
 
-def _marked(head: Head, record: Record) -> SeenLine:
+def _marked(head: MessageHead, record: Record) -> SeenLine:
     boundary = head.kind == SYSTEM and record.get("subtype") == COMPACT_BOUNDARY
     return SeenLine(
         type=head.kind,

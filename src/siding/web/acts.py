@@ -20,8 +20,8 @@ from siding.app.place.locking import TaskBusy, busy_with
 from siding.app.place.project import Project
 from siding.app.recording.steps import log
 from siding.app.undo.preview import coming
-from siding.app.undo.undo import Request as UndoRequest
 from siding.app.undo.undo import Undone, redo, undo
+from siding.app.undo.undo import UndoRequest as UndoRequest
 from siding.errors import SidingError, UsageError
 from siding.hashing import sha256_hex
 from siding.ids import TaskId
@@ -42,7 +42,7 @@ class NotPossible(SidingError):
     code = "not_possible"
 
 
-class Wish(NamedTuple):
+class ActRequest(NamedTuple):
     """A request for an act on a task. `step` is a step's number, or ``base``."""
 
     act: str
@@ -60,7 +60,7 @@ class Wish(NamedTuple):
         return self._asdict()
 
 
-class Group(NamedTuple):
+class PathGroup(NamedTuple):
     """Paths that an act treats alike."""
 
     what: str  # what happens to them, as the page shows it
@@ -69,7 +69,7 @@ class Group(NamedTuple):
     many: int  # how many there are, with those that are not listed
 
 
-class Plan(NamedTuple):
+class ActPlan(NamedTuple):
     """What an act would do.
 
     `stops` are reasons why it is not possible; `concerns` are reasons that need consent (force).
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
     act: str
     title: str
     sentence: str
-    groups: tuple[Group, ...]
+    groups: tuple[PathGroup, ...]
     notes: tuple[str, ...]
     concerns: tuple[str, ...]
     stops: tuple[str, ...]
@@ -96,14 +96,14 @@ class Plan(NamedTuple):
         return found
 
 
-class Done(NamedTuple):
+class ActDone(NamedTuple):
     """The result of an act: a sentence, and the id of the step that recorded it."""
 
     said: str
     step: str | None
 
 
-def plan(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+def plan(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     """Return what the act would do now."""
     found = _PLANS[wish.act](project, task_id, wish)
     busy = busy_with(project, task_id)
@@ -112,7 +112,7 @@ def plan(project: Project, task_id: TaskId, wish: Wish) -> Plan:
     return found._replace(stops=(f"the task is busy: {busy}; wait until that has ended",))
 
 
-def shown_plan(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Plan:
+def shown_plan(project: Project, task_id: TaskId, wish: ActRequest, digest: str) -> ActPlan:
     """Return the plan if it still has this digest.
 
     Raises Changed when it has another one, and NotPossible when it cannot be carried out.
@@ -126,7 +126,7 @@ def shown_plan(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Pl
     return now
 
 
-def carry_out(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Done:
+def carry_out(project: Project, task_id: TaskId, wish: ActRequest, digest: str) -> ActDone:
     """Carry out the plan with this digest. Raises Changed and NotPossible, like `shown_plan`."""
     shown_plan(project, task_id, wish, digest)
     try:
@@ -137,7 +137,7 @@ def carry_out(project: Project, task_id: TaskId, wish: Wish, digest: str) -> Don
         ) from busy
 
 
-def told(named: str, wish: Wish, shown: Plan) -> str:
+def told(named: str, wish: ActRequest, shown: ActPlan) -> str:
     """Return the act in words, for the line in the terminal that shows its code.
 
     `named` is the task, as that line names it.
@@ -170,7 +170,7 @@ def _listed(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _plan_rollback(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+def _plan_rollback(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     if not wish.step:
         raise UsageError("step is missing")
     with rolling.preview(project, _rollback_request(task_id, wish)) as survey:
@@ -178,12 +178,12 @@ def _plan_rollback(project: Project, task_id: TaskId, wish: Wish) -> Plan:
         return _survey_plan("rollback", f"Go back to {target}", target, survey, wish)
 
 
-def _rollback_request(task_id: TaskId, wish: Wish) -> rolling.Request:
+def _rollback_request(task_id: TaskId, wish: ActRequest) -> rolling.RollbackRequest:
     step = None if wish.step == "base" else wish.step
-    return rolling.Request(step=step, task=task_id, hard=wish.hard, force=wish.force)
+    return rolling.RollbackRequest(step=step, task=task_id, hard=wish.hard, force=wish.force)
 
 
-def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: Wish) -> Plan:
+def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: ActRequest) -> ActPlan:
     blocked = [quote_path(path) for path in survey.blocked]
     concerns = list(survey.concerns)
     if blocked:
@@ -218,7 +218,7 @@ def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: Wish) 
     return found._replace(target=target)
 
 
-def _plan_undo(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+def _plan_undo(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     with coming(project, task_id, wish.act) as found:
         title = f"{wish.act.capitalize()}: {found.what}"
         if found.survey is None:
@@ -226,7 +226,7 @@ def _plan_undo(project: Project, task_id: TaskId, wish: Wish) -> Plan:
         return _survey_plan(wish.act, title, found.what, found.survey, wish._replace(force=True))
 
 
-def _plan_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+def _plan_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     try:
         return _preview_apply(project, task_id, wish)
     except WouldPublish as refused:
@@ -234,7 +234,7 @@ def _plan_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
         return _plan("apply", "Apply", sentence, [], stops=(refused.message, refused.hint or ""))
 
 
-def _preview_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+def _preview_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     with apply_preview(project, _apply_request(task_id, wish)) as (_task, found, _bench):
         where = found.target.branch or "your checkout"
         groups = [
@@ -296,7 +296,7 @@ def _preview_apply(project: Project, task_id: TaskId, wish: Wish) -> Plan:
         )
 
 
-def _apply_request(task_id: TaskId, wish: Wish) -> ApplyRequest:
+def _apply_request(task_id: TaskId, wish: ActRequest) -> ApplyRequest:
     mode = Mode(wish.mode)
     return ApplyRequest(
         task=task_id,
@@ -308,7 +308,7 @@ def _apply_request(task_id: TaskId, wish: Wish) -> ApplyRequest:
     )
 
 
-def _plan_close(project: Project, task_id: TaskId, wish: Wish) -> Plan:
+def _plan_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     task, steps = log(project, task_id, limit=1)
     last = steps[-1] if steps else None
     applied = last is not None and last.kind == "apply"
@@ -329,15 +329,15 @@ def _plan(
     act: str,
     title: str,
     sentence: str,
-    groups: list[Group],
+    groups: list[PathGroup],
     *,
     notes: tuple[str, ...] = (),
     concerns: tuple[str, ...] = (),
     stops: tuple[str, ...] = (),
     nothing: bool = False,
-) -> Plan:
+) -> ActPlan:
     says = [act, title, sentence, [group._asdict() for group in groups], concerns, stops, notes]
-    return Plan(
+    return ActPlan(
         act=act,
         title=title,
         sentence=sentence,
@@ -354,53 +354,53 @@ def _digest(told: object) -> str:
     return sha256_hex(json.dumps(told, sort_keys=True).encode())[:32]
 
 
-def _group(what: str, tone: str, paths: list[str]) -> Group:
-    return Group(what=what, tone=tone, paths=tuple(paths), many=len(paths))
+def _group(what: str, tone: str, paths: list[str]) -> PathGroup:
+    return PathGroup(what=what, tone=tone, paths=tuple(paths), many=len(paths))
 
 
-def _counts(groups: list[Group]) -> str:
+def _counts(groups: list[PathGroup]) -> str:
     return ", ".join(
         f"{counted(group.many, 'path')} {group.what}" for group in groups if group.many
     )
 
 
-def _do_rollback(project: Project, task_id: TaskId, wish: Wish) -> Done:
+def _do_rollback(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     done = rolling.rollback(project, _rollback_request(task_id, wish))
     where = done.survey.destination.name
-    return Done(f"back to {where}", done.restored.step.id)
+    return ActDone(f"back to {where}", done.restored.step.id)
 
 
-def _do_undo(project: Project, task_id: TaskId, wish: Wish) -> Done:
+def _do_undo(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     act: Callable[[Project, UndoRequest], Undone] = undo if wish.act == "undo" else redo
     done = act(project, UndoRequest(task=task_id, force=wish.force))
     step = done.restored.step if done.restored is not None else done.applied
-    return Done(done.what, None if step is None else step.id)
+    return ActDone(done.what, None if step is None else step.id)
 
 
-def _do_apply(project: Project, task_id: TaskId, wish: Wish) -> Done:
+def _do_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     done = apply_task(project, _apply_request(task_id, wish))
     where = done.plan.target.branch or "your checkout"
     if done.step is None:
-        return Done("nothing to apply", None)
+        return ActDone("nothing to apply", None)
     closed = "; the task is closed" if done.closed is not None else ""
-    return Done(f"applied to {where}{closed}", done.step.id)
+    return ActDone(f"applied to {where}{closed}", done.step.id)
 
 
-def _do_close(project: Project, task_id: TaskId, wish: Wish) -> Done:
+def _do_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     task = project.tasks.load(task_id)
     fate = Fate.KEEP if wish.keep else Fate.REMOVE
     close_task(project, task, fate=fate, force=wish.force)
-    return Done(f"closed {task.name}", None)
+    return ActDone(f"closed {task.name}", None)
 
 
-_PLANS: Mapping[str, Callable[[Project, TaskId, Wish], Plan]] = {
+_PLANS: Mapping[str, Callable[[Project, TaskId, ActRequest], ActPlan]] = {
     "rollback": _plan_rollback,
     "undo": _plan_undo,
     "redo": _plan_undo,
     "apply": _plan_apply,
     "close": _plan_close,
 }
-_ACTS: Mapping[str, Callable[[Project, TaskId, Wish], Done]] = {
+_ACTS: Mapping[str, Callable[[Project, TaskId, ActRequest], ActDone]] = {
     "rollback": _do_rollback,
     "undo": _do_undo,
     "redo": _do_undo,

@@ -26,7 +26,7 @@ from siding.errors import UsageError
 IDLE_MINUTES = 30.0
 
 
-class Screen(Protocol):
+class CommandScreen(Protocol):
     """The methods of the command line's screen that this command uses."""
 
     def print(self, text: str = "") -> None: ...
@@ -34,13 +34,13 @@ class Screen(Protocol):
     def warn(self, text: str) -> None: ...
 
 
-class Context(Protocol):
+class CommandContext(Protocol):
     """What the command line passes to a command."""
 
     @property
     def app(self) -> App: ...
     @property
-    def screen(self) -> Screen: ...
+    def screen(self) -> CommandScreen: ...
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(arguments: Namespace, context: Context) -> int:
+def run(arguments: Namespace, context: CommandContext) -> int:
     if not arguments.idle > 0:
         raise UsageError("--idle is a number of minutes above 0")
     if arguments.port is not None and not 1 <= arguments.port <= 65535:
@@ -81,7 +81,7 @@ def run(arguments: Namespace, context: Context) -> int:
     return 0
 
 
-def _serve(project: Project, screen: Screen, arguments: Namespace) -> None:
+def _serve(project: Project, screen: CommandScreen, arguments: Namespace) -> None:
     from siding.web.server import bind, serve
 
     def ready(dashboard: Dashboard) -> None:
@@ -99,7 +99,7 @@ def _serve(project: Project, screen: Screen, arguments: Namespace) -> None:
 
 
 def _say_address(
-    project: Project, screen: Screen, dashboard: Dashboard, *, open_page: bool
+    project: Project, screen: CommandScreen, dashboard: Dashboard, *, open_page: bool
 ) -> None:
     screen.print(dashboard.url("/", f"key={dashboard.key}"))
     sys.stdout.flush()  # a program that started us reads the address from a pipe

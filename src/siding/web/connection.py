@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from siding.web.access import HEADERS, Key
-from siding.web.guard import Gate, Refused
+from siding.web.guard import Gate, RefusedRequest
 
 MAX_STRANGERS = 64  # connections that have not sent the key
 MAX_FRIENDS = 512  # connections that have sent it
@@ -124,7 +124,7 @@ class GuardedConnection(H11Protocol):
             return
         try:
             passed = self._let_in(data)
-        except Refused as refused:
+        except RefusedRequest as refused:
             self._refuse(refused)
             return
         if not self._gate.is_partial:
@@ -141,7 +141,7 @@ class GuardedConnection(H11Protocol):
         if head is not None and head is not before:
             self._expect_nothing()
             if not self.door.knows(self, head.authorization):
-                raise Refused(429, "too many pages are open")
+                raise RefusedRequest(429, "too many pages are open")
         return passed
 
     def abort(self) -> None:
@@ -151,7 +151,7 @@ class GuardedConnection(H11Protocol):
 
     def _expect_more(self, seconds: float) -> None:
         self._expect_nothing()
-        slow = Refused(408, "the request took too long")
+        slow = RefusedRequest(408, "the request took too long")
         self._deadline = self.loop.call_later(seconds, self._refuse, slow)
 
     def _expect_nothing(self) -> None:
@@ -159,7 +159,7 @@ class GuardedConnection(H11Protocol):
             self._deadline.cancel()
             self._deadline = None
 
-    def _refuse(self, refused: Refused) -> None:
+    def _refuse(self, refused: RefusedRequest) -> None:
         self._refused = True
         self._expect_nothing()
         self._unset_keepalive_if_required()
@@ -177,7 +177,7 @@ def connections_of(door: Door) -> type[GuardedConnection]:
     return type("Connection", (GuardedConnection,), {"door": door})
 
 
-def _answer(refused: Refused) -> bytes:
+def _answer(refused: RefusedRequest) -> bytes:
     body = refused.reason.encode() + b"\n"
     lines = [
         f"HTTP/1.1 {refused.status} {_PHRASES[refused.status]}".encode(),

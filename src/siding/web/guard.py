@@ -29,7 +29,7 @@ _REFUSED = {
 }
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """The request is refused. `status` is an HTTP status below 500."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -38,7 +38,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-class Head(NamedTuple):
+class RequestHead(NamedTuple):
     """The head of a request: everything before its body."""
 
     method: str
@@ -55,7 +55,7 @@ class Gate:
         self._hosts = {f"{name}:{port}".encode() for name in names}
         self._pending = b""
         self._owed = 0  # bytes of a body that are still to come
-        self.head: Head | None = None  # of the newest request
+        self.head: RequestHead | None = None  # of the newest request
 
     @property
     def is_partial(self) -> bool:
@@ -89,12 +89,12 @@ class Gate:
             passed.append(head)
         return b"".join(passed)
 
-    def _checked(self, raw: bytes) -> Head:
+    def _checked(self, raw: bytes) -> RequestHead:
         first, *lines = raw.split(b"\r\n")
         method, path = _request_line(first)
         headers = _headers(lines)
         self._check_where_from(headers)
-        return Head(
+        return RequestHead(
             method=method,
             path=path,
             body_bytes=_body(method, headers),
@@ -104,51 +104,51 @@ class Gate:
     def _check_where_from(self, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host")
         if host not in self._hosts:
-            raise Refused(421, "the Host is not this dashboard")
+            raise RefusedRequest(421, "the Host is not this dashboard")
         origin = headers.get(b"origin")
         if origin is not None and origin != b"http://" + host:
-            raise Refused(403, "requests from pages of other sites are refused")
+            raise RefusedRequest(403, "requests from pages of other sites are refused")
         if headers.get(b"sec-fetch-site", b"none") not in _SITES:
-            raise Refused(403, "requests from pages of other sites are refused")
+            raise RefusedRequest(403, "requests from pages of other sites are refused")
 
 
 def _refuse_early(head: bytes) -> None:
     """Refuse a head that cannot be valid any more, before all of it has arrived."""
     if len(head) > MAX_HEAD_BYTES:
-        raise Refused(431, "the head is too long")
+        raise RefusedRequest(431, "the head is too long")
     if head.count(b"\n") != head.count(b"\r\n") or b"\0" in head:
-        raise Refused(400, "lines end with CR and LF")
+        raise RefusedRequest(400, "lines end with CR and LF")
     if not head[:1].isupper() or not head[:1].isascii():
-        raise Refused(400, "this is not HTTP")
+        raise RefusedRequest(400, "this is not HTTP")
 
 
 def _request_line(line: bytes) -> tuple[str, str]:
     found = _REQUEST_LINE.fullmatch(line)
     if found is None:
-        raise Refused(400, "this is not an HTTP/1.1 request")
+        raise RefusedRequest(400, "this is not an HTTP/1.1 request")
     method, target = found.group(1).decode(), found.group(2).decode("latin-1")
     path, _, query = target.partition("?")
     odd = ".." in path or "/./" in path or path.endswith("/.")
     if odd or not _PATH.fullmatch(path) or not _QUERY.fullmatch(query):
-        raise Refused(400, "the path or the query has characters that no address here has")
+        raise RefusedRequest(400, "the path or the query has characters that no address here has")
     if method not in ("GET", "HEAD", "POST"):
-        raise Refused(405, "only GET, HEAD and POST are supported")
+        raise RefusedRequest(405, "only GET, HEAD and POST are supported")
     return method, path
 
 
 def _headers(lines: list[bytes]) -> dict[bytes, bytes]:
     if len(lines) > MAX_HEADERS:
-        raise Refused(431, "too many headers")
+        raise RefusedRequest(431, "too many headers")
     headers: dict[bytes, bytes] = {}
     for line in lines:
         found = _HEADER.fullmatch(line)
         if found is None:
-            raise Refused(400, "a header is malformed")
+            raise RefusedRequest(400, "a header is malformed")
         name, value = found.group(1).lower(), found.group(2)
         if name in _REFUSED:
-            raise Refused(400, _REFUSED[name])
+            raise RefusedRequest(400, _REFUSED[name])
         if name in headers and name in _SINGLE:
-            raise Refused(400, f"two {name.decode()} headers")
+            raise RefusedRequest(400, f"two {name.decode()} headers")
         headers[name] = value
     return headers
 
@@ -156,16 +156,16 @@ def _headers(lines: list[bytes]) -> dict[bytes, bytes]:
 def _body(method: str, headers: dict[bytes, bytes]) -> int:
     length = headers.get(b"content-length")
     if length is not None and not re.fullmatch(rb"[0-9]{1,19}", length):
-        raise Refused(400, "the length is not a number")
+        raise RefusedRequest(400, "the length is not a number")
     size = int(length or b"0")
     if size > MAX_BODY_BYTES:
-        raise Refused(413, "the body is too long")
+        raise RefusedRequest(413, "the body is too long")
     if method != "POST":
         if size:
-            raise Refused(400, "only POST has a body")
+            raise RefusedRequest(400, "only POST has a body")
         return 0
     if length is None:
-        raise Refused(411, "a body needs a Content-Length")
+        raise RefusedRequest(411, "a body needs a Content-Length")
     if headers.get(b"content-type") != b"application/json":
-        raise Refused(415, "a body is application/json")
+        raise RefusedRequest(415, "a body is application/json")
     return size

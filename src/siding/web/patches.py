@@ -23,7 +23,7 @@ _INDEXES: OrderedDict[tuple[str, int, int, int], list[FilePart]] = OrderedDict()
 _FILES = ColouredFiles()
 
 
-class Patch(NamedTuple):
+class ShownPatch(NamedTuple):
     """A step's patch and its files."""
 
     span: Span
@@ -47,19 +47,19 @@ class Pair(NamedTuple):
     right: ShownRow | None
 
 
-def parts_of_step(ask: Ask, step: Step) -> Patch | None:
+def parts_of_step(ask: Ask, step: Step) -> ShownPatch | None:
     """Return the patch of a step; None when it has none."""
     return _indexed(patch_span(ask.project, show(ask.project, ask.task_id)[0], step))
 
 
-def patch_of(ask: Ask) -> Patch | None:
+def patch_of(ask: Ask) -> ShownPatch | None:
     """Return the patch for the address: a step's, or the whole change of the task."""
     if "step" in ask.words:
         return parts_of_step(ask, one_step(ask))
     return _indexed(whole_patch(ask.project, show(ask.project, ask.task_id)[0]))
 
 
-def _indexed(span: Span | None) -> Patch | None:
+def _indexed(span: Span | None) -> ShownPatch | None:
     """Return a patch with its files; the list of files is cached while the patch's file is."""
     if span is None:
         return None
@@ -71,7 +71,7 @@ def _indexed(span: Span | None) -> Patch | None:
         _INDEXES[key] = parts
         while len(_INDEXES) > _KEPT:
             _INDEXES.popitem(last=False)
-    return Patch(span=span, parts=parts)
+    return ShownPatch(span=span, parts=parts)
 
 
 def shown(ask: Ask, part: FilePart, rows: list[Row]) -> list[ShownRow]:

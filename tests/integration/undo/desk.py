@@ -87,11 +87,11 @@ class Desk:
         return applying.apply(self.project, request)
 
     def undo(self, *, force: bool = False) -> undoing.Undone:
-        request = undoing.Request(task=self.task.id, force=force)
+        request = undoing.UndoRequest(task=self.task.id, force=force)
         return undoing.undo(self.project, request)
 
     def redo(self, *, force: bool = False) -> undoing.Undone:
-        request = undoing.Request(task=self.task.id, force=force)
+        request = undoing.UndoRequest(task=self.task.id, force=force)
         return undoing.redo(self.project, request)
 
     def close(self, fate: Fate = Fate.REMOVE) -> Closed:
@@ -121,8 +121,8 @@ class Desk:
 
     def _request(
         self, step: int | None, paths: tuple[str, ...], hard: bool, force: bool
-    ) -> going_back.Request:
-        return going_back.Request(
+    ) -> going_back.RollbackRequest:
+        return going_back.RollbackRequest(
             step=None if step is None else str(step),
             task=self.task.id,
             paths=paths,

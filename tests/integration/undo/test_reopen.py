@@ -202,7 +202,7 @@ def test_an_archive_that_reads_back_differently_deletes_nothing(
     desk.close()
     real = archives._read_back
 
-    def meddled(archive: Path, entries: list[archives.Entry]) -> None:
+    def meddled(archive: Path, entries: list[archives.ArchiveEntry]) -> None:
         target = next(each.path for each in entries if each.path.endswith("/workspace/x"))
         Path(target).write_text("changed!")
         real(archive, entries)

@@ -15,7 +15,7 @@ from siding.app.applying.apply import Conflicting, Mode, WouldPublish
 from siding.app.applying.reversal import CannotUndo
 from siding.app.back.survey import NeedsConsent
 from siding.app.undo.undo import NothingToRedo, NothingToUndo
-from siding.git.applying.move import Overlapping, Refused
+from siding.git.applying.move import Overlapping, RefusedMove
 from siding.ledger.step import StepKind
 
 from .branches import HERS, Applied, Side, changed_paths, hers, merge
@@ -271,7 +271,7 @@ class Walk(RuleBasedStateMachine):
         """Take an apply back, or do it again, if it may be done; else nothing happens at all."""
         moved_on = not move.files_only and move.old_name != self.side.name
         if moved_on or not allowed:
-            with pytest.raises(CannotUndo if moved_on else (Overlapping, Refused)):
+            with pytest.raises(CannotUndo if moved_on else (Overlapping, RefusedMove)):
                 act()
         else:
             act()

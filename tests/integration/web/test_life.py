@@ -17,7 +17,7 @@ from terminal import Terminal
 def test_it_ends_when_nobody_looks(sandbox: Sandbox) -> None:
     with Dashboard(sandbox, "--idle", "0.02") as dashboard:
         assert dashboard.wait() == 0
-        assert b"the dashboard ends" in dashboard.said
+        assert b"so it ends" in dashboard.said
     assert not (sandbox.project / "dashboard.json").exists()
 
 

@@ -8,29 +8,31 @@ import pytest
 from siding.adapters.agents.table import AGENTS, BY_PROGRAM, OBEYED
 from siding.app.place.settings import Settings
 from siding.app.place.wiring import open_app
-from siding.app.policy.in_force import Ground, place_for
+from siding.app.policy.in_force import PolicyGround, place_for
 from siding.app.sandbox.profiles import AUTO, PROFILES, WORKSPACE, places_in, profile_in_force
 from siding.policy.engine import check_argv
-from siding.policy.paths import Place
+from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> JudgingPlace:
     """Where `siding run` would have a command judged."""
     app = open_app(env={"HOME": str(tmp_path), "SIDING_HOME": str(tmp_path / "s")}, cwd=tmp_path)
-    ground = Ground(app=app, root=None, settings=Settings(), trust_json=None, cache=None)
+    ground = PolicyGround(app=app, root=None, settings=Settings(), trust_json=None, cache=None)
     return place_for(ground, cwd=tmp_path, workspace=tmp_path, policy=Policy())
 
 
 @pytest.mark.parametrize("program", BY_PROGRAM)
-def test_a_prompt_is_text_to_the_policy(program: str, place: Place) -> None:
+def test_a_prompt_is_text_to_the_policy(program: str, place: JudgingPlace) -> None:
     assert not check_argv([program, "-p", "rm -rf / and sudo reboot"], place).findings
     assert check_argv([f"{program}-not", "-p", "x"], place).findings
 
 
 @pytest.mark.parametrize("name", OBEYED)
-def test_what_an_agent_obeys_is_not_changed_without_a_question(name: str, place: Place) -> None:
+def test_what_an_agent_obeys_is_not_changed_without_a_question(
+    name: str, place: JudgingPlace
+) -> None:
     path = f"{name}settings" if name.endswith("/") else name
     for each in (path, f"below/{path}"):
         (finding,) = check_argv(["touch", each], place).findings

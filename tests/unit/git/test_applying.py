@@ -15,8 +15,8 @@ from siding.git.applying.move import (
     CheckoutBusy,
     Move,
     Overlapping,
-    Recovered,
-    Refused,
+    RecoveredSide,
+    RefusedMove,
     TargetMoved,
     carry_out,
     changed_paths,
@@ -227,7 +227,7 @@ def test_files_that_cannot_be_written(ready: Ready) -> None:
     """git fails half way: the branch goes back, and so do the files."""
 
     def refused() -> None:
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedMove):
             go(ready)
 
     (ready.world.root / "src").chmod(0o500)
@@ -326,7 +326,7 @@ def test_cut_off_anywhere_it_comes_to_one_side(
     for _ in range(2):  # again does no harm
         side = recover(world.repository, world.settings, move, reason="test")
         forward = STAGES.index(stage) >= STAGES.index(swapped)
-        assert side is (Recovered.DONE if forward else Recovered.UNDONE)
+        assert side is (RecoveredSide.DONE if forward else RecoveredSide.UNDONE)
         assert ready.is_at(move.new if forward else move.old)
 
 
@@ -336,7 +336,7 @@ def test_an_edit_of_hers_after_the_crash_takes_it_back(ready: Ready) -> None:
     assert move.checkout is not None
     swapped(world, move, move.checkout)
     write(world.root / "a.txt", "hers\n")
-    assert recover(world.repository, world.settings, move, reason="test") is Recovered.UNDONE
+    assert recover(world.repository, world.settings, move, reason="test") is RecoveredSide.UNDONE
     assert world.repository.branch("main") == move.old
     assert (world.root / "a.txt").read_text() == "hers\n"
     assert (world.root / "gone").exists()
@@ -357,7 +357,7 @@ def test_a_branch_that_somebody_moved_after_the_crash_stays_where_it_is(
     before = on_disk(world.root)
     for _ in range(2):
         side = recover(world.repository, world.settings, move, reason="test")
-        assert side is (Recovered.DONE if went_on else Recovered.UNDONE)
+        assert side is (RecoveredSide.DONE if went_on else RecoveredSide.UNDONE)
         assert world.repository.branch("main") == hers
         assert on_disk(world.root) == before
         assert not list((world.root / ".git").glob("*lock*"))
@@ -448,6 +448,6 @@ def test_a_move_that_stopped_at_unresolved_conflicts(ready: Ready, lock: str) ->
         world.user("reset", "-q", move.old, "--", "kept.txt")
     side = recover(world.repository, world.settings, move, reason="test")
     resolved = lock.endswith("resolved")
-    assert side is (Recovered.DONE if resolved else Recovered.UNDONE)
+    assert side is (RecoveredSide.DONE if resolved else RecoveredSide.UNDONE)
     world.user("reset", "-q", "HEAD", "--", "kept.txt")
     assert ready.is_at(move.new if resolved else move.old)

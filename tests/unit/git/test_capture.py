@@ -439,22 +439,22 @@ def test_a_damaged_index_is_made_again(task: World, damage: str) -> None:
 
 def test_objects_lost_before_they_were_stored_are_read_again(task: World) -> None:
     """A capture died after the index was written: it names blobs that are nowhere."""
-    from siding.git.snapshots.capture import Request, Work
-    from siding.git.snapshots.changes import Limits
+    from siding.git.snapshots.capture import CaptureRequest, CaptureWork
+    from siding.git.snapshots.changes import CaptureLimits
     from siding.git.snapshots.store import remove_tree
 
     write(task.worktree / "new", "x")
     write(task.worktree / "a.txt", "changed")
-    request = Request(
+    request = CaptureRequest(
         task_id=TASK,
         root=task.where,
         git_dir=task.git_dir,
         step="0001",
         kind="run",
         at=0,
-        limits=Limits(max_file_bytes=1 << 20),
+        limits=CaptureLimits(max_file_bytes=1 << 20),
     )
-    Work(task.store, request).present_tree()
+    CaptureWork(task.store, request).present_tree()
     remove_tree(task.store.task(TASK).incoming)
     taken = task.capture()
     assert task.stored(taken.snapshot) == on_disk(task.worktree)
@@ -489,22 +489,22 @@ def test_odd_places(tmp_path: Path) -> None:
 
 
 def test_peeking_tells_and_leaves_no_trace(task: World) -> None:
-    from siding.git.snapshots.capture import Request, changed_count
-    from siding.git.snapshots.changes import Limits
+    from siding.git.snapshots.capture import CaptureRequest, changed_count
+    from siding.git.snapshots.changes import CaptureLimits
     from siding.git.snapshots.patches import diff_trees
     from siding.git.snapshots.peek import peek
 
     tip = task.capture().snapshot
     write(task.worktree / "new", "x")
     (task.worktree / "a.txt").unlink()
-    request = Request(
+    request = CaptureRequest(
         task_id=TASK,
         root=task.where,
         git_dir=task.git_dir,
         step="",
         kind="look",
         at=0,
-        limits=Limits(max_file_bytes=1 << 20),
+        limits=CaptureLimits(max_file_bytes=1 << 20),
     )
     before = bytes_below(task.store.root)
     assert changed_count(task.store, request) == 2

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from siding.errors import SidingError
-from siding.git.snapshots.capture import Request, changed_count
-from siding.git.snapshots.changes import Limits
+from siding.git.snapshots.capture import CaptureRequest, changed_count
+from siding.git.snapshots.changes import CaptureLimits
 from siding.git.snapshots.ignored import ignored_matching
 from siding.git.snapshots.lineage import lineage
-from siding.git.snapshots.patches import Part, diff_stat, diff_trees, write_patch
+from siding.git.snapshots.patches import DiffPart, diff_stat, diff_trees, write_patch
 from siding.git.snapshots.peek import peek
 from siding.git.snapshots.pins import pin, pinned, unpin
 from siding.git.worktrees.linked import (
@@ -221,21 +221,21 @@ def everything(world: World) -> list[Callable[[], object]]:
     """Every function of the package that starts git, or looks where the agent writes."""
     store, repository, base = world.store, world.repository, world.store.base(TASK)
     user, tip = world.settings, world.store.tip(TASK) or base
-    request = Request(
+    request = CaptureRequest(
         task_id=TASK,
         root=world.where,
         git_dir=world.git_dir,
         step="1",
         kind="run",
         at=0,
-        limits=Limits(max_file_bytes=1 << 20, ignored=("*.log",)),
+        limits=CaptureLimits(max_file_bytes=1 << 20, ignored=("*.log",)),
     )
     other = world.directory / "work" / "other"
     aside = world.directory / "aside"
 
     def patch() -> None:
         fd = os.open(world.directory / "patch", os.O_WRONLY | os.O_CREAT)
-        write_patch(store, [Part(base, store.tip(TASK) or tip)], fd)
+        write_patch(store, [DiffPart(base, store.tip(TASK) or tip)], fd)
         os.close(fd)
 
     def look() -> None:
@@ -262,7 +262,7 @@ def everything(world: World) -> list[Callable[[], object]]:
         world.capture,
         lambda: world.capture(ignored=("**",)),
         patch,
-        lambda: diff_stat(store, [Part(base, tip)]),
+        lambda: diff_stat(store, [DiffPart(base, tip)]),
         lambda: diff_trees(store, base, tip),
         lambda: lineage(store, TASK),
         lambda: store.verify(TASK, contents=True),

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, reject, settings
 
 from siding.git.snapshots.patches import (
-    Part,
+    DiffPart,
     diff_stat,
     diff_trees,
     parse_stat,
@@ -24,7 +24,7 @@ def patch_between(world: World, old: str, new: str, paths: tuple[bytes, ...] = (
     path = world.directory / "patch"
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     try:
-        write_patch(world.store, [Part(old, new)], fd, paths=paths)
+        write_patch(world.store, [DiffPart(old, new)], fd, paths=paths)
     finally:
         os.close(fd)
     return path.read_bytes()
@@ -125,7 +125,7 @@ def test_a_link_that_becomes_a_directory_with_it_inside(world: World) -> None:
     new = world.capture().snapshot
     counted = world.directory / "counted"
     with counted.open("w+b") as file:
-        stat = write_patch_counted(world.store, [Part(old, new)], file.fileno())
+        stat = write_patch_counted(world.store, [DiffPart(old, new)], file.fileno())
     for before, after in ((old, new), (new, old)):
         patch = patch_between(world, before, after)
         assert applied(world, before, patch) == world.stored(after)
@@ -150,7 +150,7 @@ def test_patches_apply(tmp_path: Path, first: Tree, second: Tree) -> None:
     for before, after in ((old, new), (new, old)):
         patch = patch_between(world, before, after)
         assert applied(world, before, patch) == world.stored(after)
-        stat = diff_stat(world.store, [Part(before, after)])
+        stat = diff_stat(world.store, [DiffPart(before, after)])
         assert (stat.files == 0) == (patch == b"") == (before == after)
     world.close()
 
@@ -161,7 +161,7 @@ def test_figures(task: World) -> None:
     (task.worktree / "src" / "b.txt").rename(task.worktree / "moved\t\n.txt")
     (task.worktree / "src" / "deep" / "c.txt").unlink()
     taken = task.capture()
-    stat = diff_stat(task.store, [Part(taken.parent, taken.snapshot)])
+    stat = diff_stat(task.store, [DiffPart(taken.parent, taken.snapshot)])
     assert (stat.files, stat.additions, stat.deletions) == (4, 1, 1)
     found = {f.path: (f.status, f.additions, f.deletions, f.old_path) for f in stat.per_file}
     assert found == {
@@ -187,8 +187,8 @@ def test_only_some_paths(task: World) -> None:
     taken = task.capture()
     old, new = taken.parent, taken.snapshot
     assert patch_between(task, old, new, (b"src",)).count(b"diff --git") == 1
-    assert diff_stat(task.store, [Part(old, new)], paths=[b"src", b"a.txt"]).files == 2
-    assert diff_stat(task.store, [Part(old, new)], paths=[b"*"]).files == 1
+    assert diff_stat(task.store, [DiffPart(old, new)], paths=[b"src", b"a.txt"]).files == 2
+    assert diff_stat(task.store, [DiffPart(old, new)], paths=[b"*"]).files == 1
 
 
 def test_what_git_says_of_renames_is_read() -> None:

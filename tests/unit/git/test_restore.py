@@ -22,7 +22,7 @@ from siding.git.restoring.restore import (
 )
 from siding.git.restoring.staging import staged
 from siding.git.snapshots.patches import Change, diff_trees
-from siding.git.treewalk import Tree
+from siding.git.treewalk import OpenTree
 from siding.ids import Sha
 
 from .world import World, on_disk, write
@@ -251,7 +251,7 @@ def test_a_tree_never_follows_a_link(tmp_path: Path) -> None:
     write(tmp_path / "outside/secret", "x")
     write(tmp_path / "tree/file", "y")
     (tmp_path / "tree/link").symlink_to(tmp_path / "outside")
-    with Tree(tmp_path / "tree") as tree:
+    with OpenTree(tmp_path / "tree") as tree:
         assert not tree.is_directory(b"link")
         assert tree.exists(b"link")
         assert not tree.exists(b"link/secret")
@@ -261,7 +261,7 @@ def test_a_tree_never_follows_a_link(tmp_path: Path) -> None:
 
 
 def test_more_directories_than_descriptors_are_kept(tmp_path: Path) -> None:
-    with Tree(tmp_path) as tree:
+    with OpenTree(tmp_path) as tree:
         for number in range(100):
             tree.make(b"d%d/e/f" % number)
         assert sum(1 for _ in tree.listing(b"")) == 100

@@ -11,8 +11,8 @@ from siding.git.discovery import RepositoryPaths, find_repository
 from siding.git.repository import Repository
 from siding.git.roots import WorktreeRoot, recorded_root
 from siding.git.settings import UserSettings, load_settings
-from siding.git.snapshots.capture import Capture, Request, capture
-from siding.git.snapshots.changes import Limits
+from siding.git.snapshots.capture import Capture, CaptureRequest, capture
+from siding.git.snapshots.changes import CaptureLimits
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import Seed, add_task
 from siding.git.snapshots.store import SnapshotStore
@@ -147,14 +147,14 @@ class World:
         self.step += 1
         return capture(
             self.store,
-            Request(
+            CaptureRequest(
                 task_id=TASK,
                 root=self.where,
                 git_dir=self.git_dir,
                 step=f"{self.step:04d}",
                 kind="run",
                 at=1_700_000_000 + self.step,
-                limits=Limits(max_file_bytes=max_file_bytes, ignored=ignored),
+                limits=CaptureLimits(max_file_bytes=max_file_bytes, ignored=ignored),
             ),
         )
 

@@ -17,7 +17,7 @@ from siding.phases.status import (
     started,
     status_from,
 )
-from siding.phases.store import Intent, PhaseStore
+from siding.phases.store import PhaseIntent, PhaseStore
 from siding.storage.errors import DamagedFile
 
 SEED: dict[str, Any] = {
@@ -132,7 +132,7 @@ def test_an_intent_is_kept_until_it_is_finished(tmp_path: Path) -> None:
     store = PhaseStore(tmp_path)
     before = status_from(SEED)
     after = started(entry("start"), pass_id="2025-01-16T00-00-00", task="t", phases=("impl",))
-    intent = Intent(after=after, ends=before, branch="b", old="1", new="2", token="t")
+    intent = PhaseIntent(after=after, ends=before, branch="b", old="1", new="2", token="t")
     assert store.cut_off() is None
     store.begin(intent)
     assert store.cut_off() == intent

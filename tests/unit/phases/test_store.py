@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from siding.phases.status import FlowStatus, HistoryEntry, document_of, started
-from siding.phases.store import Intent, PhaseStore
+from siding.phases.store import PhaseIntent, PhaseStore
 from siding.storage.errors import DamagedFile
 
 
@@ -15,8 +15,8 @@ def a_pass(name: str) -> FlowStatus:
     return started(entry, pass_id=name, task="t", phases=("impl",))
 
 
-def intent(name: str, *, ends: FlowStatus | None = None) -> Intent:
-    return Intent(after=a_pass(name), ends=ends, branch="b", old="1", new="2", token="t")
+def intent(name: str, *, ends: FlowStatus | None = None) -> PhaseIntent:
+    return PhaseIntent(after=a_pass(name), ends=ends, branch="b", old="1", new="2", token="t")
 
 
 def test_a_task_without_phases_has_none(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from siding.adapters.agents.table import BY_PROGRAM, OBEYED
 from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_argv, check_line
-from siding.policy.paths import Place
+from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.policy.verdict import Verdict
 
-PLACE = Place(
+PLACE = JudgingPlace(
     cwd="/repos/proj",
     workspace="/repos/proj",
     home="/home/dev",

@@ -9,7 +9,7 @@ import pytest
 
 from siding.policy.agents import KnownAgents
 from siding.policy.engine import check_argv, check_line
-from siding.policy.paths import Place
+from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
 from siding.policy.programs.whereabouts import MODULE_OF
 from siding.policy.rules import BUILT_IN, Rule
@@ -84,7 +84,7 @@ def test_links_are_followed(tmp_path: Path) -> None:
     (workspace / "real").mkdir(parents=True)
     outside.mkdir()
     (workspace / "link").symlink_to(outside)
-    place = Place(
+    place = JudgingPlace(
         cwd=str(workspace),
         workspace=str(workspace),
         home="/home/dev",

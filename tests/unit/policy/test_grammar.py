@@ -12,10 +12,10 @@ from siding.policy.budget import Budget
 from siding.policy.engine import JUDGES
 from siding.policy.examiner import Examiner
 from siding.policy.expansion import Expander
-from siding.policy.fields import NOTHING, Output, known
+from siding.policy.fields import NOTHING, PrintedText, known
 from siding.policy.grammar import parse
 from siding.policy.policy import Policy
-from siding.policy.state import State
+from siding.policy.state import ShellState
 from siding.policy.tree import Script, Simple
 from siding.policy.words import NotUnderstood
 
@@ -31,11 +31,11 @@ class _Around:
     home = "/home/dev"
     budget: Budget
 
-    def substituted(self, script: Script, state: State) -> Output:
+    def substituted(self, script: Script, state: ShellState) -> PrintedText:
         del script, state
         return NOTHING
 
-    def evaluated(self, text: str, state: State) -> None:
+    def evaluated(self, text: str, state: ShellState) -> None:
         del text, state
 
     def noticed(self, rule: str, matched: str) -> None:
@@ -49,7 +49,7 @@ def words_of(line: str) -> list[str]:
     assert isinstance(command, Simple)
     around = _Around()
     around.budget = Budget()
-    return Expander(around, State(cwd="/w", variables={})).fields(command.words)
+    return Expander(around, ShellState(cwd="/w", variables={})).fields(command.words)
 
 
 def _bash_accepts(line: str) -> bool:

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from siding.process.command import Command, Screen, StdinPlan, StreamPlan
+from siding.process.command import Command, OutputScreen, StdinPlan, StreamPlan
 from siding.process.output import OutputFiles
 from siding.process.record import run_recorded
 
@@ -14,7 +14,7 @@ def main() -> None:
     outcome = run_recorded(
         Command(argv=tuple(spec["argv"]), cwd=Path(spec["cwd"]), env=spec["env"]),
         recorder=OutputFiles(Path(spec["path"]), streams=StreamPlan(spec.get("streams", "piped"))),
-        screen=Screen(),
+        screen=OutputScreen(),
         stdin=StdinPlan(spec.get("stdin", "null")),
         timeout_s=spec.get("timeout_s"),
         token=spec["token"],

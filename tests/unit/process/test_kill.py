@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from siding.process.output_files import Recovered, read_output, recover_output
+from siding.process.output_files import RecoveredOutput, read_output, recover_output
 
 from .world import Place
 
@@ -57,7 +57,7 @@ def test_a_recorder_killed_at_random_loses_nothing_it_had_read(place: Place, see
     assert outcome.exists() <= (recovered.stdout_bytes == len(numbered(10_000_000)))
 
 
-def check(path: Path, recovered: Recovered) -> None:
+def check(path: Path, recovered: RecoveredOutput) -> None:
     output = read_output(path, recovered.stdout_bytes, recovered.stderr_bytes)
     for span in (output.stdout, output.stderr):
         assert b"".join(span.chunks()) == numbered(span.size)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from siding.process.limits import Breach, Limits, LimitWatch, private_memory, tree_size
-from siding.process.tree import Tree
+from siding.process.tree import ProcessTree
 
 
 def test_a_file_with_two_names_counts_once_and_links_are_not_followed(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_memory_is_what_a_process_has_to_itself() -> None:
 
 
 def test_output_is_judged_as_it_comes() -> None:
-    watch = LimitWatch(Limits(output=10), Tree("none"), ())
+    watch = LimitWatch(Limits(output=10), ProcessTree("none"), ())
     assert watch.output(10) is None
     assert watch.output(11) == Breach(what="output", allowed=10, seen=11)
     assert watch.pause(0.0) is None
@@ -43,7 +43,7 @@ def test_output_is_judged_as_it_comes() -> None:
 
 
 def test_growth_is_seen(tmp_path: Path) -> None:
-    watch = LimitWatch(Limits(disk=50_000), Tree("none"), (tmp_path,))
+    watch = LimitWatch(Limits(disk=50_000), ProcessTree("none"), (tmp_path,))
     assert watch.look(1.0) is None
     (tmp_path / "big").write_bytes(os.urandom(1_000_000))
     os.sync()

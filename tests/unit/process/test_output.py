@@ -14,7 +14,7 @@ from siding.process.output import OutputFiles, Recorded
 from siding.process.output_files import (
     PTY_HEADER,
     Output,
-    Recovered,
+    RecoveredOutput,
     marker_path,
     read_output,
     recover_output,
@@ -100,7 +100,7 @@ def test_a_run_cut_off_anywhere_is_recovered_exactly(
         }[state]
         path.write_bytes(full[:cut])
         marker_path(path, len(stdout)).write_bytes(b"" if state == "emptied" else stderr)
-    expected = Recovered(
+    expected = RecoveredOutput(
         streams=StreamPlan.PIPED,
         stdout_bytes=len(stdout),
         stderr_bytes=len(stderr),
@@ -134,7 +134,7 @@ def test_a_terminals_header_that_was_cut_off_is_completed(tmp_path: Path, length
     path.write_bytes(PTY_HEADER[:length])
     recovered = recover_output(path)
     digest = hashlib.sha256(PTY_HEADER).hexdigest()
-    assert recovered == Recovered(StreamPlan.PTY, 0, 0, digest)
+    assert recovered == RecoveredOutput(StreamPlan.PTY, 0, 0, digest)
     assert path.read_bytes() == PTY_HEADER
 
 
@@ -200,7 +200,7 @@ def test_large_streams_are_recovered(tmp_path: Path, size: int) -> None:
     marker_path(path, size).write_bytes(stderr)
     os.truncate(path, len(full) - len(stderr) // 2)
     recovered = recover_output(path)
-    assert recovered == Recovered(StreamPlan.PIPED, size, len(stderr), recorded.sha256)
+    assert recovered == RecoveredOutput(StreamPlan.PIPED, size, len(stderr), recorded.sha256)
     assert path.read_bytes() == full
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.process.command import Command, Ending, Screen, StdinPlan, StreamPlan
+from siding.process.command import Command, Ending, OutputScreen, StdinPlan, StreamPlan
 from siding.process.output import OutputFiles
 from siding.process.record import run_recorded
 
@@ -213,7 +213,7 @@ def test_without_an_artifact_output_is_only_shown_and_counted(place: Place) -> N
     outcome = run_recorded(
         Command(argv=("sh", "-c", "echo shown"), cwd=place.folder, env=ENVIRONMENT),
         recorder=OutputFiles(None, streams=StreamPlan.PIPED),
-        screen=Screen(stdout=write, stderr=None),
+        screen=OutputScreen(stdout=write, stderr=None),
         stdin=StdinPlan.NULL,
         timeout_s=30,
         token=place.token,

@@ -14,7 +14,7 @@ import pytest
 
 from siding.process import procfs
 from siding.process.command import Ending, StreamPlan
-from siding.process.tree import Tree, end_all, end_token, processes_with_token
+from siding.process.tree import ProcessTree, end_all, end_token, processes_with_token
 
 from .world import ENVIRONMENT, PYTHON, Place, wait_until
 
@@ -344,5 +344,5 @@ def test_names_with_parentheses_and_blanks_are_read(place: Place) -> None:
 
 
 def test_ending_nothing_is_quick(place: Place) -> None:
-    ended = end_all(Tree(place.token), grace_s=100.0)
+    ended = end_all(ProcessTree(place.token), grace_s=100.0)
     assert (ended.ended, ended.survivors) == ((), ())

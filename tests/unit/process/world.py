@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from siding.process.command import (
     Command,
     Outcome,
-    Screen,
+    OutputScreen,
     StdinPlan,
     StreamPlan,
     WindowSize,
@@ -79,7 +79,7 @@ class Place:
             outcome = run_recorded(
                 Command(argv=argv, cwd=self.folder, env=dict(env)),
                 recorder=OutputFiles(path, streams=streams, max_bytes=max_bytes),
-                screen=Screen(
+                screen=OutputScreen(
                     stdin=stdin_fd,
                     stdout=fds[0],
                     stderr=fds[1],

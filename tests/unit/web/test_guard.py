@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.web.guard import MAX_HEAD_BYTES, Gate, Refused
+from siding.web.guard import MAX_HEAD_BYTES, Gate, RefusedRequest
 
 PORT = 4000
 GET = b"GET /tasks/a1?x=1 HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n"
@@ -22,7 +22,7 @@ def outcome(pieces: list[bytes]) -> tuple[bytes, int]:
     for piece in pieces:
         try:
             passed += gate.feed(piece)
-        except Refused as refused:
+        except RefusedRequest as refused:
             return passed, refused.status
     return passed, 0
 

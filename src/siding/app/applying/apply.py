@@ -14,7 +14,15 @@ from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.content import Sources, bench_for
 from siding.app.applying.gone_back import WouldPublish
 from siding.app.applying.hooks import with_hooks
-from siding.app.applying.plan import ApplyPlan, LeftOut, Mode, Target, Wanted, make_plan, steps_text
+from siding.app.applying.plan import (
+    ApplyPlan,
+    ApplySelection,
+    LeftOut,
+    Mode,
+    Target,
+    make_plan,
+    steps_text,
+)
 from siding.app.applying.steps import MoveAct, MovePlan, bench_root, new_token, sources_of
 from siding.app.life.close import Closed, Fate, close_task
 from siding.app.place.project import Project
@@ -270,7 +278,7 @@ def target_for(project: Project, task: Task, request: ApplyRequest) -> Target:
     return Target(branch=branch, sha=at, checkout=place_or_none)
 
 
-def _wanted(sources: Sources, request: ApplyRequest, now: Sha) -> Wanted:
+def _wanted(sources: Sources, request: ApplyRequest, now: Sha) -> ApplySelection:
     start: Sha | None = None
     snapshot = now
     last = sources.project.ledger(sources.task.id).last()
@@ -279,7 +287,7 @@ def _wanted(sources: Sources, request: ApplyRequest, now: Sha) -> Wanted:
         start, snapshot, numbers = _range(sources, request.steps)
     before = start or sources.workspace.base_snapshot
     refuse_unknown(sources.bench.store, (Sha(before), snapshot), request.paths)
-    return Wanted(
+    return ApplySelection(
         mode=request.mode or Mode.COMMIT,
         chosen=request.mode is not None,
         start=start,

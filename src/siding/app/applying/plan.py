@@ -35,7 +35,7 @@ from siding.git.applying.unfinished import Unfinished
 from siding.git.snapshots.patches import Change, DiffStat
 from siding.ids import Sha, step_id
 
-__all__ = ["ApplyPlan", "LeftOut", "Mode", "Target", "Wanted", "make_plan"]
+__all__ = ["ApplyPlan", "ApplySelection", "LeftOut", "Mode", "Target", "make_plan"]
 
 
 class Mode(StrEnum):
@@ -56,7 +56,7 @@ class Target(NamedTuple):
     checkout: CheckoutPlace | None
 
 
-class Wanted(NamedTuple):
+class ApplySelection(NamedTuple):
     """Which part of the task, and how. `chosen`: the mode was asked for by its name."""
 
     mode: Mode
@@ -87,7 +87,7 @@ class ApplyPlan(NamedTuple):
     there are conflicts."""
 
     target: Target
-    wanted: Wanted
+    wanted: ApplySelection
     new: Sha | None
     tree: Sha
     commits: tuple[PlannedCommit, ...]
@@ -126,7 +126,7 @@ class History(NamedTuple):
 
 
 def make_plan(
-    sources: Sources, target: Target, wanted: Wanted, person: Person | None, *, look: bool
+    sources: Sources, target: Target, wanted: ApplySelection, person: Person | None, *, look: bool
 ) -> ApplyPlan:
     """Work it out; writes only on the bench. `person` may be None in mode `patch`.
 
@@ -178,7 +178,9 @@ def make_plan(
     )
 
 
-def _notes(history: History, wanted: Wanted, unfinished: Unfinished | None) -> tuple[str, ...]:
+def _notes(
+    history: History, wanted: ApplySelection, unfinished: Unfinished | None
+) -> tuple[str, ...]:
     notes: list[str] = []
     count = len(history.gone_back)
     if count and wanted.mode is Mode.SQUASH and not wanted.chosen:
@@ -235,7 +237,9 @@ def _without_gone_back(
     )
 
 
-def _mode_without(sources: Sources, wanted: Wanted, history: History, found: GoneBack) -> Wanted:
+def _mode_without(
+    sources: Sources, wanted: ApplySelection, history: History, found: GoneBack
+) -> ApplySelection:
     """Return what is wanted in a mode that does not publish commits that were gone back from.
 
     Raises WouldPublish when another mode was chosen by name.
@@ -257,7 +261,7 @@ def _mode_without(sources: Sources, wanted: Wanted, history: History, found: Gon
 def _commits(
     sources: Sources,
     target: Target,
-    wanted: Wanted,
+    wanted: ApplySelection,
     person: Person | None,
     history: History,
     side: Side,
@@ -293,7 +297,7 @@ def _commits(
 class _Maker:
     """Makes commits of the task."""
 
-    def __init__(self, sources: Sources, wanted: Wanted, person: Person) -> None:
+    def __init__(self, sources: Sources, wanted: ApplySelection, person: Person) -> None:
         self.sources, self.wanted, self.person = sources, wanted, person
         self.bench = sources.bench
         task = sources.task

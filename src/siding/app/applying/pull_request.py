@@ -63,7 +63,7 @@ class NoPullRequest(SidingError):
     code = "no_pull_request"
 
 
-class PullRequestWish(NamedTuple):
+class PullRequestRequest(NamedTuple):
     """What was asked for."""
 
     task: str | None = None
@@ -77,7 +77,7 @@ class PullRequestWish(NamedTuple):
     sign: bool = False
 
 
-class Prepared(NamedTuple):
+class PreparedPullRequest(NamedTuple):
     """What will be pushed, and what will be said."""
 
     task: Task
@@ -95,13 +95,13 @@ class Prepared(NamedTuple):
 class PullRequest(NamedTuple):
     """What was done. ``url`` is None when there is no `gh`; ``page`` then opens one by hand."""
 
-    prepared: Prepared
+    prepared: PreparedPullRequest
     url: str | None
     created: bool
     page: str | None
 
 
-def open_pull_request(project: Project, wish: PullRequestWish) -> PullRequest:
+def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest:
     """Push the task's work and open a pull request, or say that the one there is has it now.
 
     Raises PushFailed with nothing changed here, NoPullRequest after the push.
@@ -118,7 +118,7 @@ def open_pull_request(project: Project, wish: PullRequestWish) -> PullRequest:
     return done
 
 
-def prepare(project: Project, wish: PullRequestWish) -> Prepared:
+def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
     """Make the commit to push and the text; the commit is in the repository afterwards."""
     task = select(project, wish.task)
     remote, url = _remote(project, wish.remote, task.base_ref)
@@ -139,7 +139,7 @@ def prepare(project: Project, wish: PullRequestWish) -> Prepared:
         base_snapshot = recorder.workspace.base_snapshot
         left = made.steps | abandoned_steps(steps, returns_in(steps, base_snapshot))
         body = body_of(task, steps, made.commits, hide=hide, gone_back=left)
-    return Prepared(
+    return PreparedPullRequest(
         task=task,
         commit=made.tip,
         branch=branch,
@@ -161,7 +161,7 @@ def _branch(project: Project, task: Task, remote: str, title: str) -> str:
     return branch_name(project.settings.branch_prefix, title, task.id)
 
 
-def push(project: Project, prepared: Prepared, *, force: bool) -> None:
+def push(project: Project, prepared: PreparedPullRequest, *, force: bool) -> None:
     """Push with the person's own git, which may ask them for a passphrase; raises PushFailed."""
     name = f"refs/heads/{prepared.branch}"
     lease = [f"--force-with-lease={name}"] if force else []
@@ -204,7 +204,7 @@ def _tip(
     project: Project,
     sources: Sources,
     snapshot: Sha,
-    wish: PullRequestWish,
+    wish: PullRequestRequest,
     remote: str,
     branch: str,
 ) -> _Made:
@@ -280,7 +280,9 @@ def _remote(project: Project, named: str | None, base_ref: str) -> tuple[str, st
     return named, url.stdout.decode("utf-8", "replace").strip()
 
 
-def _with_gh(project: Project, gh: str, prepared: Prepared, *, draft: bool) -> tuple[str, bool]:
+def _with_gh(
+    project: Project, gh: str, prepared: PreparedPullRequest, *, draft: bool
+) -> tuple[str, bool]:
     """Open the pull request, or find the one that is open; return its address."""
     found = _gh(project, [gh, "pr", "view", prepared.branch, "--json", "url,state"])
     if found.returncode == 0:
@@ -334,7 +336,7 @@ def _remember(project: Project, done: PullRequest) -> None:
     project.events.emit(PullRequestChanged(prepared.task, how, record))
 
 
-def _page(prepared: Prepared) -> str | None:
+def _page(prepared: PreparedPullRequest) -> str | None:
     """Return the page on which GitHub opens a pull request by hand."""
     url = prepared.url.removesuffix(".git")
     for start in ("git@github.com:", "ssh://git@github.com/", "https://github.com/"):
@@ -368,7 +370,7 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 __all__ = [
     "NoPullRequest",
     "PullRequest",
-    "PullRequestWish",
+    "PullRequestRequest",
     "PushFailed",
     "RawCommit",
     "open_pull_request",

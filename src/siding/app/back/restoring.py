@@ -32,7 +32,7 @@ from siding.git.restoring.restore import (
     restore,
 )
 from siding.git.restoring.staging import staged
-from siding.git.snapshots.modes import State, mode_changes, state_of
+from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import TaskId, step_id
 from siding.ledger.details.rollback import LeftAlone, RollbackDetail
@@ -62,7 +62,7 @@ class RestorePlan(NamedTuple):
     trash: str | None
 
 
-class Moved(NamedTuple):
+class ReturnedFiles(NamedTuple):
     """What came back from the trash, and what stays there because its old place is taken."""
 
     came_back: tuple[bytes, ...]
@@ -80,7 +80,7 @@ class Restored(NamedTuple):
     stays: tuple[bytes, ...]  # in the trash, because its old place is taken
 
 
-class RestoreAct(Act[RestorePlan, Moved, Result]):
+class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
     """Take the workspace to another state. Who is asked for says where."""
 
     @abstractmethod
@@ -116,7 +116,7 @@ class RestoreAct(Act[RestorePlan, Moved, Result]):
     def draft(self, work: Work, plan: RestorePlan) -> Draft:
         return Draft(plan.detail)
 
-    def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[Moved]:
+    def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[ReturnedFiles]:
         """Change the workspace. The contents are staged before the first change."""
         project, task_id = work.project, work.task.id
         snapshots, trash, found = work.recorder.snapshots, plan.trash, plan.survey
@@ -137,10 +137,10 @@ class RestoreAct(Act[RestorePlan, Moved, Result]):
             moved, left = move_in(root, layout.root / place / ASIDE)
             came += moved
             stays += left
-        moved_back = Moved(tuple(came), tuple(stays))
+        moved_back = ReturnedFiles(tuple(came), tuple(stays))
         return Ended(intent, intent.draft.completed(), moved_back)
 
-    def result(self, work: Work, plan: RestorePlan, done: Done[Moved] | None) -> Result:
+    def result(self, work: Work, plan: RestorePlan, done: Done[ReturnedFiles] | None) -> Result:
         assert done is not None
         trash = None if plan.trash is None else work.project.layout.root / plan.trash
         return self.restored(
@@ -163,7 +163,7 @@ def _missed(recorder: Recorder, found: Survey) -> tuple[bytes, ...]:
     differ: set[bytes] = set()
     if seen.tree != store.read_commit(wanted.tree).tree:
         differ = {change.path for change in diff_trees(store, seen.tree, wanted.tree)}
-    here = State(tree=seen.tree, modes=seen.modes)
+    here = TreeState(tree=seen.tree, modes=seen.modes)
     differ |= {change.path for change in mode_changes(store, here, wanted)}
     left = {each.path for each in found.plan.left}
     return tuple(sorted(p for p in differ - left if is_selected(p, found.request.paths)))

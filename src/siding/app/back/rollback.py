@@ -33,8 +33,8 @@ from siding.tasks.task import Task
 
 __all__ = [
     "NeedsConsent",
-    "Request",
     "Restored",
+    "RollbackRequest",
     "RolledBack",
     "Survey",
     "destination_of",
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-class Request(NamedTuple):
+class RollbackRequest(NamedTuple):
     """What one ``siding rollback`` asks for. `step` None is the base."""
 
     step: str | None
@@ -66,7 +66,7 @@ class RolledBack(NamedTuple):
     branch: str | None  # a sentence when HEAD is not where it was in that state
 
 
-def rollback(project: Project, request: Request) -> RolledBack:
+def rollback(project: Project, request: RollbackRequest) -> RolledBack:
     """Take the workspace back, as a step.
 
     Raises NotFound for a step that is not there, NeedsConsent when its snapshot is incomplete,
@@ -81,7 +81,7 @@ class RollbackAct(RestoreAct[RolledBack]):
 
     what = "rollback"
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: RollbackRequest) -> None:
         self._request = request
         self.wait = request.wait
 
@@ -106,7 +106,7 @@ class RollbackAct(RestoreAct[RolledBack]):
 
 
 @contextmanager
-def preview(project: Project, request: Request) -> Iterator[Survey]:
+def preview(project: Project, request: RollbackRequest) -> Iterator[Survey]:
     """Yield what `rollback` would do; nothing is written, no lock is taken."""
     task = select(project, request.task)
     workspace = require_workspace(project, task)
@@ -166,13 +166,15 @@ def moved_branch(project: Project, workspace: Workspace, destination: Destinatio
     )
 
 
-def _target(project: Project, task: Task, request: Request) -> tuple[Step | None, int | None]:
+def _target(
+    project: Project, task: Task, request: RollbackRequest
+) -> tuple[Step | None, int | None]:
     if request.step is None:
         return None, None
     _task, found = find_step(project, task.id, request.step)
     return found, found.number
 
 
-def _how(project: Project, workspace: Workspace, request: Request) -> RestoreRequest:
+def _how(project: Project, workspace: Workspace, request: RollbackRequest) -> RestoreRequest:
     paths = named_paths(project, workspace, request.paths)
     return RestoreRequest(paths=paths, hard=request.hard, force=request.force)

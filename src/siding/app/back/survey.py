@@ -13,7 +13,7 @@ from siding.git.paths import is_selected, is_under, quote_path
 from siding.git.restoring.expecting import ignored_now, ignored_there
 from siding.git.restoring.obstacles import obstacles, of_others
 from siding.git.restoring.restore import (
-    Left,
+    LeftPath,
     Restoration,
     Why,
     listed,
@@ -21,7 +21,7 @@ from siding.git.restoring.restore import (
 )
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.coverage import Coverage
-from siding.git.snapshots.modes import Modes, State, mode_changes, modes_of
+from siding.git.snapshots.modes import Modes, TreeState, mode_changes, modes_of
 from siding.git.snapshots.patches import diff_trees
 from siding.git.snapshots.room import place_for
 from siding.git.snapshots.store import PEEKS, SnapshotStore
@@ -139,8 +139,8 @@ def survey(
         directories=there.empty_dirs,
         mode_changes=mode_changes(
             store,
-            State(tree=here.tree, modes=here.modes),
-            State(tree=destination.snapshot, modes=modes),
+            TreeState(tree=here.tree, modes=here.modes),
+            TreeState(tree=destination.snapshot, modes=modes),
             changes=changes,
             empty_before=here.coverage.empty_dirs,
             empty_after=there.empty_dirs,
@@ -169,7 +169,7 @@ def _without_others(root: WorktreeRoot, plan: Restoration) -> Restoration:
     theirs = set(of_others(root, plan))
     if not theirs:
         return plan
-    left = (*plan.left, *(Left(path=path, why=Why.FOREIGN) for path in theirs))
+    left = (*plan.left, *(LeftPath(path=path, why=Why.FOREIGN) for path in theirs))
     return plan._replace(
         left=tuple(sorted(left)),
         chmods=tuple(change for change in plan.chmods if change.path not in theirs),

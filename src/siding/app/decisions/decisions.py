@@ -17,7 +17,7 @@ from siding.app.decisions.asking import (
     with_relative_locations,
 )
 from siding.app.decisions.gates import GateKeys
-from siding.app.decisions.source import Source, read_source
+from siding.app.decisions.source import QuotedSource, read_source
 from siding.app.decisions.views import DecisionView, ItemView, view_of
 from siding.app.place.events import DecisionChanged
 from siding.app.place.project import WAIT_FOR_PROJECT_S, Project
@@ -48,7 +48,7 @@ __all__ = [
     "DecisionView",
     "ItemView",
     "NotAnswered",
-    "Source",
+    "QuotedSource",
     "Via",
     "answer",
     "answered",
@@ -244,7 +244,7 @@ def with_key(project: Project, key: str) -> DecisionView | None:
     return None if found is None else _view(project, found)
 
 
-def source_of(project: Project, decision: DecisionView, item: ItemView) -> Source | None:
+def source_of(project: Project, decision: DecisionView, item: ItemView) -> QuotedSource | None:
     """Return the lines an item is about, read now from the task's workspace or the checkout."""
     if item.location is None:
         return None

@@ -25,7 +25,7 @@ class SourceLine(NamedTuple):
     asked: bool
 
 
-class Source(NamedTuple):
+class QuotedSource(NamedTuple):
     """What there is to show; when there is nothing, ``problem`` says why.
 
     ``above`` is the file before the first line shown: what a line means may depend on it.
@@ -39,9 +39,9 @@ class Source(NamedTuple):
     above: tuple[str, ...] = ()
 
 
-def read_source(root: Path, file: str, start: int, end: int) -> Source:
+def read_source(root: Path, file: str, start: int, end: int) -> QuotedSource:
     """Return lines `start` to `end` of a file below `root`, and their neighbours."""
-    source = Source(file=file, start=start, end=end, lines=())
+    source = QuotedSource(file=file, start=start, end=end, lines=())
     try:
         text = _read(root, file)
     except FileNotFoundError:

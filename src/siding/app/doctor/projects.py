@@ -5,8 +5,8 @@ from typing import NamedTuple
 from siding.app.place.adoption import adopt, adopt_named, holding_projects, put_aside
 from siding.app.place.project import Project, ensure_project, find_project, require_project
 from siding.app.place.project_places import (
-    How,
-    Place,
+    ProjectPlace,
+    Relation,
     all_places,
     best_orphan,
     is_empty,
@@ -39,7 +39,7 @@ def find_or_adopt(
     paths = find_repository(app.cwd)
     if not adopt:
         seen = look(app, paths)
-        if seen.how is How.MOVED and seen.place is not None:
+        if seen.how is Relation.MOVED and seen.place is not None:
             raise SidingError(
                 f"this repository was at {seen.place.root!r} when Siding last saw it",
                 hint="`siding doctor` without --check, as any other command, takes its project "
@@ -60,9 +60,9 @@ def find_or_adopt(
     return project, notes, _older(app, project, paths)
 
 
-def _place_here(app: App, paths: RepositoryPaths) -> Place | None:
+def _place_here(app: App, paths: RepositoryPaths) -> ProjectPlace | None:
     seen = look(app, paths)
-    return seen.place if seen.how is How.HERE else None
+    return seen.place if seen.how is Relation.HERE else None
 
 
 def _take_back(app: App, paths: RepositoryPaths) -> list[str]:
@@ -89,7 +89,7 @@ def _older(app: App, project: Project, paths: RepositoryPaths) -> Older | None:
     return Older(name=older.name, root=older.root, tasks=len(TaskStore(older.layout).ids()))
 
 
-def _orphan_here(app: App, paths: RepositoryPaths) -> Place | None:
+def _orphan_here(app: App, paths: RepositoryPaths) -> ProjectPlace | None:
     """Return the project of before a move; one that was put aside at this path is none."""
     places = [each for each in all_places(app) if each.root != str(paths.root)]
     return best_orphan(places, paths, repository_id(paths))

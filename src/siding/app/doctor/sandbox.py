@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.app.sandbox.sandbox import SandboxRequest, asked_of
-from siding.app.sandbox.settings import Mode
+from siding.app.sandbox.settings import SandboxMode
 from siding.files.durable import make_dirs
 from siding.process.command import Command
 from siding.process.lookup import Program
-from siding.process.sandbox.probe import Found, find_engine, tried
+from siding.process.sandbox.probe import FoundEngine, find_engine, tried
 from siding.process.sandbox.seccomp import compiled
-from siding.process.sandbox.values import Engine, Kind, Mount, Network, View
+from siding.process.sandbox.values import BindMount, Engine, Kind, Network, View
 
 
-class Proof(NamedTuple):
+class SandboxProof(NamedTuple):
     """One thing that was tried. ``needed``: without it a sandboxed run is not what it says."""
 
     what: str
@@ -26,19 +26,21 @@ class Proof(NamedTuple):
     needed: bool = True
 
 
-def prove(project: Project) -> Iterator[Proof]:
+def prove(project: Project) -> Iterator[SandboxProof]:
     """Yield what holds here, best engine first. Executes each; keeps nothing."""
     found = find_engine(project.app.env)
     by_bwrap = found.engine is Engine.BWRAP
-    yield Proof("bwrap works", by_bwrap, found.reason or found.bwrap, needed=False)
-    yield Proof("Landlock is there", found.version > 0, f"version {found.version}", needed=False)
+    yield SandboxProof("bwrap works", by_bwrap, found.reason or found.bwrap, needed=False)
+    yield SandboxProof(
+        "Landlock is there", found.version > 0, f"version {found.version}", needed=False
+    )
     engine = found.engine
     if engine is None:
-        yield Proof("an engine works", False, found.reason)
+        yield SandboxProof("an engine works", False, found.reason)
         return
-    yield Proof("runs are sandboxed by", True, engine.value)
+    yield SandboxProof("runs are sandboxed by", True, engine.value)
     known = bool(compiled(os.uname().machine, network_off=False))
-    yield Proof("a system call filter", known, os.uname().machine, needed=False)
+    yield SandboxProof("a system call filter", known, os.uname().machine, needed=False)
     place = project.app.home.root / "cache" / "proof"
     make_dirs(place)
     yield from _writes(found, Path(os.path.realpath(place)))
@@ -49,67 +51,69 @@ def prove(project: Project) -> Iterator[Proof]:
 def missing_engine(project: Project) -> str | None:
     """Return why the sandbox that the settings ask for cannot be had; None when it can."""
     asked, _notes = asked_of(project, SandboxRequest())
-    if (asked.mode or Mode.OFF) is Mode.OFF:
+    if (asked.mode or SandboxMode.OFF) is SandboxMode.OFF:
         return None
     found = find_engine(project.app.env)
     return None if found.engine is not None else found.reason
 
 
-def _writes(found: Found, place: Path) -> Iterator[Proof]:
+def _writes(found: FoundEngine, place: Path) -> Iterator[SandboxProof]:
     inside, outside = place / "inside", place / "outside"
     for directory in (inside, outside):
         make_dirs(directory)
     (outside / "secret").write_text("secret\n", encoding="ascii")
-    view = View(mounts=(Mount(kind=Kind.WRITE, path=str(inside)),))
+    view = View(mounts=(BindMount(kind=Kind.WRITE, path=str(inside)),))
     wrote, why = _python(found, view, Network.ON, f"open({str(inside / 'x')!r}, 'w')")
-    yield Proof("the workspace can be written", wrote, why)
+    yield SandboxProof("the workspace can be written", wrote, why)
     wrote, _why = _python(found, view, Network.ON, f"open({str(outside / 'x')!r}, 'w')")
-    yield Proof("nothing else can be written", not wrote and not (outside / "x").exists(), "")
+    yield SandboxProof(
+        "nothing else can be written", not wrote and not (outside / "x").exists(), ""
+    )
     hiding = View(
-        mounts=(Mount(kind=Kind.EMPTY, path=str(outside)), *view.mounts),
+        mounts=(BindMount(kind=Kind.EMPTY, path=str(outside)), *view.mounts),
     )
     read, _why = _python(found, hiding, Network.ON, f"open({str(outside / 'secret')!r}).read()")
-    yield Proof("what is hidden cannot be read", not read, "")
+    yield SandboxProof("what is hidden cannot be read", not read, "")
     if found.engine is Engine.BWRAP:
         yield _copied(found, inside, outside)
 
 
-def _copied(found: Found, copy: Path, real: Path) -> Proof:
+def _copied(found: FoundEngine, copy: Path, real: Path) -> SandboxProof:
     """What git writes beside a workspace's HEAD and index goes into a copy of that directory."""
-    view = View(mounts=(Mount(kind=Kind.WRITE, path=str(real), source=str(copy)),))
+    view = View(mounts=(BindMount(kind=Kind.WRITE, path=str(real), source=str(copy)),))
     (copy / "HEAD").unlink(missing_ok=True)
     wrote, why = _python(found, view, Network.ON, f"open({str(real / 'HEAD')!r}, 'w')")
     holds = wrote and (copy / "HEAD").exists() and not (real / "HEAD").exists()
-    return Proof("what git writes inside goes into a copy", holds, why)
+    return SandboxProof("what git writes inside goes into a copy", holds, why)
 
 
-def _network(found: Found) -> Iterator[Proof]:
+def _network(found: FoundEngine) -> Iterator[SandboxProof]:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         reach = f"import socket; socket.create_connection({server.getsockname()!r}, timeout=5)"
         view = View(mounts=())
         reached, why = _python(found, view, Network.ON, reach)
-        yield Proof("network on: a server is reached", reached, why)
+        yield SandboxProof("network on: a server is reached", reached, why)
         reached, _why = _python(found, view, Network.OFF, reach)
-        yield Proof("network off: it is not", not reached, "")
+        yield SandboxProof("network off: it is not", not reached, "")
         datagram = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
         made, _why = _python(found, view, Network.OFF, datagram)
-        yield Proof("network off: no UDP either", not made, "")
+        yield SandboxProof("network off: no UDP either", not made, "")
         if found.engine is Engine.BWRAP:
             own = "import socket; s = socket.create_server(('127.0.0.1', 0)); "
             own += "socket.create_connection(s.getsockname(), timeout=5)"
             worked, why = _python(found, view, Network.LOOPBACK, own)
-            yield Proof("network loopback: its own server is reached", worked, why)
+            yield SandboxProof("network loopback: its own server is reached", worked, why)
             reached, _why = _python(found, view, Network.LOOPBACK, reach)
-            yield Proof("network loopback: this machine's is not", not reached, "")
+            yield SandboxProof("network loopback: this machine's is not", not reached, "")
 
 
-def _nested(found: Found) -> Proof:
+def _nested(found: FoundEngine) -> SandboxProof:
     """An agent's own sandbox inside ours."""
     what = "an agent's own sandbox (bwrap) starts inside"
     if found.engine is not Engine.BWRAP:
-        return Proof(what, False, "not with this engine", needed=False)
+        return SandboxProof(what, False, "not with this engine", needed=False)
     argv = (
         found.bwrap,
         "--unshare-user",
@@ -122,18 +126,20 @@ def _nested(found: Found) -> Proof:
         "true",
     )
     status, why = _run(found, View(mounts=()), Network.ON, argv)
-    return Proof(what, status == 0, why, needed=False)
+    return SandboxProof(what, status == 0, why, needed=False)
 
 
-def _python(found: Found, view: View, network: Network, source: str) -> tuple[bool, str]:
+def _python(found: FoundEngine, view: View, network: Network, source: str) -> tuple[bool, str]:
     argv = (sys.executable, "-I", "-S", "-c", source)
     status, why = _run(found, view, network, argv)
     return status == 0, why
 
 
-def _run(found: Found, view: View, network: Network, argv: tuple[str, ...]) -> tuple[int, str]:
+def _run(
+    found: FoundEngine, view: View, network: Network, argv: tuple[str, ...]
+) -> tuple[int, str]:
     command = Command(argv=argv, cwd=Path("/"), env={"PATH": os.defpath})
     return tried(found.launch(view, network), command, Program(argv[0]))
 
 
-__all__ = ["Proof", "missing_engine", "prove"]
+__all__ = ["SandboxProof", "missing_engine", "prove"]

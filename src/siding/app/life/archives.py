@@ -42,7 +42,7 @@ class NotTheSame(SidingError):
     code = "archive_differs"
 
 
-class Entry(NamedTuple):
+class ArchiveEntry(NamedTuple):
     """Something to archive: where it is, and its name in the archive."""
 
     path: str
@@ -84,7 +84,7 @@ def write_records(project: Project, task_id: TaskId) -> Path:
     """Archive what a deleted task has in the trash, when it never had a workspace. Durable."""
     target = records_archive(project, task_id)
     entries = [
-        Entry(path=path, name=os.path.relpath(path, project.layout.trash_dir))
+        ArchiveEntry(path=path, name=os.path.relpath(path, project.layout.trash_dir))
         for place in places_in_trash(project, task_id)
         for path in _walk(os.fspath(place))
     ]
@@ -92,7 +92,9 @@ def write_records(project: Project, task_id: TaskId) -> Path:
     return target
 
 
-def _write(target: Path, entries: list[Entry], project: Project, task_id: TaskId | None) -> None:
+def _write(
+    target: Path, entries: list[ArchiveEntry], project: Project, task_id: TaskId | None
+) -> None:
     """Write an archive and read it back, and with it the snapshots of the task."""
     import tarfile
 
@@ -193,7 +195,7 @@ def rebuild(project: Project, task_id: TaskId, path: Path, *, directories: bool 
     expect(store, task_id, plan.writes, keep_fds=())
 
 
-def _entries(project: Project, workspace: Workspace) -> Iterator[Entry]:
+def _entries(project: Project, workspace: Workspace) -> Iterator[ArchiveEntry]:
     """Yield what has to be in the archive."""
     assert workspace.trash is not None
     own = os.path.join(project.layout.root, workspace.trash, "workspace")
@@ -208,7 +210,7 @@ def _entries(project: Project, workspace: Workspace) -> Iterator[Entry]:
                 if _given_back(path, below, held.get(below), modes, object_format):
                     continue
             if not stat.S_ISSOCK(os.lstat(path).st_mode):  # nobody listens on it any more
-                yield Entry(path=path, name=name)
+                yield ArchiveEntry(path=path, name=name)
 
 
 def _held(project: Project, task_id: TaskId) -> dict[bytes, Change]:
@@ -254,7 +256,7 @@ def _walk(root: str) -> Iterator[str]:
                     waiting.append(entry.path)
 
 
-def _read_back(archive: Path, entries: list[Entry]) -> None:
+def _read_back(archive: Path, entries: list[ArchiveEntry]) -> None:
     """Compare every member with what is on disk; raise NotTheSame at the first difference."""
     import tarfile
 

@@ -51,7 +51,7 @@ from siding.phases.status import (
     moved,
     started,
 )
-from siding.phases.store import Intent, PhaseStore
+from siding.phases.store import PhaseIntent, PhaseStore
 from siding.storage.errors import DamagedFile
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
@@ -78,7 +78,7 @@ class PhaseRequest(NamedTuple):
     wait: bool = False
 
 
-class Moved(NamedTuple):
+class MovedPhase(NamedTuple):
     """What was done. `left_out` is what no snapshot holds, and so is not in the commit.
 
     `index_agrees`: the workspace's own index says what the commit says; else something kept it.
@@ -93,7 +93,7 @@ class Moved(NamedTuple):
     gone_back: tuple[RawCommit, ...] = ()  # commits that the branch no longer has: gone back from
 
 
-def move(project: Project, request: PhaseRequest) -> Moved:
+def move(project: Project, request: PhaseRequest) -> MovedPhase:
     """Do it. Raises IllegalTransition, GateClosed, and whatever keeps a commit from being made;
     then nothing has changed."""
     summary = _checked(request.summary)
@@ -217,7 +217,7 @@ def _commit(
     store: PhaseStore,
     wanted: _Wanted,
     held: _Held,
-) -> Moved:
+) -> MovedPhase:
     place = CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
     refuse_busy(project.repository, place)  # its index is made to agree: that would end a merge
     head = _head(project, task, workspace)
@@ -235,7 +235,7 @@ def _commit(
     )
     after = wanted.after(made.commit, _pass_id(project, store, wanted), task.id)
     ends = wanted.there if after.task_id != (wanted.there and wanted.there.task_id) else None
-    intent = Intent(after, ends, step.branch, step.old, step.new, step.token)
+    intent = PhaseIntent(after, ends, step.branch, step.old, step.new, step.token)
     store.begin(intent)
     try:
         advance(
@@ -257,7 +257,7 @@ def _commit(
         store.record(intent)  # whoever comes next tries again
     else:
         store.finish(intent)
-    return Moved(
+    return MovedPhase(
         task=task,
         status=after,
         entry=after.history[-1],
@@ -382,7 +382,7 @@ def _checked(summary: str) -> str:
     return text
 
 
-def _emit(project: Project, done: Moved) -> None:
+def _emit(project: Project, done: MovedPhase) -> None:
     entry = done.entry
     project.events.emit(
         PhaseMoved(done.task, entry.action, entry.phase, entry.step, entry.git_commit)

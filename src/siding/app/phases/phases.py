@@ -45,7 +45,7 @@ class PhaseView(NamedTuple):
     record: dict[str, Any]  # the document as it is stored
 
 
-class Listed(NamedTuple):
+class ListedPass(NamedTuple):
     """The passes there are, and sentences about those that cannot be read."""
 
     passes: tuple[PhaseView, ...]
@@ -64,7 +64,7 @@ def status(project: Project, named: str | None) -> PhaseView | None:
     return None if found is None else _view(project, task, found, current=True)
 
 
-def list_phases(project: Project, *, earlier: bool = True) -> Listed:
+def list_phases(project: Project, *, earlier: bool = True) -> ListedPass:
     """Return the passes of all tasks, newest first."""
     found: list[PhaseView] = []
     problems: list[str] = []
@@ -79,7 +79,7 @@ def list_phases(project: Project, *, earlier: bool = True) -> Listed:
         except UnreadableFile as error:
             problems.append(error.message)
     found.sort(key=lambda each: (each.pass_id, each.task_id), reverse=True)
-    return Listed(passes=tuple(found), problems=tuple(problems))
+    return ListedPass(passes=tuple(found), problems=tuple(problems))
 
 
 def show(project: Project, named: str | None) -> PhaseView:

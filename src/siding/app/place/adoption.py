@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siding.app.place.project_places import (
-    Place,
+    ProjectPlace,
     all_places,
     candidates,
     give_id,
@@ -38,7 +38,7 @@ def holding_projects(app: App, what: str) -> Iterator[None]:
         lock.release()
 
 
-def adopt(app: App, place: Place, paths: RepositoryPaths) -> Place:
+def adopt(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:
     """Make a project that of the repository here; safe to repeat after it was cut off anywhere.
 
     The caller holds the lock of the projects. The mark `moving` stays until the links of the
@@ -56,7 +56,7 @@ def adopt(app: App, place: Place, paths: RepositoryPaths) -> Place:
     return place
 
 
-def _renamed(app: App, place: Place, paths: RepositoryPaths) -> Place:
+def _renamed(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:
     """Give the directory the name that the path stands for, so that it is found by it."""
     for layout in candidates(app, paths.root):
         if layout.root == place.layout.root:
@@ -67,20 +67,22 @@ def _renamed(app: App, place: Place, paths: RepositoryPaths) -> Place:
     return place
 
 
-def is_in_use(place: Place) -> bool:
+def is_in_use(place: ProjectPlace) -> bool:
     """Tell whether a command works in a task of the project: its paths must stay as they are."""
     tasks = TaskStore(place.layout).ids()
     return any(FileLock(place.layout.task(each).lock).is_locked() for each in tasks)
 
 
-def links_mended(place: Place) -> None:
+def links_mended(place: ProjectPlace) -> None:
     """Note that an adopted project's workspaces are linked with the repository again."""
     current = place_of(place.layout)
     if current is not None and current.is_adopted:
         write_place(current, moving=None)
 
 
-def adopt_named(app: App, name: str, here: Place | None, paths: RepositoryPaths) -> Place:
+def adopt_named(
+    app: App, name: str, here: ProjectPlace | None, paths: RepositoryPaths
+) -> ProjectPlace:
     """Make the named project that of this repository, because a person says so.
 
     The project that was here is put aside: into the other's trash when nothing is in it, else it
@@ -111,7 +113,9 @@ def adopt_named(app: App, name: str, here: Place | None, paths: RepositoryPaths)
     return adopt(app, wanted, paths)
 
 
-def put_aside(app: App, here: Place, for_the_sake_of: Place, paths: RepositoryPaths) -> None:
+def put_aside(
+    app: App, here: ProjectPlace, for_the_sake_of: ProjectPlace, paths: RepositoryPaths
+) -> None:
     """Let go of the project that is found here now; nothing of it is deleted."""
     if is_empty(here):
         trash = for_the_sake_of.layout.trash_dir

@@ -10,8 +10,8 @@ from siding.app.place.event_log import EventLog
 from siding.app.place.lost_workspaces import LostWorkspaces
 from siding.app.place.project_places import (
     PROJECT_VERSION,
-    How,
-    Place,
+    ProjectPlace,
+    Relation,
     Seen,
     candidates,
     give_id,
@@ -194,13 +194,13 @@ def require_project(app: App) -> Project:
         if home_is_hidden(app):
             raise home_hidden()
         what = "this repository is not a Siding project yet"
-        if seen.how is How.COPY and seen.place is not None:
+        if seen.how is Relation.COPY and seen.place is not None:
             what = (
                 f"this repository is a copy of {seen.place.root!r}, whose project stays there, and "
                 "has none of its own yet"
             )
         hint = "`siding init` makes it one; so does the first `siding run -- COMMAND`"
-        if seen.how is How.NONE and seen.place is not None:
+        if seen.how is Relation.NONE and seen.place is not None:
             what += f"; {seen.place.name} was the project of another one at this path"
             hint += f". If it is this one's, `siding doctor --adopt {seen.place.name}` takes it"
         raise NotInitialised(what, hint=hint)
@@ -235,9 +235,9 @@ def _repository_around(app: App) -> RepositoryPaths:
 
 def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
     seen = look(app, paths)
-    if seen.place is None or seen.how in (How.COPY, How.NONE):
+    if seen.place is None or seen.how in (Relation.COPY, Relation.NONE):
         return None, seen
-    if seen.how is How.MOVED:
+    if seen.how is Relation.MOVED:
         seen = _adopted(app, paths, seen)
     assert seen.place is not None
     project = Project(app, seen.place.layout, paths)
@@ -253,10 +253,10 @@ def _adopted(app: App, paths: RepositoryPaths, seen: Seen) -> Seen:
     try:
         with holding_projects(app, "adopting a moved repository"):
             seen = look(app, paths)  # another command may have been faster
-            if seen.how is not How.MOVED or seen.place is None or is_in_use(seen.place):
+            if seen.how is not Relation.MOVED or seen.place is None or is_in_use(seen.place):
                 return seen
             old_root = seen.place.root
-            seen = Seen(How.HERE, adopt(app, seen.place, paths))
+            seen = Seen(Relation.HERE, adopt(app, seen.place, paths))
     except OSError:
         return seen
     if old_root != str(paths.root):
@@ -264,7 +264,7 @@ def _adopted(app: App, paths: RepositoryPaths, seen: Seen) -> Seen:
     return seen
 
 
-def _link_anew(project: Project, place: Place) -> None:
+def _link_anew(project: Project, place: ProjectPlace) -> None:
     from siding.app.place.adoption import links_mended
     from siding.app.place.workspace_links import mend_links
 
@@ -291,7 +291,7 @@ def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
         create_bytes(layout.config_yaml, DEFAULT_TEXT.encode())
     except FileExistsError:
         pass
-    if seen.how is How.COPY and seen.place is not None:
+    if seen.how is Relation.COPY and seen.place is not None:
         set_id(paths, app.random_bytes(16).hex())  # the copy came with the original's
         app.warn(f"this repository is a copy of {seen.place.root}: it has a project of its own")
     # Written last: a project directory without it is an unfinished one, and is finished here.
@@ -301,7 +301,7 @@ def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
         "created_at": app.now(),
     }
     write_document(layout.project_json, document)
-    give_id(app, Place(layout, document), paths)
+    give_id(app, ProjectPlace(layout, document), paths)
     return layout
 
 

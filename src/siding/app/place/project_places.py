@@ -36,7 +36,7 @@ HASH_WIDTHS = (4, 8, 16, 64)
 _ID = re.compile(rb"[0-9a-f]{32}\n?\Z")
 
 
-class Place(NamedTuple):
+class ProjectPlace(NamedTuple):
     """One project directory. `root` is where its repository was seen last, "" in old homes."""
 
     layout: ProjectLayout
@@ -61,7 +61,7 @@ class Place(NamedTuple):
         return bool(self.document.get("moving"))
 
 
-class How(StrEnum):
+class Relation(StrEnum):
     """How a repository and a project belong together."""
 
     HERE = "here"
@@ -74,8 +74,8 @@ class Seen(NamedTuple):
     """What was found. `place` is the project; of a copy that of the original, and where there is
     none a project of another repository that was at the same path."""
 
-    how: How
-    place: Place | None = None
+    how: Relation
+    place: ProjectPlace | None = None
 
 
 def look(app: App, paths: RepositoryPaths) -> Seen:
@@ -83,27 +83,29 @@ def look(app: App, paths: RepositoryPaths) -> Seen:
     known = repository_id(paths)
     at_path = _at_path(app, paths, known)
     if at_path is not None and (known is None or at_path.id == known):
-        return Seen(How.HERE, at_path)
+        return Seen(Relation.HERE, at_path)
     places = list(all_places(app))
     for place in places:
         if known is not None and place.id == known:
             return Seen(_how(place, paths, known), place)
     if at_path is not None:
-        return Seen(How.HERE, at_path)
+        return Seen(Relation.HERE, at_path)
     orphan = best_orphan(places, paths, known)
     if orphan is not None:
-        return Seen(How.MOVED, orphan)
-    return Seen(How.NONE, next((each for each in places if each.root == str(paths.root)), None))
+        return Seen(Relation.MOVED, orphan)
+    return Seen(
+        Relation.NONE, next((each for each in places if each.root == str(paths.root)), None)
+    )
 
 
-def _at_path(app: App, paths: RepositoryPaths, known: str | None) -> Place | None:
+def _at_path(app: App, paths: RepositoryPaths, known: str | None) -> ProjectPlace | None:
     """Return the project of this path, unless its id says that it is another repository's."""
     for layout in candidates(app, paths.root):
         place = place_of(layout)
         if place is None:
             if not layout.config_yaml.exists():
                 return None
-            return Place(layout, {})  # an old home keeps no path: the hash has to do
+            return ProjectPlace(layout, {})  # an old home keeps no path: the hash has to do
         if place.root != str(paths.root):
             continue
         if place.id == known or (place.id is None and known is not None):
@@ -113,7 +115,7 @@ def _at_path(app: App, paths: RepositoryPaths, known: str | None) -> Place | Non
     return None
 
 
-def _knows(place: Place, paths: RepositoryPaths) -> bool:
+def _knows(place: ProjectPlace, paths: RepositoryPaths) -> bool:
     """Tell whether the repository without an id at a project's path is the project's.
 
     One that was cloned again has the commits the tasks began with. Without tasks there is nothing
@@ -131,28 +133,28 @@ def _knows(place: Place, paths: RepositoryPaths) -> bool:
     return _evidence(tasks, paths) > 0 or any(_has_commit(paths, each) for each in tasks)
 
 
-def _how(place: Place, paths: RepositoryPaths, known: str) -> How:
+def _how(place: ProjectPlace, paths: RepositoryPaths, known: str) -> Relation:
     if place.root == str(paths.root):
-        return How.MOVED  # the adoption was cut off before the directory had its new name
+        return Relation.MOVED  # the adoption was cut off before the directory had its new name
     try:
         there = find_repository(Path(place.root))
     except (NotARepository, OSError, ValueError):
-        return How.MOVED
+        return Relation.MOVED
     if there.root != Path(place.root):
-        return How.MOVED  # only a directory above is a repository
+        return Relation.MOVED  # only a directory above is a repository
     if there.common_dir == paths.common_dir:
-        return How.HERE  # one repository, whose files are seen at two places
-    return How.COPY if repository_id(there) == known else How.MOVED
+        return Relation.HERE  # one repository, whose files are seen at two places
+    return Relation.COPY if repository_id(there) == known else Relation.MOVED
 
 
-def orphans(places: list[Place], known: str | None) -> Iterator[Place]:
+def orphans(places: list[ProjectPlace], known: str | None) -> Iterator[ProjectPlace]:
     """Yield the projects whose repository is no longer where it was."""
     for place in places:
         if place.root and (place.id is None or place.id != known) and is_gone(place):
             yield place
 
 
-def is_gone(place: Place) -> bool:
+def is_gone(place: ProjectPlace) -> bool:
     """Tell whether the project's repository is not at its place: gone, or another one is there."""
     try:
         there = find_repository(Path(place.root))
@@ -163,7 +165,9 @@ def is_gone(place: Place) -> bool:
     return repository_id(there) != place.id if repository_id(there) else not _knows(place, there)
 
 
-def best_orphan(places: list[Place], paths: RepositoryPaths, known: str | None) -> Place | None:
+def best_orphan(
+    places: list[ProjectPlace], paths: RepositoryPaths, known: str | None
+) -> ProjectPlace | None:
     """Return the one project whose repository is gone and whose tasks git here knows best."""
     ranked = [(_evidence(_tasks(each), paths), each) for each in orphans(places, known)]
     best = max((rank for rank, _place in ranked), default=0)
@@ -200,7 +204,7 @@ def _has_commit(paths: RepositoryPaths, task: Task) -> bool:
     return git.attempt(GitPlace(git_dir=paths.common_dir), asked).returncode == 0
 
 
-def _tasks(place: Place) -> list[Task]:
+def _tasks(place: ProjectPlace) -> list[Task]:
     return list(TaskStore(place.layout).readable())
 
 
@@ -210,7 +214,7 @@ def candidates(app: App, root: Path) -> Iterator[ProjectLayout]:
         yield ProjectLayout(app.home.projects_dir / project_dir_name(root, width))
 
 
-def all_places(app: App) -> Iterator[Place]:
+def all_places(app: App) -> Iterator[ProjectPlace]:
     """Yield the projects of the home that say where their repository is, by name."""
     try:
         names = sorted(os.listdir(app.home.projects_dir))
@@ -223,13 +227,13 @@ def all_places(app: App) -> Iterator[Place]:
                 yield place
 
 
-def place_of(layout: ProjectLayout) -> Place | None:
+def place_of(layout: ProjectLayout) -> ProjectPlace | None:
     """Return a project directory with its document; None when it has none."""
     document = read_document_or_none(layout.project_json, what="project", version=PROJECT_VERSION)
-    return None if document is None else Place(layout, document)
+    return None if document is None else ProjectPlace(layout, document)
 
 
-def named_place(app: App, name: str) -> Place:
+def named_place(app: App, name: str) -> ProjectPlace:
     """Return the project directory of this name; raises NotFound."""
     found = [place for place in all_places(app) if place.name == name]
     if not found:
@@ -240,7 +244,7 @@ def named_place(app: App, name: str) -> Place:
     return found[0]
 
 
-def is_empty(place: Place) -> bool:
+def is_empty(place: ProjectPlace) -> bool:
     """Tell whether nothing was ever recorded in a project: no task, session, question or trash."""
     root = place.layout.root
     kept = (
@@ -253,7 +257,7 @@ def is_empty(place: Place) -> bool:
     return not any(path.is_dir() and any(path.iterdir()) for path in kept)
 
 
-def write_place(place: Place, **changed: Any) -> Place:
+def write_place(place: ProjectPlace, **changed: Any) -> ProjectPlace:
     """Change fields of a project's document, durably; None takes a field away."""
     document = {**place.document, **changed}
     document = {key: value for key, value in document.items() if value is not None}
@@ -275,7 +279,7 @@ def id_file(paths: RepositoryPaths) -> Path:
     return paths.common_dir / "siding" / "id"
 
 
-def give_id(app: App, place: Place, paths: RepositoryPaths) -> Place:
+def give_id(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:
     """Give a project and its repository the same id, if they have none; safe to repeat.
 
     The repository's comes first, under a name that only one writer can take: two commands at once,

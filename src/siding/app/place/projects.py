@@ -14,14 +14,14 @@ from siding.storage.documents import read_document_or_none
 from siding.storage.layout import ProjectLayout
 
 
-class Found(NamedTuple):
+class FoundProject(NamedTuple):
     """One project directory: the project, or why it cannot be opened."""
 
     project: Project | None
     problem: str = ""
 
 
-def known_projects(app: App) -> Iterator[Found]:
+def known_projects(app: App) -> Iterator[FoundProject]:
     """Yield the projects, by the name of their directory; one that is broken hides no other."""
     try:
         names = sorted(os.listdir(app.home.projects_dir))
@@ -36,7 +36,7 @@ def known_projects(app: App) -> Iterator[Found]:
             root = document.get("repo_root") if document else None
             if not isinstance(root, str):
                 continue  # no project, or one of an old home, which keeps no path
-            yield Found(Project(app, layout, find_repository(Path(root))))
+            yield FoundProject(Project(app, layout, find_repository(Path(root))))
         except (SidingError, OSError) as error:
             reason = error.message if isinstance(error, SidingError) else str(error)
-            yield Found(None, f"project {name}: {reason}")
+            yield FoundProject(None, f"project {name}: {reason}")

@@ -22,13 +22,13 @@ from siding.hashing import sha256_hex
 if TYPE_CHECKING:
     from siding.app.place.project import Project
     from siding.app.place.wiring import App
-    from siding.policy.paths import Place
+    from siding.policy.paths import JudgingPlace
     from siding.policy.policy import Policy
 
 LARGEST = 1 << 20  # bytes of a policy file
 
 
-class Ground(NamedTuple):
+class PolicyGround(NamedTuple):
     """What is needed to find the policy of a place; a project is none of it."""
 
     app: "App"
@@ -38,7 +38,7 @@ class Ground(NamedTuple):
     cache: Path | None  # a directory for what was parsed; the same
 
 
-class Source(NamedTuple):
+class PolicySource(NamedTuple):
     """One file of the policy, as it was read."""
 
     name: str  # "yours" or "project"
@@ -58,7 +58,7 @@ class InForce(NamedTuple):
 
     on: bool  # whether `siding run` judges by it
     policy: "Policy"
-    sources: tuple[Source, ...]
+    sources: tuple[PolicySource, ...]
 
     @property
     def withheld(self) -> tuple[str, ...]:
@@ -71,9 +71,9 @@ class InForce(NamedTuple):
         )
 
 
-def ground_of(project: "Project") -> Ground:
+def ground_of(project: "Project") -> PolicyGround:
     """Return where a project's policy is looked for."""
-    return Ground(
+    return PolicyGround(
         app=project.app,
         root=project.paths.main_worktree,
         settings=project.settings,
@@ -82,7 +82,7 @@ def ground_of(project: "Project") -> Ground:
     )
 
 
-def ground_here(app: "App") -> Ground:
+def ground_here(app: "App") -> PolicyGround:
     """Return where the policy of the working directory is looked for, project or not."""
     from siding.app.place.project import find_project
     from siding.git.errors import NotARepository
@@ -94,10 +94,10 @@ def ground_here(app: "App") -> Ground:
         root = find_repository(app.cwd).main_worktree
     except NotARepository:
         root = None
-    return Ground(app=app, root=root, settings=Settings(), trust_json=None, cache=None)
+    return PolicyGround(app=app, root=root, settings=Settings(), trust_json=None, cache=None)
 
 
-def policy_in(ground: Ground) -> InForce:
+def policy_in(ground: PolicyGround) -> InForce:
     """Return the policy of a place, whether it is switched on or not."""
     from siding.policy.combining import combined
     from siding.policy.policy import Policy
@@ -116,26 +116,28 @@ def policy_in(ground: Ground) -> InForce:
     )
 
 
-def loosening_policy(ground: Ground) -> Source | None:
+def loosening_policy(ground: PolicyGround) -> PolicySource | None:
     """Return the repository's policy file if it permits more than the built-in rules do."""
     source = _projects(ground)
     return source if source is not None and source.from_repository and _loosens(source) else None
 
 
-def trust_policy(project: "Project", source: Source) -> None:
+def trust_policy(project: "Project", source: PolicySource) -> None:
     """Let the repository's policy loosen, as long as it stays exactly as it was read."""
     add(project, POLICIES, source.digest, {"path": str(source.path), "loosens": _loosens(source)})
 
 
-def place_for(ground: Ground, *, cwd: Path, workspace: Path, policy: "Policy") -> "Place":
+def place_for(
+    ground: PolicyGround, *, cwd: Path, workspace: Path, policy: "Policy"
+) -> "JudgingPlace":
     """Return where a command is judged: paths lead where they lead on this disk, now."""
     from siding.adapters.agents.table import BY_PROGRAM, OBEYED
     from siding.policy.agents import KnownAgents
-    from siding.policy.paths import Place
+    from siding.policy.paths import JudgingPlace
 
     app, root = ground.app, ground.root
     home = app.env.get("HOME") or os.path.expanduser("~")
-    return Place(
+    return JudgingPlace(
         cwd=os.path.realpath(cwd),
         workspace=os.path.realpath(workspace),
         home=os.path.realpath(home),
@@ -156,7 +158,7 @@ def environment_for(env: Mapping[str, str]) -> dict[str, str]:
     return {name: UNKNOWN if sounds_secret(name) else value for name, value in env.items()}
 
 
-def project_file(ground: Ground) -> Path | None:
+def project_file(ground: PolicyGround) -> Path | None:
     """Return where the project's policy file is or would be."""
     named = Path(os.path.expanduser(ground.settings.policy_path))
     if named.is_absolute():
@@ -164,18 +166,18 @@ def project_file(ground: Ground) -> Path | None:
     return None if ground.root is None else ground.root / named
 
 
-def _loosens(source: Source) -> list[str]:
+def _loosens(source: PolicySource) -> list[str]:
     return list(source.policy.loosens)
 
 
-def _own(ground: Ground) -> Source | None:
+def _own(ground: PolicyGround) -> PolicySource | None:
     path = ground.app.home.root / OWN_POLICY
     # A link is fine here: people keep such files elsewhere, and nobody else writes their home.
     real = Path(os.path.realpath(path))
     return _read("yours", path, real, root=ground.app.home.root, cache=ground.cache)
 
 
-def _projects(ground: Ground) -> Source | None:
+def _projects(ground: PolicyGround) -> PolicySource | None:
     path = project_file(ground)
     if path is None:
         return None
@@ -195,7 +197,9 @@ def _projects(ground: Ground) -> Source | None:
     return source._replace(from_repository=inside, trusted=trusted)
 
 
-def _read(name: str, path: Path, opened: Path, *, root: Path, cache: Path | None) -> Source | None:
+def _read(
+    name: str, path: Path, opened: Path, *, root: Path, cache: Path | None
+) -> PolicySource | None:
     """Return a file's policy; a broken one for a file that is there and cannot be believed."""
     if not os.path.lexists(path):
         return None
@@ -209,16 +213,16 @@ def _read(name: str, path: Path, opened: Path, *, root: Path, cache: Path | None
     )
     if policy.broken:
         policy = policy._replace(broken=f"{path}: {policy.broken}")
-    return Source(
+    return PolicySource(
         name=name, path=path, raw=raw, policy=policy, from_repository=False, trusted=False
     )
 
 
-def _unreadable(name: str, path: Path, why: str) -> Source:
+def _unreadable(name: str, path: Path, why: str) -> PolicySource:
     from siding.policy.policy import Policy
 
     broken = Policy(broken=why if str(path) in why else f"{path}: {why}")
-    return Source(
+    return PolicySource(
         name=name, path=path, raw=b"", policy=broken, from_repository=False, trusted=False
     )
 

@@ -14,7 +14,7 @@ from siding.app.place.project import Project
 from siding.app.place.redaction import printable
 from siding.app.policy.hooks import Hook
 from siding.app.policy.in_force import InForce, environment_for, ground_of, place_for, policy_in
-from siding.app.policy.ruling import Answer, Asked, Asker, Ruling, RunToJudge
+from siding.app.policy.ruling import Asker, PolicyAnswer, PolicyQuestion, Ruling, RunToJudge
 from siding.errors import UsageError
 from siding.ids import TaskId
 from siding.ledger.reports import PolicyEvent
@@ -50,7 +50,7 @@ def judge_hook(project: Project, hook: Hook, *, root: Path, env: Mapping[str, st
     in_force = policy_in(ground_of(project))
     place = place_for(ground_of(project), cwd=root, workspace=root, policy=in_force.policy)
     verdict = check_line(hook.command, place, in_force.policy, environment_for(env))
-    events = _events(verdict, dict.fromkeys(_questions(verdict), Answer.REMEMBERED))
+    events = _events(verdict, dict.fromkeys(_questions(verdict), PolicyAnswer.REMEMBERED))
     told = tuple(each._replace(via=(f"{hook.moment} hook", *each.via)) for each in events)
     if verdict.action is not Action.BLOCK:
         return Ruling(events=told)
@@ -107,29 +107,29 @@ def _answered(
         blocked = Ruling(runs=False, reason=_reason(verdict), hint=_hint(verdict))
         return blocked._replace(events=_events(verdict, {}))
     kept = _kept(project, run.task_id) if questions else frozenset()
-    answers: dict[Asked, Answer] = {}
+    answers: dict[PolicyQuestion, PolicyAnswer] = {}
     for each in questions:
         if each.rule in allow:
-            answers[each] = Answer.FLAG
+            answers[each] = PolicyAnswer.FLAG
         elif (each.rule, project.redaction.text(each.command)) in kept:
-            answers[each] = Answer.REMEMBERED
+            answers[each] = PolicyAnswer.REMEMBERED
     left = tuple(each for each in questions if each not in answers)
-    answer = Answer.YES
+    answer = PolicyAnswer.YES
     if left:
-        answer = Answer.NOBODY if ask is None else ask(left)
+        answer = PolicyAnswer.NOBODY if ask is None else ask(left)
         answers |= dict.fromkeys(left, answer)
     events = _events(verdict, answers)
-    if answer is Answer.ALWAYS:
+    if answer is PolicyAnswer.ALWAYS:
         _keep(project, run.task_id, left)
-    if answer in (Answer.YES, Answer.ALWAYS):
+    if answer in (PolicyAnswer.YES, PolicyAnswer.ALWAYS):
         return Ruling(events=events)
-    hint = _way_out(left) if answer is Answer.NOBODY else ""
+    hint = _way_out(left) if answer is PolicyAnswer.NOBODY else ""
     return Ruling(runs=False, events=events, reason=_refusal(left, answer), hint=hint)
 
 
-def _questions(verdict: Verdict) -> tuple[Asked, ...]:
+def _questions(verdict: Verdict) -> tuple[PolicyQuestion, ...]:
     return tuple(
-        Asked(
+        PolicyQuestion(
             command=part.text,
             via=part.via,
             rule=finding.rule,
@@ -142,7 +142,9 @@ def _questions(verdict: Verdict) -> tuple[Asked, ...]:
     )
 
 
-def _events(verdict: Verdict, answers: Mapping[Asked, Answer]) -> tuple[PolicyEvent, ...]:
+def _events(
+    verdict: Verdict, answers: Mapping[PolicyQuestion, PolicyAnswer]
+) -> tuple[PolicyEvent, ...]:
     told = {(each.command, each.rule, each.matched): answer for each, answer in answers.items()}
     events = []
     for part in verdict.parts:
@@ -175,9 +177,9 @@ def _reason(verdict: Verdict) -> str:
     return printable(f"blocked by policy: {worst.reason} ({worst.rule}): {worst.matched}")
 
 
-def _refusal(left: tuple[Asked, ...], answer: Answer) -> str:
+def _refusal(left: tuple[PolicyQuestion, ...], answer: PolicyAnswer) -> str:
     first = left[0]
-    why = "nobody could be asked" if answer is Answer.NOBODY else "the answer was no"
+    why = "nobody could be asked" if answer is PolicyAnswer.NOBODY else "the answer was no"
     return printable(f"blocked by policy: {first.reason} ({first.rule}), and {why}")
 
 
@@ -197,7 +199,7 @@ def _how_to_change(rule: str) -> str:
     )
 
 
-def _way_out(left: tuple[Asked, ...]) -> str:
+def _way_out(left: tuple[PolicyQuestion, ...]) -> str:
     flags = " ".join(dict.fromkeys(f"--allow {each.rule}" for each in left))
     return f"run it at a terminal to be asked, or with `siding run {flags} -- …` if you mean it"
 
@@ -222,7 +224,7 @@ def _kept(project: Project, task_id: TaskId) -> frozenset[tuple[str, str]]:
     )
 
 
-def _keep(project: Project, task_id: TaskId, answered: tuple[Asked, ...]) -> None:
+def _keep(project: Project, task_id: TaskId, answered: tuple[PolicyQuestion, ...]) -> None:
     path = _allowed_json(project, task_id)
     document = read_document_or_none(path, what="answers to the policy", version=ALLOWED_VERSION)
     before = (document or {}).get("allowed")

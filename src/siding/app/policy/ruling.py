@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # whoever shows a step needs neither
 POLICY_EXIT = 5
 
 
-class Answer(StrEnum):
+class PolicyAnswer(StrEnum):
     """What became of a question."""
 
     YES = "yes"
@@ -26,7 +26,7 @@ class Answer(StrEnum):
     NOBODY = "nobody"  # there was nobody to ask
 
 
-class Asked(NamedTuple):
+class PolicyQuestion(NamedTuple):
     """One thing a person is asked about."""
 
     command: str  # the simple command it is about
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
     matched: str
 
 
-Asker = Callable[[tuple[Asked, ...]], Answer]
+Asker = Callable[[tuple[PolicyQuestion, ...]], PolicyAnswer]
 
 
 class Ruling(NamedTuple):

@@ -8,9 +8,9 @@ from siding.app.place.project import find_project
 from siding.app.place.sandbox_inside import home_is_hidden
 from siding.app.place.selection import select
 from siding.app.policy.in_force import (
-    Ground,
     InForce,
-    Source,
+    PolicyGround,
+    PolicySource,
     environment_for,
     ground_here,
     place_for,
@@ -29,7 +29,7 @@ from siding.policy.verdict import Action, Verdict
 if TYPE_CHECKING:
     from siding.app.place.project import Project
     from siding.app.place.wiring import App
-    from siding.policy.paths import Place
+    from siding.policy.paths import JudgingPlace
 
 EXAMPLES = "policy-tests.yaml"  # beside the policy file
 
@@ -41,7 +41,7 @@ class PolicyBroken(SidingError):
     exit_code = 5
 
 
-class Checked(NamedTuple):
+class CheckedCommand(NamedTuple):
     """What the policy of this place says to a command."""
 
     verdict: Verdict
@@ -49,7 +49,7 @@ class Checked(NamedTuple):
     workspace: Path  # what the command was judged to be in
 
 
-class Listed(NamedTuple):
+class ListedRule(NamedTuple):
     """One rule, and where its action comes from."""
 
     rule: Rule
@@ -72,7 +72,7 @@ class Tried(NamedTuple):
         return self.verdict.action is self.wanted
 
 
-def check(app: "App", command: tuple[str, ...] | str) -> Checked:
+def check(app: "App", command: tuple[str, ...] | str) -> CheckedCommand:
     """Judge a command line (text) or an argument list as `siding run` would; runs nothing."""
     ground = ground_here(app)
     in_force = policy_in(ground)
@@ -81,7 +81,7 @@ def check(app: "App", command: tuple[str, ...] | str) -> Checked:
         verdict = check_line(command, place, in_force.policy, environment_for(app.env))
     else:
         verdict = check_argv(command, place, in_force.policy, environment_for(app.env))
-    return Checked(verdict=verdict, on=is_on(app, in_force), workspace=workspace)
+    return CheckedCommand(verdict=verdict, on=is_on(app, in_force), workspace=workspace)
 
 
 def is_on(app: "App", in_force: InForce) -> bool | None:
@@ -99,13 +99,13 @@ def _project(app: "App") -> "Project | None":
         return None
 
 
-def rules(app: "App") -> tuple[InForce, list[Listed]]:
+def rules(app: "App") -> tuple[InForce, list[ListedRule]]:
     """Return the policy of this place and every rule there is, those that are off too."""
     in_force = policy_in(ground_here(app))
     return in_force, [_listed(in_force, rule) for rule in _all_rules(in_force)]
 
 
-def rule_named(app: "App", name: str) -> Listed:
+def rule_named(app: "App", name: str) -> ListedRule:
     """Return one rule; raise NotFound."""
     _in_force, listed = rules(app)
     for each in listed:
@@ -130,7 +130,7 @@ def examples(app: "App") -> Iterator[Tried]:
         yield Tried(line=line, wanted=wanted, verdict=check_line(line, place, policy))
 
 
-def as_record(checked: Checked) -> dict[str, Any]:
+def as_record(checked: CheckedCommand) -> dict[str, Any]:
     """Return a verdict for programs."""
     return {
         "action": checked.verdict.action.value,
@@ -149,7 +149,7 @@ def as_record(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _place(ground: Ground, policy: Policy) -> tuple["Place", Path]:
+def _place(ground: PolicyGround, policy: Policy) -> tuple["JudgingPlace", Path]:
     """Return the place of the active task, else of the repository as if it were a workspace."""
     workspace = _workspace(ground.app) or ground.root or ground.app.cwd
     here = ground.app.cwd.resolve()
@@ -172,7 +172,7 @@ def _workspace(app: "App") -> Path | None:
     return None if workspace is None else Path(workspace.path)
 
 
-def _own_file(ground: Ground) -> tuple[tuple[str, Action], ...]:
+def _own_file(ground: PolicyGround) -> tuple[tuple[str, Action], ...]:
     policy = project_file(ground)
     if policy is None:
         return ()
@@ -189,14 +189,14 @@ def _all_rules(in_force: InForce) -> list[Rule]:
     return [*in_force.policy.rules, *BUILT_IN.values()]
 
 
-def _listed(in_force: InForce, rule: Rule) -> Listed:
+def _listed(in_force: InForce, rule: Rule) -> ListedRule:
     """Return a rule as it stands, and the file that made it so."""
     if rule.pattern is not None:
         source = _first(in_force.sources, lambda policy: rule in policy.rules)
-        return Listed(rule=rule, action=rule.action.value, source=source)
+        return ListedRule(rule=rule, action=rule.action.value, source=source)
     now = in_force.policy.rule(rule.name)
     if now is not None and now.action is rule.action:
-        return Listed(rule=rule, action=rule.action.value, source="built-in")
+        return ListedRule(rule=rule, action=rule.action.value, source="built-in")
     action = "off" if now is None else now.action.value
     source = _first(
         in_force.sources,
@@ -206,8 +206,8 @@ def _listed(in_force: InForce, rule: Rule) -> Listed:
             else policy.actions.get(rule.name) is now.action
         ),
     )
-    return Listed(rule=rule, action=action, source=source)
+    return ListedRule(rule=rule, action=action, source=source)
 
 
-def _first(sources: tuple[Source, ...], made_it_so: Any) -> str:
+def _first(sources: tuple[PolicySource, ...], made_it_so: Any) -> str:
     return next((each.name for each in sources if made_it_so(each.policy)), "built-in")

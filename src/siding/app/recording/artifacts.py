@@ -15,7 +15,7 @@ from siding.process.output_files import rename_output
 from siding.storage.layout import TaskLayout
 
 
-class Patch(NamedTuple):
+class WrittenPatch(NamedTuple):
     """A patch that was written. `path` is None where nothing differs in it."""
 
     path: Path | None
@@ -25,10 +25,10 @@ class Patch(NamedTuple):
 
 def write_patch(
     layout: TaskLayout, snapshots: TaskSnapshots, intent: Intent, before: str, after: str
-) -> Patch:
+) -> WrittenPatch:
     """Write the patch between two snapshots, flushed, under a temporary name."""
     if before == after:
-        return Patch(None, "", None)
+        return WrittenPatch(None, "", None)
     make_dirs(layout.artifacts_dir)
     path = layout.artifact(f".{intent.stem}", "patch.tmp")
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -37,15 +37,17 @@ def write_patch(
         size = os.lseek(fd, 0, os.SEEK_END)
         if size == 0:
             remove_file(path)
-            return Patch(None, "", stat)
+            return WrittenPatch(None, "", stat)
         digest = sha256_of_file(fd)
         flush(fd)
     finally:
         os.close(fd)
-    return Patch(path, digest, stat)
+    return WrittenPatch(path, digest, stat)
 
 
-def name_artifacts(layout: TaskLayout, intent: Intent, patch: Patch, number: int) -> dict[str, str]:
+def name_artifacts(
+    layout: TaskLayout, intent: Intent, patch: WrittenPatch, number: int
+) -> dict[str, str]:
     """Give an act's artifacts the number of its step, durably; return their names by kind."""
     names: dict[str, str] = {}
     if patch.path is not None:

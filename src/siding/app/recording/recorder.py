@@ -27,7 +27,7 @@ from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
-from siding.ledger.line import Line
+from siding.ledger.line import LedgerLine
 from siding.ledger.step import Step
 from siding.process.output_files import recover_output, settle_output
 from siding.storage.locks import FileLock, Holder, LockBusy
@@ -258,7 +258,7 @@ class Recorder:
         patch = write_patch(self.layout, self.snapshots, intent, before, after.snapshot)
         ended_at = intent.draft.ended_at or self.project.app.now()
         modes = self.snapshots.mode_changes(before, after.snapshot, after.modes)
-        line = Line(
+        line = LedgerLine(
             intent=intent,
             ended_at=ended_at,
             duration_ms=_milliseconds(intent.started_at, ended_at),

@@ -10,11 +10,17 @@ from siding.errors import SidingError
 from siding.git.errors import CommandFailed, not_comparable
 from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
-from siding.git.snapshots.capture import Capture, Request, capture, changed_count
-from siding.git.snapshots.changes import Limits
+from siding.git.snapshots.capture import Capture, CaptureRequest, capture, changed_count
+from siding.git.snapshots.changes import CaptureLimits
 from siding.git.snapshots.coverage import LISTED
-from siding.git.snapshots.modes import ModeChange, Modes, State, mode_changes, state_of
-from siding.git.snapshots.patches import DiffStat, Part, diff_stat, write_patch, write_patch_counted
+from siding.git.snapshots.modes import ModeChange, Modes, TreeState, mode_changes, state_of
+from siding.git.snapshots.patches import (
+    DiffPart,
+    DiffStat,
+    diff_stat,
+    write_patch,
+    write_patch_counted,
+)
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.snapshots.submodules import filled_between
 from siding.ids import Sha
@@ -81,7 +87,7 @@ class TaskSnapshots:
         new = Sha(after)
         if before == after:
             return []
-        now = State(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
+        now = TreeState(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
 
     def changed_count(self) -> int:
@@ -125,20 +131,20 @@ class TaskSnapshots:
             return [error.message]
         return [f"snapshot {sha} of the ledger is missing" for sha in sorted(wanted - there)]
 
-    def _parts(self, before: str, after: str) -> list[Part]:
+    def _parts(self, before: str, after: str) -> list[DiffPart]:
         """Return what to compare for a difference: a submodule that was filled by itself."""
         workspace = self._workspace
         git_dir = Path(workspace.git_dir) if workspace.git_dir else None
         root = Path(workspace.path)
         filled = filled_between(self._store, root, git_dir, Sha(before), Sha(after))
-        whole = Part(before, after, without=tuple(each.path for each in filled))
-        parts = (Part(e.old, e.new, below=e.path, objects=e.objects) for e in filled)
+        whole = DiffPart(before, after, without=tuple(each.path for each in filled))
+        parts = (DiffPart(e.old, e.new, below=e.path, objects=e.objects) for e in filled)
         return [whole, *parts]
 
-    def _request(self, *, step: str, kind: str) -> Request:
+    def _request(self, *, step: str, kind: str) -> CaptureRequest:
         settings = self._project.settings
         root = Path(self._workspace.path)
-        return Request(
+        return CaptureRequest(
             task_id=self._workspace.task_id,
             root=WorktreeRoot(
                 path=root, device=self._workspace.device, inode=self._workspace.inode
@@ -147,7 +153,7 @@ class TaskSnapshots:
             step=step,
             kind=kind,
             at=int(self._project.app.clock.now().timestamp()),
-            limits=Limits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
+            limits=CaptureLimits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
             keep_fds=self.keep_fds,
         )
 

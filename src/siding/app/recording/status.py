@@ -16,10 +16,10 @@ from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
 
-__all__ = ["Status", "status"]
+__all__ = ["TaskStatus", "status"]
 
 
-class Status(NamedTuple):
+class TaskStatus(NamedTuple):
     """Where a task stands."""
 
     task: Task
@@ -33,7 +33,7 @@ class Status(NamedTuple):
     problems: tuple[str, ...] = ()  # what is lost or damaged, as sentences
 
 
-def status(project: Project, named: str | None) -> Status:
+def status(project: Project, named: str | None) -> TaskStatus:
     """Return where a task stands; nothing is written."""
     task = select(project, named)
     workspace = workspace_of(project, task)
@@ -54,7 +54,7 @@ def status(project: Project, named: str | None) -> Status:
             unrecorded = None
         except SidingError as error:
             problems.append(f"{error.message}; {error.hint}" if error.hint else error.message)
-    return Status(
+    return TaskStatus(
         task=task,
         workspace=workspace,
         present=present,

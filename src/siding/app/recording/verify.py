@@ -22,7 +22,7 @@ from siding.process.output_files import marker_path
 from siding.tasks.task import Task
 
 
-class Finding(NamedTuple):
+class RecordFinding(NamedTuple):
     """Something that is not as it was written. `where` names the file, line or object."""
 
     where: str
@@ -38,7 +38,7 @@ class Proof(NamedTuple):
     chained: int
     artifacts: int
     snapshots: int
-    findings: tuple[Finding, ...]
+    findings: tuple[RecordFinding, ...]
 
     @property
     def whole(self) -> bool:
@@ -74,19 +74,19 @@ def verify(project: Project, named: str | None) -> Proof:
     )
 
 
-def _line(number: int | None, problem: str) -> Finding:
+def _line(number: int | None, problem: str) -> RecordFinding:
     where = "ledger.jsonl" if number is None else f"ledger.jsonl:{number}"
     # A torn last line is what a crash may leave: nothing on it was ever promised.
-    return Finding(where=where, problem=problem, serious=not problem.startswith("torn"))
+    return RecordFinding(where=where, problem=problem, serious=not problem.startswith("torn"))
 
 
-def _numbering(steps: list[Step]) -> Iterator[Finding]:
+def _numbering(steps: list[Step]) -> Iterator[RecordFinding]:
     for before, step in pairwise(steps):
         if step.number <= before.number:
-            yield Finding(f"step {step.id}", f"comes after step {before.id}", serious=True)
+            yield RecordFinding(f"step {step.id}", f"comes after step {before.id}", serious=True)
 
 
-def _artifacts(project: Project, task: Task, step: Step) -> Iterator[Finding | None]:
+def _artifacts(project: Project, task: Task, step: Step) -> Iterator[RecordFinding | None]:
     """Yield for each artifact what is wrong with it, or None."""
     run = step.as_run
     told = run.output if run else None
@@ -97,28 +97,30 @@ def _artifacts(project: Project, task: Task, step: Step) -> Iterator[Finding | N
         try:
             digest = _digest(path)
         except OSError as error:
-            yield Finding(where, error.strerror or str(error), serious=True)
+            yield RecordFinding(where, error.strerror or str(error), serious=True)
             continue
         if kind == "output" and told is not None and not is_joined(path, told):
-            yield Finding(where, "is not in its final form; the next run sees to it", serious=False)
+            yield RecordFinding(
+                where, "is not in its final form; the next run sees to it", serious=False
+            )
         elif expected.get(kind) and digest != expected[kind]:
-            yield Finding(where, "is not the file the ledger was written with", serious=True)
+            yield RecordFinding(where, "is not the file the ledger was written with", serious=True)
         else:
             yield None
 
 
-def _unfinished(project: Project, task: Task) -> Iterator[Finding]:
+def _unfinished(project: Project, task: Task) -> Iterator[RecordFinding]:
     intents = Intents(project.task_layout(task.id))
     for intent in intents.all():
         if intents.is_cut_off(intent):
-            yield Finding(
+            yield RecordFinding(
                 f"step {step_id(intent.number)}",
                 "was cut off; the next command in this task records it",
                 serious=False,
             )
 
 
-def _without_line(project: Project, task: Task) -> Iterator[Finding]:
+def _without_line(project: Project, task: Task) -> Iterator[RecordFinding]:
     """Yield what steps left that have no line: artifacts are written while an intent is there, so
     the line of such a step was promised, and was lost."""
     layout = project.task_layout(task.id)
@@ -140,10 +142,12 @@ def _without_line(project: Project, task: Task) -> Iterator[Finding]:
     for stem in sorted(stems.keys() - known):
         left = ", ".join(f"artifacts/{name}" for name in stems[stem])
         what = "act" if stem.startswith("a") else "step"
-        yield Finding(f"{what} {stem}", f"has no line in the ledger; {left}", serious=True)
+        yield RecordFinding(f"{what} {stem}", f"has no line in the ledger; {left}", serious=True)
 
 
-def _snapshots_without_line(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
+def _snapshots_without_line(
+    project: Project, task: Task, steps: list[Step]
+) -> Iterator[RecordFinding]:
     """Yield the snapshots of steps that have no line, but for one that a killed command just took.
 
     A checkpoint takes its snapshot before it writes anything else down.
@@ -152,10 +156,12 @@ def _snapshots_without_line(project: Project, task: Task, steps: list[Step]) -> 
     last = max(known, default=0)
     for sha, number in step_snapshots(project.snapshots, task.id):
         if number not in known and number <= last:
-            yield Finding(f"step {number:04d}", f"has no line; its snapshot is {sha}", serious=True)
+            yield RecordFinding(
+                f"step {number:04d}", f"has no line; its snapshot is {sha}", serious=True
+            )
 
 
-def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Iterator[Finding]:
+def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Iterator[RecordFinding]:
     workspace = workspace_of(project, task)
     wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
     if workspace is None or not (workspace.base_snapshot or wanted):
@@ -163,7 +169,7 @@ def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Itera
     snapshots = TaskSnapshots(project, workspace)
     problems = snapshots.verify(wanted)
     for problem in problems:
-        yield Finding("snapshots", problem, serious=True)
+        yield RecordFinding("snapshots", problem, serious=True)
     if not problems:
         yield from _snapshots_without_line(project, task, steps)
 

@@ -29,7 +29,7 @@ from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import IsolationReport
-from siding.process.command import Command, Outcome, Screen, StreamPlan
+from siding.process.command import Command, Outcome, OutputScreen, StreamPlan
 from siding.process.output import OutputFiles
 from siding.process.output_files import settle_output
 from siding.process.record import run_recorded
@@ -201,7 +201,7 @@ def execute(
         outcome = run_recorded(
             command,
             recorder=OutputFiles(artifact, streams=streams, filtered=recorder.redaction.filter),
-            screen=Screen(stdout=terminal.out, stderr=terminal.err),
+            screen=OutputScreen(stdout=terminal.out, stderr=terminal.err),
             stdin=terminal.stdin,
             timeout_s=sandbox.time_s,
             token=token,

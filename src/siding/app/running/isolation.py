@@ -26,7 +26,7 @@ from siding.tasks.states import WorkspaceState
 if TYPE_CHECKING:
     from siding.app.place.project import Project
     from siding.app.recording.recorder import Recorder
-    from siding.git.snapshots.touched import Look
+    from siding.git.snapshots.touched import CheckoutLook
 
 # A look at the person's checkout takes about 2 ms for each thousand files: little beside a run that
 # took twenty times as long, and a few milliseconds in any case for the first two thousand.
@@ -57,7 +57,7 @@ class Watch:
         self._since_ns = max(_changed_ns(layout.lock), 0 if intent is None else _changed_ns(intent))
         self._before = self._moment()
         self._after = self._before
-        self._look: Look | None = None
+        self._look: CheckoutLook | None = None
         self._looked = False
 
     def ended(self, took_ms: int) -> None:
@@ -137,7 +137,7 @@ class Watch:
         elif paths:
             yield OutsideChange(what="index", name=_named(paths), how="staged otherwise")
 
-    def _start_looking(self, took_ms: int) -> "Look | None":
+    def _start_looking(self, took_ms: int) -> "CheckoutLook | None":
         from siding.git.snapshots import touched
 
         project = self._project

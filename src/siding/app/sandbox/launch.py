@@ -18,17 +18,17 @@ from siding.process.command import Command
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
 from siding.process.sandbox.homes import AgentPlaces
-from siding.process.sandbox.probe import Found, Known, find_engine, listening_sockets
+from siding.process.sandbox.probe import FoundEngine, Known, find_engine, listening_sockets
 from siding.process.sandbox.values import (
-    Demand,
+    BindMount,
     Engine,
     GitAccess,
     Kind,
     Launch,
-    Mount,
     Network,
     Places,
     Quarantine,
+    SandboxRequirements,
     View,
 )
 from siding.process.sandbox.view import ALTERNATE, plan_view
@@ -36,8 +36,8 @@ from siding.storage.documents import read_document_or_none, write_document
 
 if TYPE_CHECKING:
     from siding.app.recording.recorder import Recorder
-    from siding.app.sandbox.settings import Asked
-    from siding.git.quarantine.run import Prepared
+    from siding.app.sandbox.settings import SandboxSettings
+    from siding.git.quarantine.run import PreparedQuarantine
 
 KNOWN_VERSION = 1
 _INCLUDED = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
@@ -57,11 +57,11 @@ class Launched(NamedTuple):
     launch: Launch | None
     report: SandboxReport
     reason: str = ""
-    prepared: "Prepared | None" = None
+    prepared: "PreparedQuarantine | None" = None
     notes: tuple[str, ...] = ()
 
 
-def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launched:
+def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command) -> Launched:
     """Return the sandbox of one run. Starts nothing but, the first time, a probe."""
     project = recorder.project
     found = engine_here(project)
@@ -85,7 +85,7 @@ def plan_launch(recorder: "Recorder", asked: "Asked", command: Command) -> Launc
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
     _make_room_for_sessions(home, agent)
-    demand = Demand(
+    demand = SandboxRequirements(
         network=network,
         git=git,
         read=(
@@ -133,7 +133,7 @@ def _make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
                 (home / name).mkdir(mode=0o700, parents=True)
 
 
-def engine_here(project: Project) -> Found:
+def engine_here(project: Project) -> FoundEngine:
     """Return the engine that works here; a positive answer is kept until something changes."""
     path = project.app.home.root / "cache" / f"sandbox-{os.geteuid()}.json"
     kept = read_document_or_none(path, what="what is known of sandboxes", version=KNOWN_VERSION)
@@ -152,7 +152,7 @@ def engine_here(project: Project) -> Found:
     return found
 
 
-def not_covered(found: Found, network: Network, *, filtered: bool) -> tuple[str, ...]:
+def not_covered(found: FoundEngine, network: Network, *, filtered: bool) -> tuple[str, ...]:
     """Say what stays open, in words for the record."""
     if found.engine is Engine.LANDLOCK:
         return landlock.not_covered(found.version, filtered=filtered, network=network)
@@ -166,18 +166,20 @@ def not_covered(found: Found, network: Network, *, filtered: bool) -> tuple[str,
     return tuple(open_ways)
 
 
-def _launch(recorder: "Recorder", found: Found, view: View, network: Network) -> Launch:
+def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Network) -> Launch:
     assert found.engine is not None
     env = {"SIDING_SANDBOX": found.engine.value, "TMPDIR": "/tmp"}
     if found.engine is Engine.LANDLOCK:
         private = recorder.layout.root / "sandbox" / "tmp"
         make_dirs(private)
         env["TMPDIR"] = str(private)
-        view = View(mounts=(*view.mounts, Mount(kind=Kind.WRITE, path=os.path.realpath(private))))
+        view = View(
+            mounts=(*view.mounts, BindMount(kind=Kind.WRITE, path=os.path.realpath(private)))
+        )
     return found.launch(view, network, tuple(env.items()))
 
 
-def _prepare(recorder: "Recorder") -> tuple["Prepared | None", tuple[str, ...]]:
+def _prepare(recorder: "Recorder") -> tuple["PreparedQuarantine | None", tuple[str, ...]]:
     """Make the place for what git writes inside, after taking over what a cut-off run left."""
     from siding.app.unfinished.sandbox_commits import make_way, quarantine_of
     from siding.git.quarantine.run import prepare

@@ -19,8 +19,8 @@ from siding.process.limits import Limits
 
 if TYPE_CHECKING:
     from siding.app.recording.recorder import Recorder
-    from siding.app.sandbox.settings import Asked
-    from siding.git.quarantine.run import Prepared
+    from siding.app.sandbox.settings import SandboxSettings
+    from siding.git.quarantine.run import PreparedQuarantine
     from siding.process.record import RunSandbox
     from siding.process.sandbox.values import Launch
 
@@ -51,7 +51,7 @@ class SandboxPlan(NamedTuple):
     limits: Limits = Limits()
     time_s: float | None = None
     launch: "Launch | None" = None
-    prepared: "Prepared | None" = None
+    prepared: "PreparedQuarantine | None" = None
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -74,8 +74,8 @@ def plan_sandbox(
         time_s=asked.time_s if time_s is None else time_s,
         warnings=notes,
     )
-    mode = asked.mode or settings.Mode.OFF
-    if mode is settings.Mode.OFF:
+    mode = asked.mode or settings.SandboxMode.OFF
+    if mode is settings.SandboxMode.OFF:
         return plan
     from siding.app.sandbox.launch import plan_launch
 
@@ -84,13 +84,15 @@ def plan_sandbox(
     plan = plan._replace(report=report, launch=launched.launch, prepared=launched.prepared)
     if launched.launch is not None:
         return plan._replace(warnings=(*notes, *launched.notes))
-    if mode is settings.Mode.REQUIRE:
+    if mode is settings.SandboxMode.REQUIRE:
         return plan._replace(refusal=f"{NO_SANDBOX}, and one is required: {launched.reason}")
     warning = f"{NO_SANDBOX}, the command runs without: {launched.reason}"
     return plan._replace(warnings=(*notes, warning))
 
 
-def asked_of(project: Project, request: SandboxRequest) -> tuple["Asked", tuple[str, ...]]:
+def asked_of(
+    project: Project, request: SandboxRequest
+) -> tuple["SandboxSettings", tuple[str, ...]]:
     """Return what settings and command line ask for together, and what is not followed."""
     from siding.app.sandbox import settings
 
@@ -101,7 +103,7 @@ def asked_of(project: Project, request: SandboxRequest) -> tuple["Asked", tuple[
     _check_that_it_counts(own)
     notes: tuple[str, ...] = ()
     theirs = repository_asks(project)
-    if theirs != settings.Asked():
+    if theirs != settings.SandboxSettings():
         if settings.digest(theirs) in _trusted(project):
             own = settings.replaced(own, theirs)
         else:
@@ -111,14 +113,14 @@ def asked_of(project: Project, request: SandboxRequest) -> tuple["Asked", tuple[
                     "`siding trust` shows and allows them",
                 )
             own = settings.narrowed(own, theirs)
-    required = own.mode is settings.Mode.REQUIRE
+    required = own.mode is settings.SandboxMode.REQUIRE
     if request.sandbox is False and required:
         raise UsageError(
             "a sandbox is required here, and --no-sandbox asks for none",
             hint="the settings say `sandbox: {mode: require}`",
         )
     if request.sandbox is not None and not required:
-        mode = settings.Mode.REQUIRE if request.sandbox else settings.Mode.OFF
+        mode = settings.SandboxMode.REQUIRE if request.sandbox else settings.SandboxMode.OFF
         own = own._replace(mode=mode)
     return _overlaid(own, request), notes
 
@@ -139,7 +141,7 @@ def _anything_is_set(project: Project) -> bool:
     return False
 
 
-def _check_that_it_counts(own: "Asked") -> None:
+def _check_that_it_counts(own: "SandboxSettings") -> None:
     """What a person says of a sandbox must not be in vain because nobody asked for one."""
     about = {name: getattr(own, name) for name in ("profile", "network", "git", "read", "write")}
     said = [name for name, value in about.items() if value is not None]
@@ -150,12 +152,12 @@ def _check_that_it_counts(own: "Asked") -> None:
         )
 
 
-def repository_asks(project: Project) -> "Asked":
+def repository_asks(project: Project) -> "SandboxSettings":
     """Return what the repository's own settings ask for."""
-    from siding.app.sandbox.settings import Asked, asked_in
+    from siding.app.sandbox.settings import SandboxSettings, asked_in
 
     if project.paths.bare:
-        return Asked()
+        return SandboxSettings()
     return asked_in(project.paths.root / ".siding" / "config.yaml")
 
 
@@ -204,9 +206,9 @@ def _trusted(project: Project) -> Mapping[str, Any]:
     return trusted_sandboxes(trust_json(project))
 
 
-def _overlaid(asked: "Asked", request: SandboxRequest) -> "Asked":
+def _overlaid(asked: "SandboxSettings", request: SandboxRequest) -> "SandboxSettings":
     from siding.app.sandbox.profiles import PROFILES
-    from siding.app.sandbox.settings import Asked, replaced
+    from siding.app.sandbox.settings import SandboxSettings, replaced
     from siding.process.sandbox.values import Network
 
     if request.profile is not None and request.profile not in PROFILES:
@@ -214,7 +216,7 @@ def _overlaid(asked: "Asked", request: SandboxRequest) -> "Asked":
             f"there is no profile {request.profile!r}",
             hint=f"--sandbox=PROFILE with one of {', '.join(PROFILES)}, or --sandbox -- COMMAND",
         )
-    said = Asked(
+    said = SandboxSettings(
         profile=request.profile,
         network=None if request.network is None else Network(request.network),
         output=request.output,

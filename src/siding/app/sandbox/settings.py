@@ -22,7 +22,7 @@ from siding.process.limits import Limits
 from siding.process.sandbox.values import GitAccess, Network
 
 
-class Mode(StrEnum):
+class SandboxMode(StrEnum):
     """Whether runs are sandboxed, and what when they cannot be."""
 
     OFF = "off"
@@ -30,10 +30,10 @@ class Mode(StrEnum):
     REQUIRE = "require"  # where no engine works: nothing runs
 
 
-class Asked(NamedTuple):
+class SandboxSettings(NamedTuple):
     """What one file asks for; None: nothing. Paths as they are written."""
 
-    mode: Mode | None = None
+    mode: SandboxMode | None = None
     profile: str | None = None
     network: Network | None = None
     git: GitAccess | None = None
@@ -55,26 +55,26 @@ class Asked(NamedTuple):
 _SANDBOX = ("mode", "profile", "network", "git", "read", "write")
 _LIMITS = ("time", "output", "memory", "processes", "disk")
 _NARROWER: dict[str, tuple[str, ...]] = {  # from wide to narrow
-    "mode": tuple(Mode),
+    "mode": tuple(SandboxMode),
     "network": (Network.ON, Network.LOOPBACK, Network.OFF),
     "git": (GitAccess.COMMIT, GitAccess.READ),
 }
-_WIDEST = Asked(mode=Mode.OFF, network=Network.ON, git=GitAccess.COMMIT)
+_WIDEST = SandboxSettings(mode=SandboxMode.OFF, network=Network.ON, git=GitAccess.COMMIT)
 
 
-def asked_in(path: Path) -> Asked:
+def asked_in(path: Path) -> SandboxSettings:
     """Return what a settings file asks for. Raises UsageError that names the place."""
     try:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
-        return Asked()
+        return SandboxSettings()
     if raw == DEFAULT_TEXT.encode() or not (b"sandbox" in raw or b"limits" in raw):
-        return Asked()
+        return SandboxSettings()
     document = parse_settings(path, raw)
     sandbox = _section(document, path, "sandbox", _SANDBOX)
     limits = _section(document, path, "limits", _LIMITS)
-    return Asked(
-        mode=_word(sandbox, path, "mode", Mode),
+    return SandboxSettings(
+        mode=_word(sandbox, path, "mode", SandboxMode),
         profile=_profile(sandbox, path),
         network=_word(sandbox, path, "network", Network),
         git=_word(sandbox, path, "git", GitAccess),
@@ -88,7 +88,7 @@ def asked_in(path: Path) -> Asked:
     )
 
 
-def replaced(first: Asked, *later: Asked) -> Asked:
+def replaced(first: SandboxSettings, *later: SandboxSettings) -> SandboxSettings:
     """Return what is asked when each later one replaces what came before."""
     result = first
     for each in later:
@@ -97,7 +97,7 @@ def replaced(first: Asked, *later: Asked) -> Asked:
     return result
 
 
-def narrowed(own: Asked, theirs: Asked) -> Asked:
+def narrowed(own: SandboxSettings, theirs: SandboxSettings) -> SandboxSettings:
     """Return what the person asks for, narrower where the repository says so. Nothing is widened:
     profiles and paths of the repository do not count."""
     result: dict[str, Any] = {}
@@ -113,7 +113,7 @@ def narrowed(own: Asked, theirs: Asked) -> Asked:
     return own._replace(**result)
 
 
-def loosens(own: Asked, theirs: Asked) -> list[str]:
+def loosens(own: SandboxSettings, theirs: SandboxSettings) -> list[str]:
     """Return what of the repository's asking only counts when it is trusted, as lines to show."""
     narrow = narrowed(own, theirs)
     return [
@@ -123,7 +123,7 @@ def loosens(own: Asked, theirs: Asked) -> list[str]:
     ]
 
 
-def digest(theirs: Asked) -> str:
+def digest(theirs: SandboxSettings) -> str:
     """Return what names exactly this asking."""
     return sha256_hex(json.dumps(theirs._asdict(), sort_keys=True).encode())
 

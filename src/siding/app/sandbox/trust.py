@@ -5,13 +5,13 @@ from typing import NamedTuple
 from siding.app.place.project import Project
 from siding.app.place.trusting import SANDBOXES, add, trust_json, trusted_sandboxes
 from siding.app.sandbox.sandbox import repository_asks
-from siding.app.sandbox.settings import Asked, asked_in, digest, loosens, replaced
+from siding.app.sandbox.settings import SandboxSettings, asked_in, digest, loosens, replaced
 
 
 class AskedByRepository(NamedTuple):
     """What the repository asks for, the part of it that widens as lines, and whether it counts."""
 
-    asked: Asked
+    asked: SandboxSettings
     lines: tuple[str, ...]
     trusted: bool
 

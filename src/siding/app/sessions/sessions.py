@@ -11,7 +11,7 @@ from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.sessions.masking import mask_line, mask_records, mask_text, mask_value
 from siding.errors import NotFound, UsageError
-from siding.sessions.heads import Head
+from siding.sessions.heads import MessageHead
 from siding.sessions.kinds import Record
 from siding.sessions.messages import visible_count
 from siding.sessions.reading.chains import EndRule
@@ -302,7 +302,7 @@ def _redacted(project: Project, found: Conversation) -> Conversation:
 
 
 def _shown(
-    session: str, title: str, transcript: Transcript, heads: list[Head], ids: tuple[str, ...]
+    session: str, title: str, transcript: Transcript, heads: list[MessageHead], ids: tuple[str, ...]
 ) -> Conversation:
     return Conversation(
         id=session,

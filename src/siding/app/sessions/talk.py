@@ -17,7 +17,7 @@ LONGEST_PART = 20_000  # characters
 MOST_CALLS = 2_000  # of the newest, in the chart
 
 
-class Part(NamedTuple):
+class TalkPart(NamedTuple):
     """A piece of a message. `kind`: text, thought, call, result, error, other."""
 
     kind: str
@@ -31,10 +31,10 @@ class Said(NamedTuple):
     number: int
     who: str
     at: str
-    parts: tuple[Part, ...]
+    parts: tuple[TalkPart, ...]
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """Tokens of one answer of a model."""
 
     at: str
@@ -51,7 +51,7 @@ class Talk(NamedTuple):
     first: int  # the number of the first message shown, from 1
     messages: int  # of the whole chain
     forked_from: str  # the session this one branched from, "" for none
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCall, ...]
     damage: int  # lines that could not be read
     gaps: int  # places where a message is missing
 
@@ -111,29 +111,29 @@ def _who(record: Record) -> str:
     return "hidden" if record.get("isMeta") else "person"
 
 
-def _parts(record: Record) -> Iterator[Part]:
+def _parts(record: Record) -> Iterator[TalkPart]:
     content = content_of(record)
     if record.get("type") == SYSTEM:
         content = record.get("content")
     if isinstance(content, str):
-        yield Part("text", "", _cut(content))
+        yield TalkPart("text", "", _cut(content))
         return
     for block in content if isinstance(content, list) else []:
         if not isinstance(block, dict):
             continue
         kind = block.get("type")
         if kind == "text":
-            yield Part("text", "", _cut(str(block.get("text") or "")))
+            yield TalkPart("text", "", _cut(str(block.get("text") or "")))
         elif kind == "thinking":
-            yield Part("thought", "thoughts", _cut(str(block.get("thinking") or "")))
+            yield TalkPart("thought", "thoughts", _cut(str(block.get("thinking") or "")))
         elif kind == "tool_use":
             given = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
-            yield Part("call", str(block.get("name") or "tool"), _cut(given))
+            yield TalkPart("call", str(block.get("name") or "tool"), _cut(given))
         elif kind == "tool_result":
             word = "error" if block.get("is_error") else "result"
-            yield Part(word, word, result_text(block.get("content"), LONGEST_PART))
+            yield TalkPart(word, word, result_text(block.get("content"), LONGEST_PART))
         else:
-            yield Part("other", str(kind), "")
+            yield TalkPart("other", str(kind), "")
 
 
 def _cut(text: str) -> str:
@@ -150,7 +150,7 @@ def _source(records: Sequence[Record]) -> str:
     return ""
 
 
-def _calls(records: Iterable[Record]) -> Iterator[Call]:
+def _calls(records: Iterable[Record]) -> Iterator[ToolCall]:
     """Yield one call an answer: its lines repeat the usage of the whole."""
     seen: set[object] = set()
     for record in records:
@@ -161,7 +161,7 @@ def _calls(records: Iterable[Record]) -> Iterator[Call]:
             continue
         seen.add(name)
         given = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-        yield Call(
+        yield ToolCall(
             at=str(record.get("timestamp") or ""),
             input=sum(_whole(usage.get(each)) for each in given),
             output=_whole(usage.get("output_tokens")),

@@ -33,9 +33,9 @@ from siding.sessions.writing.compaction import (
 
 __all__ = [
     "Compacted",
-    "Finding",
     "Form",
     "Keep",
+    "SessionFinding",
     "Spent",
     "bring",
     "clear_results",
@@ -58,7 +58,7 @@ class Compacted(NamedTuple):
     after: int
 
 
-class Finding(NamedTuple):
+class SessionFinding(NamedTuple):
     """What is wrong with one transcript. `number`: the line, None when it concerns no one line.
 
     `bridged_to` is the message that stands in for a missing one, None when none is missing.
@@ -204,13 +204,13 @@ def give(project: Project, named: str | None, form: Form, target: Path) -> list[
     return give_out(store_of(project), select(project, named), form, target)
 
 
-def examine(project: Project, *, mend: bool = False) -> tuple[int, list[Finding]]:
+def examine(project: Project, *, mend: bool = False) -> tuple[int, list[SessionFinding]]:
     """Read every transcript; return how many there are and what is wrong with them.
 
     `mend` makes all indexes anew. No line of a transcript is ever changed.
     """
     store = store_of(project)
-    findings: list[Finding] = []
+    findings: list[SessionFinding] = []
     count = 0
     for session in sorted(store.ids()):
         layout = store.layout(session)
@@ -232,13 +232,13 @@ def read_text(path: Path) -> str:
     return read_bytes(path).decode("utf-8", "replace")
 
 
-def _examined(session: str, path: Path) -> list[Finding]:
+def _examined(session: str, path: Path) -> list[SessionFinding]:
     try:
         with Transcript.whole(path) as transcript:
             for head in list(transcript.tree.heads.values()):
                 transcript.record(head)  # finds damage that a look does not
             found = [
-                Finding(session, path, each.number, each.problem)
+                SessionFinding(session, path, each.number, each.problem)
                 for each in transcript.numbered_damage()
             ]
             end = choose_end(transcript.tree)
@@ -246,19 +246,21 @@ def _examined(session: str, path: Path) -> list[Finding]:
             chain = transcript.chain(EndRule.FILE if is_agent else EndRule.SESSION)
             found += [_missing(session, path, each) for each in transcript.gaps(chain)]
             if end is not None and has_circle(transcript.tree, end):
-                found.append(Finding(session, path, None, "its parents go round in a circle"))
+                found.append(
+                    SessionFinding(session, path, None, "its parents go round in a circle")
+                )
             elif chain and transcript.tree.parent_id(chain[0]) is not None:
                 lost = f"the conversation begins after {chain[0].parent!r}, which is not there"
-                found.append(Finding(session, path, None, lost))
+                found.append(SessionFinding(session, path, None, lost))
             return found
     except (OSError, UnreadableFile) as error:
-        return [Finding(session, path, None, str(error))]
+        return [SessionFinding(session, path, None, str(error))]
 
 
-def _missing(session: str, path: Path, gap: Gap) -> Finding:
+def _missing(session: str, path: Path, gap: Gap) -> SessionFinding:
     where = "it begins here" if gap.bridged_to is None else f"it goes on from {gap.bridged_to!r}"
     problem = f"the message before ({gap.missing!r}) is not there; {where}"
-    return Finding(session, path, gap.number, problem, bridged_to=gap.bridged_to)
+    return SessionFinding(session, path, gap.number, problem, bridged_to=gap.bridged_to)
 
 
 def _context(project: Project, session: str) -> tuple[list[Record], int]:

@@ -19,7 +19,7 @@ from siding.app.place.selection import resolve, select
 from siding.app.recording.recorder import Recorder
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.paths import is_selected, quote_path, unquote_path
-from siding.git.snapshots.modes import State, mode_changes, state_of
+from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
@@ -31,8 +31,8 @@ from siding.tasks.task import Task
 __all__ = [
     "NothingToRedo",
     "NothingToUndo",
-    "Request",
     "Restored",
+    "UndoRequest",
     "Undone",
     "choose",
     "position_of",
@@ -56,7 +56,7 @@ class NothingToRedo(SidingError):
     code = "nothing_to_redo"
 
 
-class Request(NamedTuple):
+class UndoRequest(NamedTuple):
     """What one ``siding undo`` or ``siding redo`` asks for."""
 
     task: str | None = None
@@ -75,7 +75,7 @@ class Undone(NamedTuple):
     applied: Step | None = None
 
 
-def undo(project: Project, request: Request) -> Undone:
+def undo(project: Project, request: UndoRequest) -> Undone:
     """Take back the newest act that stands.
 
     Raises NothingToUndo, NeedsConsent when later changes would go with it, and whatever keeps a
@@ -100,7 +100,7 @@ def undo(project: Project, request: Request) -> Undone:
         return _reverse(work, hold, found, found.undoable[-1], request, word="undo")
 
 
-def redo(project: Project, request: Request) -> Undone:
+def redo(project: Project, request: UndoRequest) -> Undone:
     """Do again what the newest undo took back, unless something new was done since."""
     task_id, away = choose(project, request.task)
     if away:
@@ -122,7 +122,7 @@ def redo(project: Project, request: Request) -> Undone:
 
 
 def _reverse(
-    work: Work, hold: Hold, found: Position, act: PastAct, request: Request, *, word: str
+    work: Work, hold: Hold, found: Position, act: PastAct, request: UndoRequest, *, word: str
 ) -> Undone:
     """Take the act back, or do it again: a restoration of the workspace, or a move of a branch."""
     assert act.step is not None
@@ -152,7 +152,9 @@ def _where(applied: Step) -> str:
 class ReverseRollback(RestoreAct[Undone]):
     """Go back to the state before the step that did the act, or that took it back."""
 
-    def __init__(self, found: Position, act: PastAct, reversal: Reversal, request: Request) -> None:
+    def __init__(
+        self, found: Position, act: PastAct, reversal: Reversal, request: UndoRequest
+    ) -> None:
         assert act.step is not None
         assert act.by is not None
         self._step, self._by = act.step, act.by
@@ -194,7 +196,7 @@ def _require_nothing_newer(recorder: Recorder, by: Step, paths: tuple[bytes, ...
         return
     store, seen = recorder.snapshots.store, recorder.seen
     changes = diff_trees(store, Sha(by.snapshot), seen.tree)
-    then, now = state_of(store, Sha(by.snapshot)), State(tree=seen.tree, modes=seen.modes)
+    then, now = state_of(store, Sha(by.snapshot)), TreeState(tree=seen.tree, modes=seen.modes)
     differ = {change.path for change in changes}
     differ |= {each.path for each in mode_changes(store, then, now, changes=changes)}
     newer = sorted(path for path in differ if is_selected(path, paths))

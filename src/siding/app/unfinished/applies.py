@@ -5,7 +5,7 @@ Its intent holds the whole move, so that whoever comes next (any command that wo
 """
 
 from siding.app.unfinished.ground import Ground
-from siding.git.applying.move import Recovered, move_from, recover
+from siding.git.applying.move import RecoveredSide, move_from, recover
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
@@ -22,7 +22,7 @@ def finish_apply(ground: Ground, intent: Intent) -> Draft:
     move = move_from(detail.move or {})
     project = ground.project
     side = recover(project.repository, project.user_settings, move, reason=detail.reflog)
-    if side is Recovered.DONE:
+    if side is RecoveredSide.DONE:
         return draft.completed()
     return draft._replace(
         detail=detail._replace(commit_sha=""),

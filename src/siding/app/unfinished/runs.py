@@ -6,8 +6,8 @@ from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import OutputReport, ProcessReport
-from siding.process.output_files import Recovered, recover_output
-from siding.process.tree import Ended, end_token
+from siding.process.output_files import RecoveredOutput, recover_output
+from siding.process.tree import EndedProcesses, end_token
 
 
 def finish_run(ground: Ground, intent: Intent) -> Draft:
@@ -28,7 +28,7 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
 
 
 def _with_what_was_left(
-    detail: RunDetail, found: Recovered | None, left: Ended | None
+    detail: RunDetail, found: RecoveredOutput | None, left: EndedProcesses | None
 ) -> RunDetail:
     if found is not None and detail.output is None:
         detail = detail._replace(

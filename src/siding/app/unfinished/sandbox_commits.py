@@ -8,14 +8,16 @@ from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.regular import read_bytes
 from siding.git.quarantine.objects import discard
-from siding.git.quarantine.run import REFUSED, WHY, Prepared, leftover, set_aside
+from siding.git.quarantine.run import REFUSED, WHY, PreparedQuarantine, leftover, set_aside
 from siding.git.quarantine.taking import Taken, take_over
 from siding.ids import TaskId
 from siding.storage.layout import TaskLayout
 from siding.tasks.registry import Workspace
 
 
-def take_over_commits(project: Project, prepared: Prepared, workspace: Workspace) -> Taken:
+def take_over_commits(
+    project: Project, prepared: PreparedQuarantine, workspace: Workspace
+) -> Taken:
     """Take over what the run committed. Never raises for what the run left: it is said, kept in
     the quarantine, and tried again before the task's next sandboxed run."""
     try:

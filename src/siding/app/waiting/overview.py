@@ -11,10 +11,19 @@ from siding.ids import TaskId
 from siding.ledger.intents import Intent, Intents
 from siding.tasks.states import TaskState
 
-__all__ = ["Card", "Group", "Overview", "TaskRow", "Total", "Waiting", "overview", "total_change"]
+__all__ = [
+    "BoardGroup",
+    "Card",
+    "Overview",
+    "TaskRow",
+    "Total",
+    "Waiting",
+    "overview",
+    "total_change",
+]
 
 
-class Group(StrEnum):
+class BoardGroup(StrEnum):
     """Where a task stands on the board."""
 
     WAITING = "waiting"  # for a person
@@ -49,7 +58,7 @@ class Card(NamedTuple):
     """One task. `running` is the step in progress; `cut_off`: it is not, its writer has gone."""
 
     row: TaskRow
-    group: Group
+    group: BoardGroup
     running: Intent | None
     cut_off: bool
     waiting: tuple[Waiting, ...]
@@ -62,7 +71,7 @@ class Overview(NamedTuple):
     unreadable: list[TaskId]
     loose: list[Waiting]
 
-    def group(self, group: Group) -> list[Card]:
+    def group(self, group: BoardGroup) -> list[Card]:
         """Return the tasks of a group: those with the newest step first."""
         found = [card for card in self.cards if card.group is group]
         return sorted(found, key=lambda card: card.row.last_at or card.row.created_at, reverse=True)
@@ -75,7 +84,7 @@ def overview(project: Project, waiting: Sequence[Waiting] = ()) -> Overview:
     for each in waiting:
         by_task.setdefault(each.task, []).append(each)
     cards = [_card(project, row, by_task) for row in board.rows]
-    on_cards = {card.row.id for card in cards if card.group is not Group.CLOSED}
+    on_cards = {card.row.id for card in cards if card.group is not BoardGroup.CLOSED}
     loose = [each for each in waiting if each.task not in on_cards]
     return Overview(cards=cards, unreadable=board.unreadable, loose=loose)
 
@@ -120,11 +129,11 @@ def _card(project: Project, row: TaskRow, waiting: Mapping[str, list[Waiting]]) 
     )
 
 
-def _group(row: TaskRow, waits: bool, *, runs: bool) -> Group:
+def _group(row: TaskRow, waits: bool, *, runs: bool) -> BoardGroup:
     if row.status == TaskState.CLOSED.value:
-        return Group.CLOSED
+        return BoardGroup.CLOSED
     if waits:
-        return Group.WAITING
+        return BoardGroup.WAITING
     if runs:
-        return Group.RUNNING
-    return Group.PLANNED if row.status == TaskState.PENDING.value else Group.OPEN
+        return BoardGroup.RUNNING
+    return BoardGroup.PLANNED if row.status == TaskState.PENDING.value else BoardGroup.OPEN

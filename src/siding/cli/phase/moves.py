@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 
 from siding.app.phases.gates import GateClosed
-from siding.app.phases.moves import Moved, PhaseRequest, move
+from siding.app.phases.moves import MovedPhase, PhaseRequest, move
 from siding.app.phases.phases import PhaseMove
 from siding.app.place.hidden_home import project_for_people
 from siding.cli.formats import print_json
@@ -54,7 +54,7 @@ def _run(arguments: Namespace, context: Context, *, wanted: PhaseMove) -> int:
     return 0 if done.complete else 1
 
 
-def _say(context: Context, done: Moved) -> None:
+def _say(context: Context, done: MovedPhase) -> None:
     screen, entry = context.screen, done.entry
     for gate in entry.gates:
         how = duration(gate.duration_ms) if gate.exit_code is not None else gate.session_id
@@ -80,7 +80,7 @@ def _say(context: Context, done: Moved) -> None:
         screen.warn("the workspace's index could not follow; `git reset` there makes it agree")
 
 
-def _record(done: Moved) -> dict[str, object]:
+def _record(done: MovedPhase) -> dict[str, object]:
     entry = done.entry
     return {
         "task": done.task.id,

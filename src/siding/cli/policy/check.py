@@ -9,7 +9,7 @@ The exit status is 0 for what would run, 5 for what is blocked or would be asked
 
 from argparse import REMAINDER, ArgumentParser, Namespace
 
-from siding.app.policy.views import Checked, as_record, check
+from siding.app.policy.views import CheckedCommand, as_record, check
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
@@ -52,7 +52,7 @@ def _command(arguments: Namespace) -> tuple[str, ...] | str:
     return words if line is None else line
 
 
-def _explain(screen: Screen, checked: Checked) -> None:
+def _explain(screen: Screen, checked: CheckedCommand) -> None:
     for part in checked.verdict.parts:
         inside = "".join(f"{each} > " for each in part.via)
         action = screen.style(f"{part.action.value:<6}", _COLOURS[part.action.value])

@@ -1,7 +1,7 @@
 """A decision as a terminal shows it. All of its texts are made inert first."""
 
 from siding.app.decisions.decisions import source_of
-from siding.app.decisions.source import Source
+from siding.app.decisions.source import QuotedSource
 from siding.app.decisions.views import DecisionView, ItemView, OptionView
 from siding.app.place.project import Project
 from siding.cli.screen.screen import Screen, inert
@@ -73,7 +73,7 @@ def _print_option(screen: Screen, number: int, option: OptionView, *, chosen: bo
             screen.print(f"      {screen.style(sign, style)} {inert(text)}")
 
 
-def _print_source(screen: Screen, source: Source) -> None:
+def _print_source(screen: Screen, source: QuotedSource) -> None:
     where = f"{inert(source.file)}:{source.start}-{source.end}"
     if source.problem:
         screen.print(screen.style(f"   {where}: {inert(source.problem)}", "dim"))

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from siding.app.policy.ruling import Answer, Asked, Asker, Ruling
+from siding.app.policy.ruling import Asker, PolicyAnswer, PolicyQuestion, Ruling
 from siding.cli.edge import complain
 from siding.cli.screen.screen import Screen, inert, shorten, terminal_columns
 from siding.cli.screen.words import counted
@@ -21,7 +21,7 @@ def asker(screen: Screen) -> Asker | None:
     return lambda questions: _ask(screen, questions)
 
 
-def _ask(screen: Screen, questions: tuple[Asked, ...]) -> Answer:
+def _ask(screen: Screen, questions: tuple[PolicyQuestion, ...]) -> PolicyAnswer:
     import termios
 
     screen.warn("the policy asks before this runs:")
@@ -35,8 +35,8 @@ def _ask(screen: Screen, questions: tuple[Asked, ...]) -> Answer:
     # Not sys.stdin: what it reads ahead would be missing from the command's input.
     word = os.read(0, 4096).decode("utf-8", "replace").strip().lower()
     if word in ("a", "always"):
-        return Answer.ALWAYS
-    return Answer.YES if word in ("y", "yes") else Answer.NO
+        return PolicyAnswer.ALWAYS
+    return PolicyAnswer.YES if word in ("y", "yes") else PolicyAnswer.NO
 
 
 def say_ruling(screen: Screen, ruling: Ruling) -> None:

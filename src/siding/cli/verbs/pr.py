@@ -9,7 +9,12 @@ the only command that uses the network: your own git and gh do, in your own repo
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from siding.app.applying.pull_request import PullRequestWish, RawCommit, open_pull_request, prepare
+from siding.app.applying.pull_request import (
+    PullRequestRequest,
+    RawCommit,
+    open_pull_request,
+    prepare,
+)
 from siding.app.place.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
@@ -37,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     screen = context.screen
-    wish = PullRequestWish(
+    wish = PullRequestRequest(
         task=arguments.task,
         title=arguments.title,
         body=_body(arguments.body_file),

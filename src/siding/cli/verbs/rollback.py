@@ -7,7 +7,7 @@ what would be written and deleted. The branch and the index of the workspace are
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.back.rollback import Request, preview, rollback
+from siding.app.back.rollback import RollbackRequest, preview, rollback
 from siding.app.place.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
@@ -35,7 +35,7 @@ def run(arguments: Namespace, context: Context) -> int:
     _require_target(arguments)
     project = require_project(context.app)
     screen = context.screen
-    request = Request(
+    request = RollbackRequest(
         step=None if arguments.base else arguments.step,
         task=arguments.task,
         paths=tuple(arguments.paths),

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
-from siding.app.recording.status import Status, status
+from siding.app.recording.status import TaskStatus, status
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
@@ -37,7 +37,7 @@ def run(arguments: Namespace, context: Context) -> int:
     return 1 if found.problems else 0
 
 
-def _lines(found: Status, root: str) -> list[tuple[str, str]]:
+def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
     task, workspace = found.task, found.workspace
     lines = [("repository", root), ("task", f"{task.name} ({task.id}, {task.status.value})")]
     if workspace is None:
@@ -71,7 +71,7 @@ def _how(status: str, exit_code: int | None) -> str:
     return status if exit_code in (None, 0, -1) else f"{status} ({exit_code})"
 
 
-def _now(found: Status) -> list[tuple[str, str]]:
+def _now(found: TaskStatus) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     progress = found.in_progress
     if progress is not None:
@@ -90,7 +90,7 @@ def _now(found: Status) -> list[tuple[str, str]]:
     return lines
 
 
-def _record(found: Status, root: str) -> dict[str, object]:
+def _record(found: TaskStatus, root: str) -> dict[str, object]:
     """The bar tool's keys, and ours."""
     task, workspace, last = found.task, found.workspace, found.last
     return {

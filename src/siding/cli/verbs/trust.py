@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace
 from siding.app.place.project import ensure_project
 from siding.app.place.trusting import forget_all
 from siding.app.policy.hooks import RepositoryHooks, repository_hooks, trust
-from siding.app.policy.in_force import Source, ground_of, loosening_policy, trust_policy
+from siding.app.policy.in_force import PolicySource, ground_of, loosening_policy, trust_policy
 from siding.app.recording.calling_step import refuse_inside_step
 from siding.app.sandbox.trust import AskedByRepository, trust_sandbox, widening
 from siding.cli.globals import Context
@@ -66,7 +66,7 @@ def run(arguments: Namespace, context: Context) -> int:
 def _show(
     screen: Screen,
     hooks: RepositoryHooks,
-    policy: Source | None,
+    policy: PolicySource | None,
     sandbox: AskedByRepository | None,
 ) -> None:
     for moment, commands in hooks.hooks.items():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from siding.app.place.project import Project, require_project
-from siding.app.undo.undo import Request, Undone, redo, undo
+from siding.app.undo.undo import Undone, UndoRequest, redo, undo
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.words import task_name, task_step
@@ -22,10 +22,10 @@ def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
 
 
 def _run(
-    arguments: Namespace, context: Context, *, act: Callable[[Project, Request], Undone]
+    arguments: Namespace, context: Context, *, act: Callable[[Project, UndoRequest], Undone]
 ) -> int:
     project = require_project(context.app)
-    request = Request(task=arguments.task, wait=arguments.wait)
+    request = UndoRequest(task=arguments.task, wait=arguments.wait)
     done = with_consent(
         context.screen,
         lambda force: act(project, request._replace(force=force)),

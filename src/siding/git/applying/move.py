@@ -74,13 +74,13 @@ class HalfMoved(GitError):
     code = "half_moved"
 
 
-class Refused(GitError):
+class RefusedMove(GitError):
     """git, or a hook of the person's, did not let it happen; nothing was changed."""
 
     code = "refused"
 
 
-UNCHANGED = (Overlapping, TargetMoved, CheckoutBusy, Refused, IndexLocked)
+UNCHANGED = (Overlapping, TargetMoved, CheckoutBusy, RefusedMove, IndexLocked)
 """Failures after which everything is as it was; any other one is for `recover`."""
 
 
@@ -126,7 +126,7 @@ class Move(NamedTuple):
         return self._replace(old=self.new, new=self.old, token=token)
 
 
-class Recovered(StrEnum):
+class RecoveredSide(StrEnum):
     """Which side a move that was cut off was brought to."""
 
     DONE = "done"
@@ -300,9 +300,9 @@ def _ready(
     return private
 
 
-def _refused(place: CheckoutPlace, what: str, error: CommandFailed) -> Refused:
+def _refused(place: CheckoutPlace, what: str, error: CommandFailed) -> RefusedMove:
     said = "; ".join(said_by(error.stderr)) or "git did not say why"
-    return Refused(
+    return RefusedMove(
         f"the files in {str(place.root)!r} {what}: {said}",
         hint="nothing was changed: the branch and the files are as they were",
     )
@@ -383,7 +383,7 @@ def swap(
         )
     said = "; ".join(said_by(done.stderr)) or "git did not say why"
     if hooks:
-        raise Refused(
+        raise RefusedMove(
             f"branch {move.branch!r} could not be moved: {said}", hint="nothing was changed"
         )
     raise CheckoutBusy(
@@ -392,7 +392,9 @@ def swap(
     )
 
 
-def recover(repository: Repository, user: UserSettings, move: Move, *, reason: str) -> Recovered:
+def recover(
+    repository: Repository, user: UserSettings, move: Move, *, reason: str
+) -> RecoveredSide:
     """Bring the branch and the checkout of a move that was cut off to the same side.
 
     Forward if it had begun and the person's files allow it, else back. Nobody runs the move any
@@ -401,7 +403,7 @@ def recover(repository: Repository, user: UserSettings, move: Move, *, reason: s
     at = repository.branch(move.branch) if move.branch else None
     if move.checkout is None or not move.checkout.git_dir.is_dir():
         _sweep_ref_locks(repository, move)
-        return Recovered.DONE if at is not None and at == move.new else Recovered.UNDONE
+        return RecoveredSide.DONE if at is not None and at == move.new else RecoveredSide.UNDONE
     ours = checkouts.lock_is_ours(move.checkout, move.token)
     if move.branch:
         side = side_of_branch(repository, move)
@@ -425,13 +427,13 @@ def recover(repository: Repository, user: UserSettings, move: Move, *, reason: s
         forward = False
     if forward:
         _clear(move)
-        return Recovered.DONE
+        return RecoveredSide.DONE
     _back(repository, user, move, changes, reason=reason)
     _clear(move)
-    return Recovered.UNDONE
+    return RecoveredSide.UNDONE
 
 
-def side_of_branch(repository: Repository, move: Move) -> Recovered:
+def side_of_branch(repository: Repository, move: Move) -> RecoveredSide:
     """Tell whether the branch of a move that was cut off has moved, and perhaps gone on since.
 
     Sweeps the locks that a git of the move's left; looks at no file of a checkout.
@@ -439,9 +441,9 @@ def side_of_branch(repository: Repository, move: Move) -> Recovered:
     _sweep_ref_locks(repository, move)
     at = repository.branch(move.branch)
     if at is None or at == move.old:
-        return Recovered.UNDONE
+        return RecoveredSide.UNDONE
     moved = at == move.new or repository.is_ancestor(move.new, at)
-    return Recovered.DONE if moved else Recovered.UNDONE
+    return RecoveredSide.DONE if moved else RecoveredSide.UNDONE
 
 
 def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:
@@ -456,7 +458,7 @@ def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:
 
 def _unlocked(
     repository: Repository, user: UserSettings, move: Move, changes: Sequence[Change]
-) -> Recovered | None:
+) -> RecoveredSide | None:
     """Tell how a move whose lock is gone ended.
 
     Usually it had come to its end, or (files only) had not begun. None: the branch moved and the
@@ -466,9 +468,9 @@ def _unlocked(
     checkouts.discard_index(move.checkout, move.token)
     if move.branch:
         untouched = checkouts.is_untouched(repository, user, move.checkout, move.token, changes)
-        return None if untouched else Recovered.DONE
+        return None if untouched else RecoveredSide.DONE
     written = checkouts.stands_at(repository, user, move.checkout, move.token, changes)
-    return Recovered.DONE if written else Recovered.UNDONE
+    return RecoveredSide.DONE if written else RecoveredSide.UNDONE
 
 
 def _back(

@@ -17,7 +17,7 @@ from siding.git.applying.checkout import (
     release_dead_lock,
     take_lock,
 )
-from siding.git.applying.move import Move, Recovered, side_of_branch, swap
+from siding.git.applying.move import Move, RecoveredSide, side_of_branch, swap
 from siding.git.errors import GitError
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
@@ -47,7 +47,7 @@ def has_happened(repository: Repository, move: Move) -> bool:
         release_dead_lock(move.checkout, move.token)
         discard_index(move.checkout, move.token)
     try:
-        return side_of_branch(repository, move) is Recovered.DONE
+        return side_of_branch(repository, move) is RecoveredSide.DONE
     except GitError:  # nothing points at the commit, and git has thrown it away
         return repository.branch(move.branch) == move.new
 

@@ -69,7 +69,7 @@ class Before(NamedTuple):
     token: str  # under which locks and files of ours are found again
 
 
-class Left(NamedTuple):
+class QuarantineContent(NamedTuple):
     """What the run left in its copy, as far as it is well formed.
 
     ``head`` is what HEAD holds, None when it is as it was. ``new_index`` is None when the index is
@@ -120,7 +120,7 @@ def state_of(git_dir: Path) -> Before:
     )
 
 
-def left_in(copy: Path, before: Before, hash_bytes: int) -> Left:
+def left_in(copy: Path, before: Before, hash_bytes: int) -> QuarantineContent:
     """Return what the run left in its copy."""
     head = _text(read_small(copy / "HEAD", 4096))
     index, bad = None, ""
@@ -129,7 +129,7 @@ def left_in(copy: Path, before: Before, hash_bytes: int) -> Left:
             index = read_index(copy, hash_bytes)
         except BadIndex as error:
             bad = str(error)
-    return Left(
+    return QuarantineContent(
         head=None if head == before.head else head,
         new_index=index,
         staged=frozenset() if index is None else index.blobs - _blobs_before(before, hash_bytes),

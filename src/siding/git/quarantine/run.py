@@ -36,7 +36,7 @@ _MADE = "branches"
 _BOOKMARKS = "bookmarks.json"
 
 
-class Prepared(NamedTuple):
+class PreparedQuarantine(NamedTuple):
     """Where a run's objects and branches go, and what the branches were."""
 
     root: Path
@@ -54,7 +54,7 @@ class Prepared(NamedTuple):
 
 def prepare(
     repository: Repository, git_dir: Path, root: Path, branch: str, alternate: str
-) -> Prepared:
+) -> PreparedQuarantine:
     """Make the quarantine in `root` (ours alone). `alternate` is where the run sees the objects.
 
     What an earlier run left, because it was cut off, must have been taken over (`leftover`).
@@ -81,17 +81,19 @@ def prepare(
     # Not flushed: it is for a run that was killed. After a power cut git has lost as much.
     (root / (_STATE + ".new")).write_bytes(json.dumps(told).encode())
     os.replace(root / (_STATE + ".new"), root / _STATE)
-    return Prepared(root=root, objects=objects, heads=heads, before=before, own=own, place=place)
+    return PreparedQuarantine(
+        root=root, objects=objects, heads=heads, before=before, own=own, place=place
+    )
 
 
-def leftover(root: Path) -> Prepared | None:
+def leftover(root: Path) -> PreparedQuarantine | None:
     """Return the quarantine of a run that was cut off, to be taken over."""
     try:
         told = json.loads(read_small(root / _STATE, 1 << 24) or b"null")
         if told is None:
             return None
         place = told.pop("place", None)
-        return Prepared(
+        return PreparedQuarantine(
             root=root,
             objects=root / "objects",
             heads=root / "heads",
@@ -102,7 +104,7 @@ def leftover(root: Path) -> Prepared | None:
         return None  # it was cut off while it was made: nothing ran in it
 
 
-def forget(prepared: Prepared) -> None:
+def forget(prepared: PreparedQuarantine) -> None:
     """There is nothing to be taken over any more."""
     (prepared.root / _STATE).unlink(missing_ok=True)
 

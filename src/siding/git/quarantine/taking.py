@@ -17,7 +17,7 @@ from siding.git.command import Place
 from siding.git.quarantine.objects import absent, discard, gather, give_reachable, open_up
 from siding.git.quarantine.place import (
     Before,
-    Left,
+    QuarantineContent,
     check_head,
     index_of_head,
     left_behind,
@@ -32,7 +32,7 @@ from siding.git.quarantine.place import (
 from siding.git.quarantine.repair import Lacking, repair
 from siding.git.quarantine.run import (
     REFUSED,
-    Prepared,
+    PreparedQuarantine,
     forget,
     read_bookmarks,
     read_branches,
@@ -54,7 +54,7 @@ class Taken(NamedTuple):
     refused: tuple[str, ...]
 
 
-def take_over(repository: Repository, prepared: Prepared, git_dir: Path) -> Taken:
+def take_over(repository: Repository, prepared: PreparedQuarantine, git_dir: Path) -> Taken:
     """Give the repository what the run committed. Raises GitError: then everything is kept.
 
     ``git_dir`` is the workspace's: earlier versions let a run write its index and its log there.
@@ -77,12 +77,12 @@ def _lacking(repository: Repository, git_dir: Path) -> list[set[str]]:
 class _TakeOver:
     """One taking over: what is found, step by step, and what is said of it."""
 
-    def __init__(self, repository: Repository, prepared: Prepared) -> None:
+    def __init__(self, repository: Repository, prepared: PreparedQuarantine) -> None:
         self._repository, self._prepared = repository, prepared
         for directory in (prepared.heads, prepared.copy):
             open_up(directory)
         self._after = read_branches(prepared.heads)
-        self._left = Left()
+        self._left = QuarantineContent()
         if prepared.place is not None:
             sweep(prepared.place)
             hash_bytes = repository.paths.hash_size // 2

@@ -27,7 +27,7 @@ from siding.git.restoring.staging import GITLINK, NOTHING, Staged
 from siding.git.roots import WorktreeRoot, check_root
 from siding.git.snapshots.modes import ModeChange, Modes
 from siding.git.snapshots.patches import Change
-from siding.git.treewalk import Tree
+from siding.git.treewalk import OpenTree
 
 _STILL_IN_USE = (errno.ENOTEMPTY, errno.ENOENT, errno.ENOTDIR, errno.EEXIST)
 
@@ -41,7 +41,7 @@ class Why(StrEnum):
     FOREIGN = "its permissions are another user's to change"
 
 
-class Left(NamedTuple):
+class LeftPath(NamedTuple):
     """A path that differs and is not touched."""
 
     path: bytes
@@ -57,7 +57,7 @@ class Restoration(NamedTuple):
 
     writes: tuple[Change, ...]
     deletes: tuple[Change, ...]
-    left: tuple[Left, ...]
+    left: tuple[LeftPath, ...]
     directories: tuple[bytes, ...]  # empty ones that belong there
     chmods: tuple[ModeChange, ...] = ()
     modes: Modes | None = None
@@ -83,18 +83,18 @@ def plan_restoration(
     untouchable = set(unknown)
     writes: list[Change] = []
     deletes: list[Change] = []
-    left: list[Left] = []
+    left: list[LeftPath] = []
     for change in sorted(changes, key=lambda each: each.path):
         if not is_selected(change.path, paths):
             continue
         if GITLINK in (change.old_mode, change.new_mode):
-            left.append(Left(path=change.path, why=Why.REPOSITORY))
+            left.append(LeftPath(path=change.path, why=Why.REPOSITORY))
         elif change.path in untouchable or any(p in untouchable for p in parents(change.path)):
-            left.append(Left(path=change.path, why=Why.NOT_CAPTURED))
+            left.append(LeftPath(path=change.path, why=Why.NOT_CAPTURED))
         elif change.new_mode != NOTHING:
             writes.append(change)
         elif change.path in ignored:
-            left.append(Left(path=change.path, why=Why.IGNORED))
+            left.append(LeftPath(path=change.path, why=Why.IGNORED))
         else:
             deletes.append(change)
     empty = [path for path in directories if is_selected(path, paths)]
@@ -124,7 +124,7 @@ def restore(root: WorktreeRoot, plan: Restoration, staged: Staged) -> None:
     `obstacles`. Raises WorkspaceReplaced when the root is not the recorded directory.
     """
     check_root(root)
-    with Tree(root.path, private=plan.modes is not None) as tree:
+    with OpenTree(root.path, private=plan.modes is not None) as tree:
         _narrow(tree, plan)
         touched = _delete(tree, [change.path for change in plan.deletes], plan.directories)
         for number, change in enumerate(plan.writes):
@@ -144,7 +144,7 @@ def move_out(root: WorktreeRoot, paths: Sequence[bytes], aside: Path) -> list[by
     """
     check_root(root)
     aside.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with Tree(root.path) as tree, Tree(aside, private=True) as target:
+    with OpenTree(root.path) as tree, OpenTree(aside, private=True) as target:
         moved = [path for path in paths if _move(tree, target, path)]
         target.lock_again()
         target.flush({above for path in moved for above in (*parents(path), b"")})
@@ -159,7 +159,7 @@ def listed(directory: Path) -> list[bytes]:
     """Return every file and link below a directory; none when it is not there."""
     found: list[bytes] = []
     if directory.is_dir():
-        with Tree(directory) as tree:
+        with OpenTree(directory) as tree:
             waiting = [b""]
             while waiting:
                 for path, is_directory in tree.listing(waiting.pop()):
@@ -174,7 +174,7 @@ def move_in(root: WorktreeRoot, aside: Path) -> tuple[list[bytes], list[bytes]]:
         return [], []
     moved: list[bytes] = []
     stays: list[bytes] = []
-    with Tree(aside) as source, Tree(root.path, private=True) as tree:
+    with OpenTree(aside) as source, OpenTree(root.path, private=True) as tree:
         waiting = [b""]
         while waiting:
             directory = waiting.pop()
@@ -194,7 +194,7 @@ def move_in(root: WorktreeRoot, aside: Path) -> tuple[list[bytes], list[bytes]]:
     return sorted(moved), sorted(stays)
 
 
-def _narrow(tree: Tree, plan: Restoration) -> None:
+def _narrow(tree: OpenTree, plan: Restoration) -> None:
     """Close directories that shall be closed, before anything is put into them.
 
     Their owner can work in them until the end, also in those that forbid it.
@@ -208,7 +208,7 @@ def _narrow(tree: Tree, plan: Restoration) -> None:
                 tree.set_mode(change.path, stat.S_IMODE(present) & change.after | 0o700)
 
 
-def _set_modes(tree: Tree, plan: Restoration) -> None:
+def _set_modes(tree: OpenTree, plan: Restoration) -> None:
     """Give everything its permissions, what lies deeper first; durable."""
     wanted = {change.path: (change.after, change.is_directory) for change in plan.chmods}
     final = {path: (mode, True) for path, mode in tree.unlocked.items()}
@@ -227,7 +227,7 @@ def _set_modes(tree: Tree, plan: Restoration) -> None:
     tree.flush_modes(changed)
 
 
-def _delete(tree: Tree, paths: Sequence[bytes], keep: Collection[bytes]) -> set[bytes]:
+def _delete(tree: OpenTree, paths: Sequence[bytes], keep: Collection[bytes]) -> set[bytes]:
     """Unlink the paths, then the directories that this has emptied; return those touched."""
     touched: set[bytes] = set()
     for path in paths:
@@ -241,7 +241,7 @@ def _delete(tree: Tree, paths: Sequence[bytes], keep: Collection[bytes]) -> set[
     return touched
 
 
-def _prune(tree: Tree, touched: set[bytes], keep: Collection[bytes]) -> None:
+def _prune(tree: OpenTree, touched: set[bytes], keep: Collection[bytes]) -> None:
     """Remove the empty ones of these directories and of those above them; keep `touched` true."""
     for directory in sorted(touched | {p for t in touched for p in parents(t)}, reverse=True):
         if not directory or directory in keep:
@@ -258,14 +258,14 @@ def _prune(tree: Tree, touched: set[bytes], keep: Collection[bytes]) -> None:
         touched.add(above)
 
 
-def _put(tree: Tree, path: bytes, staged: Staged, number: int) -> None:
+def _put(tree: OpenTree, path: bytes, staged: Staged, number: int) -> None:
     """Rename a staged entry into its place, over what is there."""
     above, name = os.path.split(path)
     _clear_directory(tree, path, tree.make(above))
     os.rename(staged.name(number), name, src_dir_fd=staged.fd, dst_dir_fd=tree.writable(above))
 
 
-def _clear_directory(tree: Tree, path: bytes, above: int) -> None:
+def _clear_directory(tree: OpenTree, path: bytes, above: int) -> None:
     """Remove an empty directory that stands where a file shall be; `obstacles` saw to the rest."""
     try:
         os.rmdir(os.path.basename(path), dir_fd=above)
@@ -281,7 +281,7 @@ def _clear_directory(tree: Tree, path: bytes, above: int) -> None:
     tree.forget(path)
 
 
-def _make_empty(tree: Tree, path: bytes) -> set[bytes]:
+def _make_empty(tree: OpenTree, path: bytes) -> set[bytes]:
     """Make an empty directory where nothing is; something else in its place is left alone."""
     if tree.exists(path):
         return set()
@@ -292,7 +292,7 @@ def _make_empty(tree: Tree, path: bytes) -> set[bytes]:
     return {path, os.path.dirname(path)}
 
 
-def _copy_modes(source: Tree, target: Tree, directory: bytes) -> None:
+def _copy_modes(source: OpenTree, target: OpenTree, directory: bytes) -> None:
     """Give the directories that were made on the way the modes they have in the source."""
     for made in target.made:
         if is_under(directory, made) and (mode := source.unlocked.get(made, source.mode(made))):
@@ -301,7 +301,7 @@ def _copy_modes(source: Tree, target: Tree, directory: bytes) -> None:
     target.made.clear()
 
 
-def _move(source: Tree, target: Tree, path: bytes) -> bool:
+def _move(source: OpenTree, target: OpenTree, path: bytes) -> bool:
     above, name = os.path.split(path)
     try:
         from_fd = source.writable(above)

@@ -15,7 +15,7 @@ from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.modes import Modes
 from siding.git.snapshots.patches import Change
 from siding.git.snapshots.store import SnapshotStore, remove_tree
-from siding.git.treewalk import Tree
+from siding.git.treewalk import OpenTree
 
 NOTHING, GITLINK, SYMLINK, EXECUTABLE = "000000", "160000", "120000", "100755"
 _BLOCK = 1 << 20
@@ -87,7 +87,7 @@ def _write_all(
             stdin=request,
         )
     singly = len(writes) <= _FLUSHED_SINGLY
-    with contents.open("rb") as source, Tree(root.path) as tree:
+    with contents.open("rb") as source, OpenTree(root.path) as tree:
         for number, change in enumerate(writes):
             size = _read_header(source, change)
             mode = None if modes is None else _wanted(tree, change, modes)
@@ -110,7 +110,7 @@ def _read_header(source: BinaryIO, change: Change) -> int:
 
 
 def _write_entry(
-    tree: Tree,
+    tree: OpenTree,
     change: Change,
     source: BinaryIO,
     size: int,
@@ -143,7 +143,7 @@ def _exactly(source: BinaryIO, size: int) -> bytes:
     return data
 
 
-def _wanted(tree: Tree, change: Change, modes: Modes) -> int:
+def _wanted(tree: OpenTree, change: Change, modes: Modes) -> int:
     """Return the mode that a file had in the snapshot.
 
     Not what would lend its new owner's rights to others: it was recorded of a file that belonged
@@ -154,7 +154,7 @@ def _wanted(tree: Tree, change: Change, modes: Modes) -> int:
     return mode if is_owner else mode & ~(stat.S_ISUID | stat.S_ISGID)
 
 
-def _as_replaced(tree: Tree, fd: int, change: Change) -> int:
+def _as_replaced(tree: OpenTree, fd: int, change: Change) -> int:
     made = stat.S_IMODE(os.fstat(fd).st_mode)  # as the umask made it
     present = tree.mode(change.path)
     is_file = present is not None and stat.S_ISREG(present)

@@ -20,7 +20,7 @@ from siding.git.errors import CommandFailed, SnapshotDamaged, SnapshotFailed
 from siding.git.paths import join
 from siding.git.roots import WorktreeRoot, check_root
 from siding.git.snapshots import patches
-from siding.git.snapshots.changes import Limits, Plan, plan
+from siding.git.snapshots.changes import CaptureLimits, IndexPlan, plan
 from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
@@ -29,7 +29,7 @@ from siding.git.snapshots.private_index import PrivateIndex
 from siding.git.snapshots.scan import Scan, identity, scan_tree
 from siding.git.snapshots.seeding import sparse_paths
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
-from siding.git.status import ARGUMENTS, Entry, EntryKind, parse
+from siding.git.status import ARGUMENTS, EntryKind, StatusEntry, parse
 from siding.ids import Sha, TaskId
 from siding.process.capture import Running
 
@@ -37,7 +37,7 @@ _STATUS = (*ARGUMENTS, "--ignored=matching", "--ignore-submodules=dirty")
 _NESTING = 16  # levels of repositories in repositories
 
 
-class Request(NamedTuple):
+class CaptureRequest(NamedTuple):
     """What to capture and how to name it.
 
     ``git_dir`` is the worktree's git directory in the user's repository: its HEAD and reflog
@@ -52,7 +52,7 @@ class Request(NamedTuple):
     step: str
     kind: str
     at: int
-    limits: Limits
+    limits: CaptureLimits
     keep_fds: Sequence[int] = ()
 
 
@@ -73,14 +73,14 @@ class Capture(NamedTuple):
     modes: Modes | None
 
 
-def capture(store: SnapshotStore, request: Request) -> Capture:
+def capture(store: SnapshotStore, request: CaptureRequest) -> Capture:
     """Record the worktree's present state; the caller holds the task's lock.
 
     Raises WorkspaceReplaced when the root is not the recorded directory, and SnapshotFailed when
     the state could not be read or stored; the last snapshot then still stands.
     """
     check_root(request.root)
-    work = Work(store, request)
+    work = CaptureWork(store, request)
     work.index.sweep()
     try:
         return work.capture()
@@ -102,20 +102,20 @@ def capture(store: SnapshotStore, request: Request) -> Capture:
         raise
 
 
-def changed_count(store: SnapshotStore, request: Request) -> int:
+def changed_count(store: SnapshotStore, request: CaptureRequest) -> int:
     """Return how many paths differ from the last snapshot; one git process, nothing written."""
     check_root(request.root)
-    return Work(store, request).changed_count()
+    return CaptureWork(store, request).changed_count()
 
 
-class Work:
+class CaptureWork:
     """One capture, or one look without a record, under way.
 
     `task` stands in for the task's own directory in the store: a look works on a copy of it.
     """
 
     def __init__(
-        self, store: SnapshotStore, request: Request, *, task: TaskDirectory | None = None
+        self, store: SnapshotStore, request: CaptureRequest, *, task: TaskDirectory | None = None
     ) -> None:
         self.store = store
         self.git = store.git
@@ -240,7 +240,7 @@ class Work:
         made = self._plan(list(entries), self.index.gitlinks())
         return len(made.update) + len(made.drop)
 
-    def _look(self) -> tuple[list[Entry], Scan]:
+    def _look(self) -> tuple[list[StatusEntry], Scan]:
         """Ask git what changed, and meanwhile look for what git does not show."""
         running = self.git.start(self.index.place(), _STATUS, keep_fds=self.request.keep_fds)
         wanted = self._start_wanted_ignored()
@@ -250,7 +250,7 @@ class Work:
         if wanted is not None:
             listed = output_of(wanted.finish(), doing="looking for ignored files to record")
             names = listed.split(b"\0")[:-1]
-            entries += [Entry(kind=EntryKind.UNTRACKED, path=name) for name in names]
+            entries += [StatusEntry(kind=EntryKind.UNTRACKED, path=name) for name in names]
         return entries, scan
 
     def _start_wanted_ignored(self) -> Running | None:
@@ -263,7 +263,7 @@ class Work:
             listing += [spec for pattern in patterns for spec in _pathspecs(pattern)]
         return self.git.start(self.index.place(), listing, env={"GIT_LITERAL_PATHSPECS": "0"})
 
-    def _settle(self, entries: list[Entry]) -> Plan:
+    def _settle(self, entries: list[StatusEntry]) -> IndexPlan:
         """Plan, after making git look into nested repositories as if they were directories."""
         gitlinks = self.index.gitlinks()
         made = self._plan(entries, gitlinks)
@@ -280,11 +280,11 @@ class Work:
                 self.index.close_if_empty(path, gitlink, made)
         return made
 
-    def _plan(self, entries: list[Entry], gitlinks: Mapping[bytes, str]) -> Plan:
+    def _plan(self, entries: list[StatusEntry], gitlinks: Mapping[bytes, str]) -> IndexPlan:
         limits = self.request.limits
         return plan(self.root, self._without_sparse(entries), gitlinks, limits)
 
-    def _without_sparse(self, entries: list[Entry]) -> list[Entry]:
+    def _without_sparse(self, entries: list[StatusEntry]) -> list[StatusEntry]:
         """Leave out deletions that are only a sparse checkout made narrower."""
         git_dir = self.request.git_dir
         if git_dir is None or not any(entry.unstaged == "D" for entry in entries):
@@ -292,7 +292,7 @@ class Work:
         excused = set(sparse_paths(self.store, git_dir))
         return [e for e in entries if e.unstaged != "D" or e.path not in excused]
 
-    def _update(self, made: Plan) -> None:
+    def _update(self, made: IndexPlan) -> None:
         """Bring the index to the state on disk; files that cannot be read are skipped."""
         if made.drop:
             self.index.drop(made.drop)
@@ -348,14 +348,14 @@ class Work:
         coverage = done.coverage._replace(notes=done.coverage.notes + notes)
         return done._replace(snapshot=sha, heads=kept, coverage=coverage)
 
-    def _ignored(self, made: Plan) -> list[bytes]:
+    def _ignored(self, made: IndexPlan) -> list[bytes]:
         """Return what is ignored and is not recorded."""
         if "**" in self.request.limits.ignored:
             return []
         recorded = set(made.update)
         return sorted(path for path in made.ignored if path not in recorded)
 
-    def _coverage(self, made: Plan, seen: Scan, ignored: Sequence[bytes]) -> Coverage:
+    def _coverage(self, made: IndexPlan, seen: Scan, ignored: Sequence[bytes]) -> Coverage:
         skipped = [*made.skipped]
         skipped += [Skipped(path=p, reason=Reason.UNREADABLE) for p in seen.unreadable]
         foreign: list[bytes] = []

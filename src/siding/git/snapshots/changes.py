@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from siding.git.paths import join, parents
 from siding.git.snapshots.coverage import Reason, Skipped
-from siding.git.status import Entry, EntryKind
+from siding.git.status import EntryKind, StatusEntry
 
 
-class Limits(NamedTuple):
+class CaptureLimits(NamedTuple):
     """What a capture leaves out. ``ignored`` are patterns (as in .gitignore, `**` for all) of
     ignored files that are captured all the same."""
 
@@ -21,7 +21,7 @@ class Limits(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
-class Plan(NamedTuple):
+class IndexPlan(NamedTuple):
     """What a capture has to do.
 
     ``update``: paths whose present state on disk git is to record, a missing one as deleted.
@@ -44,13 +44,16 @@ class Plan(NamedTuple):
 
 
 def plan(
-    root: bytes, entries: Iterable[Entry], gitlinks: Mapping[bytes, str], limits: Limits
-) -> Plan:
+    root: bytes,
+    entries: Iterable[StatusEntry],
+    gitlinks: Mapping[bytes, str],
+    limits: CaptureLimits,
+) -> IndexPlan:
     """Decide about every entry of a status, and about the gitlinks of the index (path -> id).
 
     What git says of a gitlink is not enough: it does not look into a submodule's files.
     """
-    made = Plan(update=[], drop=[], opening={}, skipped=[], ignored=[], staged=False)
+    made = IndexPlan(update=[], drop=[], opening={}, skipped=[], ignored=[], staged=False)
     deleted: list[bytes] = []
     staged = False
     for entry in entries:
@@ -71,7 +74,7 @@ def plan(
     return made._replace(staged=staged)
 
 
-def _consider(root: bytes, entry: Entry, limits: Limits, made: Plan) -> None:
+def _consider(root: bytes, entry: StatusEntry, limits: CaptureLimits, made: IndexPlan) -> None:
     """Decide about a path that is on disk, or was when git looked."""
     path, full = entry.path, join(root, entry.path)
     tracked = entry.kind is EntryKind.TRACKED
@@ -92,7 +95,7 @@ def _consider(root: bytes, entry: Entry, limits: Limits, made: Plan) -> None:
 
 
 def _obstacle(
-    path: bytes, full: bytes, found: os.stat_result, limits: Limits
+    path: bytes, full: bytes, found: os.stat_result, limits: CaptureLimits
 ) -> tuple[Reason | None, int | None]:
     if _git_refuses(path, link=stat.S_ISLNK(found.st_mode)):
         return Reason.REFUSED_NAME, None
@@ -110,13 +113,15 @@ def _git_refuses(path: bytes, *, link: bool) -> bool:
     return b".git" in parts or (link and parts[-1] == b".gitmodules")
 
 
-def _consider_gitlink(root: bytes, path: bytes, sha: str, limits: Limits, made: Plan) -> None:
+def _consider_gitlink(
+    root: bytes, path: bytes, sha: str, limits: CaptureLimits, made: IndexPlan
+) -> None:
     """A submodule: empty as git leaves it, filled, gone, or something else in its place."""
     full = join(root, path)
     try:
         found = os.lstat(full)
         if not stat.S_ISDIR(found.st_mode):
-            _consider(root, Entry(kind=EntryKind.TRACKED, path=path), limits, made)
+            _consider(root, StatusEntry(kind=EntryKind.TRACKED, path=path), limits, made)
         elif _has_entries(full):
             made.opening[path] = sha
     except (FileNotFoundError, NotADirectoryError):
@@ -130,7 +135,7 @@ def _has_entries(directory: bytes) -> bool:
         return next(entries, None) is not None
 
 
-def _consider_deleted(root: bytes, deleted: list[bytes], made: Plan) -> None:
+def _consider_deleted(root: bytes, deleted: list[bytes], made: IndexPlan) -> None:
     """Sort deletions by how git can be told of them.
 
     A path below one that is recorded anew goes with it. One that is still there, seen through a

@@ -64,7 +64,7 @@ class ModeChange(NamedTuple):
     is_directory: bool
 
 
-class State(NamedTuple):
+class TreeState(NamedTuple):
     """A tree, or a snapshot, with its modes; None when nobody recorded them."""
 
     tree: Sha
@@ -103,15 +103,15 @@ def modes_of(store: SnapshotStore, snapshot: Sha) -> Modes | None:
     return None if named is None else parse(store.read_commit(named).message)
 
 
-def state_of(store: SnapshotStore, snapshot: Sha) -> State:
+def state_of(store: SnapshotStore, snapshot: Sha) -> TreeState:
     """Return a snapshot with its modes."""
-    return State(tree=snapshot, modes=modes_of(store, snapshot))
+    return TreeState(tree=snapshot, modes=modes_of(store, snapshot))
 
 
 def mode_changes(
     store: SnapshotStore,
-    old: State,
-    new: State,
+    old: TreeState,
+    new: TreeState,
     *,
     changes: Collection[Change] | None = None,
     empty_before: Collection[bytes] = (),

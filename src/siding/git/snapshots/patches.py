@@ -67,7 +67,7 @@ class DiffStat(NamedTuple):
     per_file: tuple[FileStat, ...]
 
 
-class Part(NamedTuple):
+class DiffPart(NamedTuple):
     """Two states to compare (commits or trees), and how what differs is called.
 
     ``below`` is the directory that they are the contents of, ``without`` what of them is compared
@@ -83,10 +83,10 @@ class Part(NamedTuple):
 
 def diff_trees(store: SnapshotStore, old: Sha, new: Sha) -> list[Change]:
     """Return every path that differs between two snapshots or trees; renames are not looked for."""
-    return _changes(store, Part(old, new), ())
+    return _changes(store, DiffPart(old, new), ())
 
 
-def _changes(store: SnapshotStore, part: Part, paths: Sequence[bytes]) -> list[Change]:
+def _changes(store: SnapshotStore, part: DiffPart, paths: Sequence[bytes]) -> list[Change]:
     raw = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev"]
     done = store.git.attempt(_place(store, part), [*raw, *_sides(part, paths)])
     if done.returncode:
@@ -110,7 +110,7 @@ def paths_in_tree(store: SnapshotStore, tree: Sha, paths: Sequence[bytes]) -> se
 
 
 def write_patch(
-    store: SnapshotStore, parts: Sequence[Part], fd: int, *, paths: Sequence[bytes] = ()
+    store: SnapshotStore, parts: Sequence[DiffPart], fd: int, *, paths: Sequence[bytes] = ()
 ) -> None:
     """Write the difference into `fd` as a patch, byte for byte as `git apply` takes it.
 
@@ -126,7 +126,7 @@ def write_patch(
         _write_part(store, part, whole, misread, fd)
 
 
-def write_patch_counted(store: SnapshotStore, parts: Sequence[Part], fd: int) -> DiffStat:
+def write_patch_counted(store: SnapshotStore, parts: Sequence[DiffPart], fd: int) -> DiffStat:
     """Write the patch as `write_patch` does, and return its figures: both are made at once."""
     if len(parts) != 1:
         write_patch(store, parts, fd)
@@ -161,7 +161,11 @@ def _renames(gone: set[bytes], made: Iterable[bytes]) -> tuple[str, ...]:
 
 
 def _write_part(
-    store: SnapshotStore, part: Part, arguments: Sequence[str], misread: Sequence[bytes], fd: int
+    store: SnapshotStore,
+    part: DiffPart,
+    arguments: Sequence[str],
+    misread: Sequence[bytes],
+    fd: int,
 ) -> None:
     if misread:
         named = [_named(part, path) for path in misread]
@@ -170,7 +174,7 @@ def _write_part(
         _write_whole(store, part, arguments, fd)
 
 
-def _write_whole(store: SnapshotStore, part: Part, arguments: Sequence[str], fd: int) -> None:
+def _write_whole(store: SnapshotStore, part: DiffPart, arguments: Sequence[str], fd: int) -> None:
     store.git.run_to_fd(_place(store, part), arguments, doing="writing the patch", stdout=fd)
 
 
@@ -199,7 +203,7 @@ def with_headers_quoted(
 
 
 def diff_stat(
-    store: SnapshotStore, parts: Sequence[Part], *, paths: Sequence[bytes] = ()
+    store: SnapshotStore, parts: Sequence[DiffPart], *, paths: Sequence[bytes] = ()
 ) -> DiffStat:
     """Return the figures of the difference, with renames found as in `write_patch`."""
     found: list[FileStat] = []
@@ -210,14 +214,14 @@ def diff_stat(
     return _summed(found)
 
 
-def _renamed(part: Part, stat: FileStat) -> FileStat:
+def _renamed(part: DiffPart, stat: FileStat) -> FileStat:
     if not part.below:
         return stat
     old_path = None if stat.old_path is None else _named(part, stat.old_path)
     return stat._replace(path=_named(part, stat.path), old_path=old_path)
 
 
-def _named(part: Part, path: bytes) -> bytes:
+def _named(part: DiffPart, path: bytes) -> bytes:
     return join(part.below, path) if part.below else path
 
 
@@ -279,7 +283,7 @@ def _change(field: bytes, fields: Iterator[bytes]) -> Change:
     )
 
 
-def _place(store: SnapshotStore, part: Part | None = None) -> Place:
+def _place(store: SnapshotStore, part: DiffPart | None = None) -> Place:
     place = store.place()
     place = place._replace(settings=place.settings + _PLAIN)
     if part is None:
@@ -289,14 +293,14 @@ def _place(store: SnapshotStore, part: Part | None = None) -> Place:
     return place._replace(alternates=alternates, magic_pathspecs=bool(part.without))
 
 
-def _patch_of(part: Part) -> list[str]:
+def _patch_of(part: DiffPart) -> list[str]:
     if not part.below:
         return list(_PATCH)
     below = os.fsdecode(part.below)
     return [*_PATCH, f"--src-prefix=a/{below}/", f"--dst-prefix=b/{below}/"]
 
 
-def _sides(part: Part, paths: Sequence[bytes]) -> list[str]:
+def _sides(part: DiffPart, paths: Sequence[bytes]) -> list[str]:
     """Return the two sides of a comparison, and the paths that it is limited to."""
     named = [os.fsdecode(path) for path in paths]
     if part.without:
@@ -306,8 +310,8 @@ def _sides(part: Part, paths: Sequence[bytes]) -> list[str]:
 
 
 def _concerned(
-    parts: Sequence[Part], paths: Sequence[bytes]
-) -> Iterator[tuple[Part, tuple[bytes, ...]]]:
+    parts: Sequence[DiffPart], paths: Sequence[bytes]
+) -> Iterator[tuple[DiffPart, tuple[bytes, ...]]]:
     """Yield the parts that some of the paths (all, when there are none) lie in, and where."""
     for part in parts:
         if not paths or (part.below and any(is_under(part.below, path) for path in paths)):

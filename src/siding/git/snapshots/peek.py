@@ -13,7 +13,7 @@ from typing import NamedTuple
 from siding.git.command import Place
 from siding.git.errors import CommandFailed, SnapshotFailed
 from siding.git.roots import check_root
-from siding.git.snapshots.capture import Request, Work
+from siding.git.snapshots.capture import CaptureRequest, CaptureWork
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.modes import Modes
 from siding.git.snapshots.room import NO_ROOM, elsewhere, has_room, nowhere, place_for
@@ -46,7 +46,7 @@ class PeekStore(SnapshotStore):
 
 
 @contextmanager
-def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Peek]:
+def peek(store: SnapshotStore, request: CaptureRequest, *, unique: str) -> Iterator[Peek]:
     """Yield the worktree's present tree. `unique` names the scratch directory.
 
     Raises as `capture` does, and NoRoom when there is nowhere to write.
@@ -70,7 +70,7 @@ def peek(store: SnapshotStore, request: Request, *, unique: str) -> Iterator[Pee
         yield found
 
 
-def _look(stack: ExitStack, store: SnapshotStore, request: Request, directory: Path) -> Peek:
+def _look(stack: ExitStack, store: SnapshotStore, request: CaptureRequest, directory: Path) -> Peek:
     """Look from a directory that is made, and removed when the stack ends."""
     from shutil import copy2  # and with it three compressors
 
@@ -83,7 +83,7 @@ def _look(stack: ExitStack, store: SnapshotStore, request: Request, directory: P
         except FileNotFoundError:
             continue  # the first capture makes it
     (place / "commondir").write_bytes(os.fsencode(store.root) + b"\n")
-    work = Work(store, request, task=own)
+    work = CaptureWork(store, request, task=own)
     try:
         tree = work.present_tree()
     except CommandFailed:  # a power cut may have torn the index: it can be made again

@@ -14,7 +14,7 @@ from siding.git import objects
 from siding.git.command import Place, output_of
 from siding.git.index_file import read_gitlinks
 from siding.git.paths import is_under, join, quote_path
-from siding.git.snapshots.changes import Plan
+from siding.git.snapshots.changes import IndexPlan
 from siding.git.snapshots.coverage import Skipped
 from siding.git.snapshots.scan import unreadable
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
@@ -112,7 +112,7 @@ class PrivateIndex:
             lines.append(f"100644 {empty}\t".encode() + path + b"/" + _PLACEHOLDER)
         self._edit(lines, "looking into nested repositories")
 
-    def close_if_empty(self, path: bytes, gitlink: str, made: Plan) -> None:
+    def close_if_empty(self, path: bytes, gitlink: str, made: IndexPlan) -> None:
         """A submodule in which there is nothing to record stays what it was."""
         placeholder = path + b"/" + _PLACEHOLDER
         if any(is_under(p, path) and p != placeholder for p in made.update):

@@ -22,7 +22,7 @@ MOST_LOOKED_AT = 20_000  # files of directories that git does not know
 _LIST = ("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", "--directory")
 
 
-class Look(NamedTuple):
+class CheckoutLook(NamedTuple):
     """A look that git is at."""
 
     root: Path
@@ -37,7 +37,7 @@ def tracked_count(index: Path) -> int | None:
 
 def start(
     store: SnapshotStore, task: TaskDirectory, *, root: Path, index: Path, since_ns: int
-) -> Look:
+) -> CheckoutLook:
     """Let git begin to look; `since_ns` is a time of the file system's own clock."""
     place = store.place(
         task,
@@ -45,10 +45,10 @@ def start(
         index_file=index,
         settings=(*store.place().settings, f"core.excludesFile={task.excludes}"),
     )
-    return Look(root=root, since_ns=since_ns, running=store.git.start(place, _LIST))
+    return CheckoutLook(root=root, since_ns=since_ns, running=store.git.start(place, _LIST))
 
 
-def finish(look: Look) -> list[bytes] | None:
+def finish(look: CheckoutLook) -> list[bytes] | None:
     """Return the paths that changed since then, relative to the root; None: git could not tell."""
     done = look.running.finish()
     if done.returncode != 0:
@@ -75,7 +75,7 @@ def _spread(root: Path, names: set[bytes]) -> Iterator[bytes]:
                     yield os.path.relpath(os.path.join(directory, file), os.fsencode(root))
 
 
-def _changed(look: Look, name: bytes) -> bool:
+def _changed(look: CheckoutLook, name: bytes) -> bool:
     path = os.path.join(os.fsencode(look.root), name)
     try:
         return os.lstat(path).st_ctime_ns >= look.since_ns
@@ -83,7 +83,7 @@ def _changed(look: Look, name: bytes) -> bool:
         return _removed_since(path, look)
 
 
-def _removed_since(path: bytes, look: Look) -> bool:
+def _removed_since(path: bytes, look: CheckoutLook) -> bool:
     """Of a file that is gone, the directory above it knows when its names last changed."""
     above = os.path.dirname(path)
     while len(above) > len(os.fsencode(look.root)):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import Output
+from siding.policy.fields import PrintedText
 from siding.policy.names import ordered
 from siding.policy.programs import plain, tables
 from siding.policy.programs.whereabouts import MODULE_OF
@@ -15,7 +15,7 @@ from siding.policy.programs.whereabouts import MODULE_OF
 if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
 
-Judge = Callable[["Examiner", "Call"], Output]
+Judge = Callable[["Examiner", "Call"], PrintedText]
 
 # Later ones win, and a program with a judge of its own (`whereabouts`) leaves these lists.
 _PLAIN: Mapping[str, Judge] = {
@@ -43,7 +43,7 @@ def _judge_of(name: str, agents: Container[str]) -> Judge | None:
     return found
 
 
-def judge(examiner: "Examiner", call: "Call") -> Output:
+def judge(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge one program by its name, or by where it lies."""
     first = call.words[0]
     name = call.name

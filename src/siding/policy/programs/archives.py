@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, Output
+from siding.policy.fields import ANYTHING, PrintedText
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -17,7 +17,7 @@ _TAR_RUNS = ordered("""
 """)
 
 
-def tar(examiner: "Examiner", call: "Call") -> Output:
+def tar(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge tar: the directory it unpacks to, the files it packs, options that run programs."""
     words = list(call.arguments)
     if words and not words[0].startswith("-"):
@@ -56,7 +56,7 @@ def tar(examiner: "Examiner", call: "Call") -> Output:
 COMPRESSORS = frozenset({"gzip", "pigz", "bzip2", "pbzip2", "xz", "pxz", "zstd", "lz4", "brotli"})
 
 
-def _packed(examiner: "Examiner", call: "Call", operands: tuple[str, ...]) -> Output:
+def _packed(examiner: "Examiner", call: "Call", operands: tuple[str, ...]) -> PrintedText:
     for operand in operands:
         examiner.reads(operand, call.state)
         if examiner.zone(operand, call.state) in (Zone.HOME, Zone.SYSTEM):
@@ -64,7 +64,7 @@ def _packed(examiner: "Examiner", call: "Call", operands: tuple[str, ...]) -> Ou
     return ANYTHING
 
 
-def unzip(examiner: "Examiner", call: "Call") -> Output:
+def unzip(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge unzip, 7z and the like."""
     given = arguments(
         call.arguments, ("-d", "-x", "-P", "-o" if call.name.startswith("7") else "-d")
@@ -74,7 +74,7 @@ def unzip(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def zip_files(examiner: "Examiner", call: "Call") -> Output:
+def zip_files(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge zip."""
     given = arguments(
         call.arguments, ("-TT", "--unzip-command", "-x", "-i", "-P", "-b", "-n", "-t")
@@ -88,7 +88,7 @@ def zip_files(examiner: "Examiner", call: "Call") -> Output:
     return _packed(examiner, call, given.operands[1:])
 
 
-def compress(examiner: "Examiner", call: "Call") -> Output:
+def compress(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge gzip, gunzip, xz and the like: they replace the files they are given."""
     given = arguments(call.arguments, ("-S", "-o", "-T", "-L", "--suffix"))
     shows = given.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list")
@@ -99,10 +99,10 @@ def compress(examiner: "Examiner", call: "Call") -> Output:
             examiner.writes(operand, call.state)
     for value in given.values("-o"):
         examiner.writes(value, call.state)
-    return Output(remote=call.stdin.remote)
+    return PrintedText(remote=call.stdin.remote)
 
 
-def unpack_list(examiner: "Examiner", call: "Call") -> Output:
+def unpack_list(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge cpio, pax, ar."""
     given = arguments(call.arguments, ("-D", "--directory", "-F", "-O", "--rsh-command"))
     for directory in given.values("-D", "--directory", "-O", "-F"):

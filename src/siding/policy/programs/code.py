@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, UNKNOWN, Output, known, shown_words
+from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known, shown_words
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -34,7 +34,7 @@ _FAMILIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...
 }
 
 
-def python(examiner: "Examiner", call: "Call") -> Output:
+def python(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge python: -c text, -m module, a script, or standard input."""
     words = list(call.arguments)
     while words and words[0].startswith("-") and words[0] not in ("-", "-c", "-m", "--"):
@@ -100,7 +100,7 @@ _PROGRAMS_AS_MODULES = names("""
 """)
 
 
-def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
+def _module(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
 
     name = words[0] if words else ""
     if name in _PROGRAMS_AS_MODULES:
@@ -120,7 +120,7 @@ def _module(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
     return ANYTHING
 
 
-def _module_with_text(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
+def _module_with_text(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
     """Judge modules that run program text: from their arguments, or from standard input."""
     name = words[0]
     if name == "IPython":
@@ -169,7 +169,7 @@ def _script(examiner: "Examiner", call: "Call", words: list[str]) -> None:
     runner(examiner, call._replace(words=(call.words[0], *words[1:])))
 
 
-def interpreter(examiner: "Examiner", call: "Call") -> Output:
+def interpreter(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge node, perl, ruby, php, lua, R."""
     name = re.sub(r"[\d.]+$", "", call.name)
     family, text_options, loaders, with_value = _FAMILIES[name]
@@ -230,7 +230,7 @@ def _perl_words(words: list[str]) -> list[str]:
     return taken
 
 
-def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
+def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
     verb = next((w for w in words if not w.startswith("-")), "")
     if verb in ("eval", "repl") or any(w in ("-e", "--eval", "-p", "--print") for w in words):
         after = words[words.index(verb) + 1 :] if verb == "eval" else words[1:]

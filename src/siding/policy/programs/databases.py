@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, Output, known, shown_words
+from siding.policy.fields import ANYTHING, PrintedText, known, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -18,7 +18,7 @@ _SQL_WRITES = re.compile(
 )
 
 
-def database(examiner: "Examiner", call: "Call") -> Output:
+def database(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge psql, mysql, sqlite3 and the like: statements that change data or run programs ask."""
     words = call.arguments
     if set(words) & {"--version", "--help", "-V"} and len(words) <= 2:
@@ -77,7 +77,7 @@ _REDIS_LOOKS = names(
 )
 
 
-def key_store(examiner: "Examiner", call: "Call") -> Output:
+def key_store(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge redis-cli, mongosh and the like."""
     words = [w for w in call.arguments if not w.startswith("-")]
     if call.name in ("redis-cli", "valkey-cli", "memcached-tool"):

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, UNKNOWN, Output, known
+from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
 
 
-def awk(examiner: "Examiner", call: "Call") -> Output:
+def awk(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge awk: its programs can run others and write files."""
     given = arguments(
         call.arguments,
@@ -68,7 +68,7 @@ def _awk_text(examiner: "Examiner", call: "Call", text: str) -> None:
             examiner.found("code-unclear", text[:120])
 
 
-def sed(examiner: "Examiner", call: "Call") -> Output:
+def sed(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge sed: its scripts can run programs (e) and write files (w)."""
     given = arguments(call.arguments, ("-e", "--expression", "-f", "--file", "-l", "--line-length"))
     in_place = any(re.match(r"-[nErsz]*i|--in-place", word) for word in call.arguments)
@@ -89,7 +89,7 @@ def sed(examiner: "Examiner", call: "Call") -> Output:
             examiner.writes(operand, call.state)
         examiner.reads(operand, call.state)
     remote = call.stdin.remote
-    return Output(remote=remote)
+    return PrintedText(remote=remote)
 
 
 _SED_ADDRESS = re.compile(
@@ -180,7 +180,7 @@ def _sed_substitute(examiner: "Examiner", call: "Call", text: str) -> int | None
 # -- editors and other languages -----------------------------------------------------------------
 
 
-def editor(examiner: "Examiner", call: "Call") -> Output:
+def editor(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge vim, ex, ed, emacs …: commands on their command line or input can do anything."""
     words = call.arguments
     if set(words) & {"--version", "--help"}:
@@ -215,7 +215,7 @@ _EDITOR_COMMANDS = ordered("""
 """)
 
 
-def pager(examiner: "Examiner", call: "Call") -> Output:
+def pager(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge less, more, man: ``+!command``, a key file or another pager run programs."""
     words = call.arguments
     for index, word in enumerate(words):
@@ -240,7 +240,7 @@ _WITH_CODE = names("""
 """)
 
 
-def unread_language(examiner: "Examiner", call: "Call") -> Output:
+def unread_language(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge interpreters whose language Siding does not analyse: their program text asks.
 
     A single script inside the workspace is allowed, as for every interpreter.
@@ -260,7 +260,7 @@ def unread_language(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def calculator(examiner: "Examiner", call: "Call") -> Output:
+def calculator(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge bc and dc: dc runs a line that starts with ! as a command."""
     text = (call.stdin.text or "") + "\n".join(call.arguments)
     if "!" in text:

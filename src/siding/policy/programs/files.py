@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, UNKNOWN, Output, known
+from siding.policy.fields import ANY, ANYTHING, NOTHING, NUMBER, UNKNOWN, PrintedText, known
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import HARMLESS_DEVICES, Zone
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
 
 
-def remove(examiner: "Examiner", call: "Call") -> Output:
+def remove(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge rm, rmdir, unlink, shred, trash."""
     given = arguments(call.arguments, ("-n", "-s", "--iterations", "--size"))
     recursive = call.name == "rm" and given.has("-r", "-R", "--recursive")
@@ -31,7 +31,7 @@ def remove(examiner: "Examiner", call: "Call") -> Output:
     return NOTHING
 
 
-def copy(examiner: "Examiner", call: "Call") -> Output:
+def copy(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge cp and install: they read their sources and write their target."""
     given = arguments(
         call.arguments,
@@ -78,7 +78,7 @@ def _into(examiner: "Examiner", call: "Call", target: str, sources: list[str]) -
             examiner.writes(f"{target.rstrip('/')}/{name}", call.state)
 
 
-def move(examiner: "Examiner", call: "Call") -> Output:
+def move(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge mv: it writes its target, and its sources are deleted from where they were."""
     given = arguments(call.arguments, ("-t", "--target-directory", "-S", "--suffix"))
     targets = given.values("-t", "--target-directory")
@@ -101,7 +101,7 @@ def move(examiner: "Examiner", call: "Call") -> Output:
     return NOTHING
 
 
-def link(examiner: "Examiner", call: "Call") -> Output:
+def link(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge ln: later paths through a link that leads outside lead outside too."""
     given = arguments(call.arguments, ("-t", "--target-directory", "-S", "--suffix"))
     targets = given.values("-t", "--target-directory")
@@ -130,7 +130,7 @@ def _link_to(examiner: "Examiner", call: "Call", source: str) -> bool:
     return True
 
 
-def make(examiner: "Examiner", call: "Call") -> Output:
+def make(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge programs whose operands are files or directories they make or change."""
     with_value: tuple[str, ...] = ordered("""
         -m --mode -d --date -r --reference -t -s --size -o --suffix -p --tmpdir -l --length
@@ -145,14 +145,14 @@ def make(examiner: "Examiner", call: "Call") -> Output:
         for each in given.operands:
             if "/" in each:
                 examiner.writes(each, call.state)
-        return Output(text=f"{directory}/{NUMBER}\n")
+        return PrintedText(text=f"{directory}/{NUMBER}\n")
     for operand in given.operands:
         examiner.writes(operand, call.state)
     _set_id(examiner, given.values("-m", "--mode"))
     return NOTHING
 
 
-def tee(examiner: "Examiner", call: "Call") -> Output:
+def tee(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge tee and sponge."""
     for operand in arguments(call.arguments).operands:
         examiner.writes(operand, call.state)
@@ -163,7 +163,7 @@ def tee(examiner: "Examiner", call: "Call") -> Output:
     return call.stdin
 
 
-def dd(examiner: "Examiner", call: "Call") -> Output:
+def dd(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge dd."""
     given = dict(word.partition("=")[::2] for word in call.arguments)
     if "of" in given:
@@ -185,7 +185,7 @@ def _set_id(examiner: "Examiner", modes: list[str]) -> None:
             examiner.found("open-permissions", mode)
 
 
-def permissions(examiner: "Examiner", call: "Call") -> Output:
+def permissions(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge chmod, chown, chgrp, chattr, setfacl."""
     words = [w for w in call.arguments if not w.startswith("--reference")]
     operands = [w for w in words if not w.startswith("-") or re.match(r"-[rwxXst]+$", w)]
@@ -222,7 +222,7 @@ _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 _FIND_WRITES = ("-fprint", "-fprint0", "-fls", "-fprintf")
 
 
-def find(examiner: "Examiner", call: "Call") -> Output:
+def find(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge find: its actions are judged with a pattern for the paths below each start."""
     words = list(call.arguments)
     while words and words[0] in ("-H", "-L", "-P", "-O1", "-O2", "-O3"):
@@ -249,7 +249,7 @@ def find(examiner: "Examiner", call: "Call") -> Output:
             end = next((i for i in range(index, len(words)) if words[i] in (";", "+")), len(words))
             _find_runs(examiner, call, word, words[index:end], starts, words[:index])
             index = end + 1
-    return Output(text="".join(each + "\n" for each in below))
+    return PrintedText(text="".join(each + "\n" for each in below))
 
 
 def _below(examiner: "Examiner", call: "Call", start: str, selects: bool) -> str:
@@ -307,7 +307,7 @@ def _find_runs(
         examiner.inner(f"find {how}", filled, call._replace(state=state))
 
 
-def fd(examiner: "Examiner", call: "Call") -> Output:
+def fd(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge fd: with -x or -X it runs a program on the files it finds."""
     words = call.arguments
     for flag in ("-x", "-X", "--exec", "--exec-batch"):
@@ -338,7 +338,7 @@ def fd(examiner: "Examiner", call: "Call") -> Output:
 # -- other -------------------------------------------------------------------------------------
 
 
-def patch(examiner: "Examiner", call: "Call") -> Output:
+def patch(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge patch."""
     given = arguments(call.arguments, ("-p", "-i", "-d", "-o", "-r", "-B", "-D", "-F", "-z"))
     for directory in given.values("-d", "--directory"):
@@ -348,7 +348,7 @@ def patch(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def split(examiner: "Examiner", call: "Call") -> Output:
+def split(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge split and csplit."""
     given = arguments(
         call.arguments,
@@ -365,7 +365,7 @@ def split(examiner: "Examiner", call: "Call") -> Output:
     return NOTHING
 
 
-def sort(examiner: "Examiner", call: "Call") -> Output:
+def sort(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge sort, uniq and xxd: an option or the second operand names a file they write."""
     given = arguments(
         call.arguments,
@@ -390,10 +390,10 @@ def sort(examiner: "Examiner", call: "Call") -> Output:
     for operand in given.operands:
         examiner.reads(operand, call.state)
     remote = call.stdin.remote
-    return Output(text=call.stdin.text if call.name != "xxd" else None, remote=remote)
+    return PrintedText(text=call.stdin.text if call.name != "xxd" else None, remote=remote)
 
 
-def date(examiner: "Examiner", call: "Call") -> Output:
+def date(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge date: ``date -f FILE`` prints every line of the file that is no date."""
     given = arguments(call.arguments, ("-d", "--date", "-f", "--file", "-r", "--reference", "-s"))
     for path in given.values("-f", "--file"):
@@ -402,7 +402,7 @@ def date(examiner: "Examiner", call: "Call") -> Output:
         examiner.reads(path, call.state)
     if given.has("-s", "--set"):
         examiner.found("change-system", "--set")
-    return Output(text=NUMBER + "\n")
+    return PrintedText(text=NUMBER + "\n")
 
 
 _RSYNC_DELETES = ordered("""
@@ -411,7 +411,7 @@ _RSYNC_DELETES = ordered("""
 """)
 
 
-def transfer(examiner: "Examiner", call: "Call") -> Output:
+def transfer(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge rsync and scp: between here and another machine, or between two places here."""
     with_value: tuple[str, ...] = ordered("""
         -e --rsh --rsync-path --exclude --include -f --filter -S -o -F -P -i -l -c -J -D --port
@@ -457,7 +457,7 @@ def _far(operand: str) -> bool:
     return bool(colon) and "/" not in head
 
 
-def arguments_only(examiner: "Examiner", call: "Call") -> Output:
+def arguments_only(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge programs whose operands are files they change in place."""
     for operand in arguments(call.arguments).operands:
         examiner.writes(operand, call.state)

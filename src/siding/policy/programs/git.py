@@ -4,7 +4,16 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANY, ANYTHING, MARKS, NUMBER, UNKNOWN, Output, known, shown_words
+from siding.policy.fields import (
+    ANY,
+    ANYTHING,
+    MARKS,
+    NUMBER,
+    UNKNOWN,
+    PrintedText,
+    known,
+    shown_words,
+)
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
 from siding.policy.paths import Zone
@@ -56,7 +65,7 @@ _RUNS_OPTIONS = ordered("""
 Judge = Callable[["Examiner", "Call", Arguments], None]
 
 
-def git(examiner: "Examiner", call: "Call") -> Output:
+def git(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge one git command."""
     state = call.state.copy()
     call = call._replace(state=state)
@@ -90,11 +99,11 @@ def git(examiner: "Examiner", call: "Call") -> Output:
     return _listed(verb)
 
 
-def _listed(verb: str) -> Output:
+def _listed(verb: str) -> PrintedText:
     if verb == "ls-files":
-        return Output(text=f"{ANY}{ANY}x\n")
+        return PrintedText(text=f"{ANY}{ANY}x\n")
     if verb in ("rev-parse", "rev-list", "merge-base", "write-tree", "commit-tree", "hash-object"):
-        return Output(text=NUMBER + "\n")
+        return PrintedText(text=NUMBER + "\n")
     return ANYTHING
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, MARKS, UNKNOWN, Output, known, shown_words
+from siding.policy.fields import ANYTHING, MARKS, UNKNOWN, PrintedText, known, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
 from siding.policy.programs.plain import reads_all
@@ -36,7 +36,7 @@ _CURL_SENDS = ordered("""
 """)
 
 
-def curl(examiner: "Examiner", call: "Call") -> Output:
+def curl(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge curl."""
     given = arguments(call.arguments, _CURL_VALUES)
     if given.has("--version", "--help", "-V", "-h"):
@@ -65,7 +65,7 @@ def curl(examiner: "Examiner", call: "Call") -> Output:
         for name in _names(urls):
             examiner.takes(name, call.state)
     to_file = given.has("-o", "--output", "-O", "--remote-name")
-    return Output(text="" if to_file and "-" not in given.values("-o") else None, remote=True)
+    return PrintedText(text="" if to_file and "-" not in given.values("-o") else None, remote=True)
 
 
 def _curl_files(examiner: "Examiner", call: "Call", given: Arguments) -> None:
@@ -119,7 +119,7 @@ _WGET_VALUES = ordered(
 )
 
 
-def wget(examiner: "Examiner", call: "Call") -> Output:
+def wget(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge wget, and the clients that are written like it."""
     given = arguments(call.arguments, _WGET_VALUES)
     if given.has("--version", "--help", "-V", "-h"):
@@ -149,13 +149,13 @@ def wget(examiner: "Examiner", call: "Call") -> Output:
     joined = "-" in given.values("-O", "--output-document") or any(
         re.fullmatch(r"-\w*O-", word) for word in call.arguments
     )
-    return Output(text=None if joined else "", remote=True)
+    return PrintedText(text=None if joined else "", remote=True)
 
 
 _SSH_VALUES = ordered("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
 
 
-def ssh(examiner: "Examiner", call: "Call") -> Output:
+def ssh(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge ssh: its command runs on another machine and its input is sent there."""
     given = arguments(call.arguments, _SSH_VALUES, stop_at_operand=True)
     if given.has("-V", "-Q") and not given.operands:
@@ -179,10 +179,10 @@ def ssh(examiner: "Examiner", call: "Call") -> Output:
         if line and known(line):
             state = call.state.copy()
             examiner.inner_text("ssh", line, state)
-    return Output(remote=True)
+    return PrintedText(remote=True)
 
 
-def ssh_keys(examiner: "Examiner", call: "Call") -> Output:
+def ssh_keys(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge ssh-keygen, ssh-add, ssh-copy-id."""
     given = arguments(call.arguments, ("-f", "-t", "-b", "-C", "-N", "-P", "-m", "-s", "-D", "-E"))
     if call.name == "ssh-copy-id" or given.has("-D", "-s"):
@@ -197,7 +197,7 @@ def ssh_keys(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def netcat(examiner: "Examiner", call: "Call") -> Output:
+def netcat(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge nc, ncat, socat, telnet."""
     given = arguments(call.arguments, ("-w", "-p", "-s", "-i", "-x", "-X", "-q", "-e", "-c", "-m"))
     if given.has("-h", "--help", "--version", "-V") and len(given.operands) == 0:
@@ -220,19 +220,19 @@ def netcat(examiner: "Examiner", call: "Call") -> Output:
     else:
         examiner.found("send-data", shown_words(call.words))
     reads_all(examiner, call)
-    return Output(remote=True)
+    return PrintedText(remote=True)
 
 
-def sender(examiner: "Examiner", call: "Call") -> Output:
+def sender(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge programs that exist to send things to other machines."""
     if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
         return ANYTHING
     examiner.found("send-data", shown_words(call.words[:6]))
     reads_all(examiner, call)
-    return Output(remote=True)
+    return PrintedText(remote=True)
 
 
-def server(examiner: "Examiner", call: "Call") -> Output:
+def server(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge tunnels and servers: other machines can connect to them."""
     if set(call.arguments) & {"--version", "--help", "-h", "version", "help"}:
         return ANYTHING
@@ -240,7 +240,7 @@ def server(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def lookup(examiner: "Examiner", call: "Call") -> Output:
+def lookup(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge dig, host, ping …: a host name that is computed can carry data to a name server."""
     for index, word in enumerate(call.arguments):
         if set(word) & set(MARKS) and set(word) - set(MARKS):
@@ -255,7 +255,7 @@ def lookup(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def scanner(examiner: "Examiner", call: "Call") -> Output:
+def scanner(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge nmap, tcpdump and the like."""
     for index, word in enumerate(call.arguments):
         value = call.arguments[index + 1] if index + 1 < len(call.arguments) else ""
@@ -268,7 +268,7 @@ def scanner(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def openssl(examiner: "Examiner", call: "Call") -> Output:
+def openssl(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge openssl."""
     given = arguments(
         call.arguments,
@@ -284,7 +284,7 @@ def openssl(examiner: "Examiner", call: "Call") -> Output:
     public = given.operands[:1] in (("x509",), ("crl",), ("verify",), ("crl2pkcs7",))
     for path in given.values("-key", "-inkey") if public else given.values("-in", "-key", "-inkey"):
         examiner.reads(path, call.state)
-    return Output(remote=call.stdin.remote)
+    return PrintedText(remote=call.stdin.remote)
 
 
 JUDGES = {

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, Output, known, shown_words
+from siding.policy.fields import ANYTHING, PrintedText, known, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.programs.plain import dangerous_argument, runner
@@ -50,7 +50,7 @@ _WITH_ENVIRONMENTS = names("""
 """)
 
 
-def packages(examiner: "Examiner", call: "Call") -> Output:
+def packages(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge package managers: the project's own dependencies and scripts are allowed."""
     words = list(call.arguments)
     plain = [w for w in words if not w.startswith("-")]
@@ -142,7 +142,7 @@ def _runs_package(examiner: "Examiner", call: "Call", plain: list[str], words: l
             examiner.found("destroy-data", word)
 
 
-def npx(examiner: "Examiner", call: "Call") -> Output:
+def npx(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge npx, bunx, uvx, pipx: they download and run a package that is not installed."""
     words = list(call.arguments)
     plain = [w for w in words if not w.startswith("-")]
@@ -157,7 +157,7 @@ def npx(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def project_tool(examiner: "Examiner", call: "Call") -> Output:
+def project_tool(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge rails, rake, artisan, alembic, prisma …: some verbs drop or reset a database."""
     words = [w for w in call.arguments if not w.startswith("-")]
     for word in words[:3]:
@@ -174,7 +174,7 @@ def project_tool(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def go(examiner: "Examiner", call: "Call") -> Output:
+def go(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge go."""
     words = [w for w in call.arguments if not w.startswith("-")]
     for index, word in enumerate(call.arguments):
@@ -193,7 +193,7 @@ def go(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def cargo(examiner: "Examiner", call: "Call") -> Output:
+def cargo(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge cargo."""
     words = [w for w in call.arguments if not w.startswith("-")]
     if words[:1] in (["publish"], ["yank"], ["owner"], ["login"]):
@@ -211,7 +211,7 @@ def cargo(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def cmake(examiner: "Examiner", call: "Call") -> Output:
+def cmake(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge cmake: -P runs a script, -E runs tools like rm and env."""
     words = call.arguments
     if words[:1] == ("-E",):
@@ -234,7 +234,7 @@ _PROGRAM_NAMES = names("CC CXX LD AR PYTHON RM INSTALL NODE GO")
 _ODD_PROGRAM = re.compile(r"\s\S*(?:/|-c\b)|^(?:ba|z|da)?sh\b|[/;|&$`]")
 
 
-def make(examiner: "Examiner", call: "Call") -> Output:
+def make(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge make: a variable given to it may name the program it runs."""
     for word in call.arguments:
         name, equals, value = word.partition("=")
@@ -254,7 +254,7 @@ def make(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def compiler(examiner: "Examiner", call: "Call") -> Output:
+def compiler(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge compilers: plugins and wrappers are programs."""
     for word in call.arguments:
         if re.match(
@@ -267,7 +267,7 @@ def compiler(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def tests(examiner: "Examiner", call: "Call") -> Output:
+def tests(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge pytest: plugins and configuration files are code."""
     given = arguments(
         call.arguments,
@@ -290,7 +290,7 @@ _GROUPS = names("task worktree session policy decide workflow")
 _LOOKS_IN_GROUP = names("list show status check test events search usage result --help -h")
 
 
-def siding(examiner: "Examiner", call: "Call") -> Output:
+def siding(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge Siding's own commands: those that only show are allowed, others ask."""
     words = list(call.arguments)
     while words[:1] and (

@@ -12,7 +12,7 @@ from siding.policy.fields import (
     MARKS,
     NUMBER,
     UNKNOWN,
-    Output,
+    PrintedText,
     known,
     shown_words,
 )
@@ -75,21 +75,23 @@ _DANGER_WORDS = (
 )
 
 
-def inert(examiner: "Examiner", call: "Call") -> Output:
+def inert(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge a program whose arguments are only text, numbers or names."""
     _names_of_variables(examiner, call)
     if call.name == "yes":
-        return Output(text=None, endless=True)
+        return PrintedText(text=None, endless=True)
     if call.name == "pwd" and call.state.cwd is not None:
-        return Output(text=call.state.cwd + "\n")
+        return PrintedText(text=call.state.cwd + "\n")
     if call.name in ("jobs", "history", "ps", "seq"):
         return ANYTHING
     if call.name in ("pgrep", "pidof"):
-        return Output(text=FOUND_BY_NAME + "\n")
+        return PrintedText(text=FOUND_BY_NAME + "\n")
     if call.name in ("id", "nproc", "uuidgen", "whoami", "expr", "uname", "arch"):
-        return Output(text=NUMBER + "\n")
+        return PrintedText(text=NUMBER + "\n")
     return (
-        Output(text="") if call.name in (":", "true", "false", "[", "test", "sleep") else ANYTHING
+        PrintedText(text="")
+        if call.name in (":", "true", "false", "[", "test", "sleep")
+        else ANYTHING
     )
 
 
@@ -107,7 +109,7 @@ def _names_of_variables(examiner: "Examiner", call: "Call") -> None:
             examiner.named(word, call.state)
 
 
-def reader(examiner: "Examiner", call: "Call") -> Output:
+def reader(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge a program that shows the files it is given."""
     name = call.name
     for word in call.arguments:
@@ -118,10 +120,10 @@ def reader(examiner: "Examiner", call: "Call") -> Output:
     if name in _SEARCHES:
         _searched(examiner, call)
     if name in ("base64", "base32", "rev", "tr"):
-        return Output(remote=call.stdin.remote, secret=call.stdin.secret)
+        return PrintedText(remote=call.stdin.remote, secret=call.stdin.secret)
     listed = _listing(call)
     if listed is not None:
-        return Output(text=listed)
+        return PrintedText(text=listed)
     if name in ("realpath", "readlink", "basename", "dirname"):
         return _of_path(call)
     if name in ("cat", "head", "tail", "more", "less", "pv", "grep", "tac", "cut", "uniq", "fold"):
@@ -131,12 +133,12 @@ def reader(examiner: "Examiner", call: "Call") -> Output:
         )
         if name == "cat" and not [each for each in operands if each != "-"]:
             return call.stdin
-        return Output(
+        return PrintedText(
             remote=remote,
             secret=call.stdin.secret,
             endless="/dev/zero" in operands or "/dev/urandom" in operands,
         )
-    return Output(remote=call.stdin.remote, secret=call.stdin.secret)
+    return PrintedText(remote=call.stdin.remote, secret=call.stdin.secret)
 
 
 _SEARCHES = names("grep egrep fgrep rg ag ack ugrep pcregrep diff")
@@ -161,16 +163,16 @@ def _searched(examiner: "Examiner", call: "Call") -> None:
             examiner.found("print-secret", pattern)
 
 
-def _of_path(call: "Call") -> Output:
+def _of_path(call: "Call") -> PrintedText:
     (*_, last) = ("", *arguments(call.arguments).operands)
     if call.name == "basename":
-        return Output(
+        return PrintedText(
             text=(NUMBER if not known(last) or not last else last.rpartition("/")[2]) + "\n"
         )
     if call.name == "dirname" and known(last) and "/" in last:
-        return Output(text=last.rstrip("/").rpartition("/")[0] + "\n")
+        return PrintedText(text=last.rstrip("/").rpartition("/")[0] + "\n")
     if call.name == "realpath" and known(last) and last.startswith("/"):
-        return Output(text=last + "\n")
+        return PrintedText(text=last + "\n")
     return ANYTHING
 
 
@@ -199,7 +201,7 @@ def _listing(call: "Call") -> str | None:
     return None
 
 
-def runner(examiner: "Examiner", call: "Call") -> Output:
+def runner(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge a program that does the project's work."""
     options(examiner, call)
     if call.name in ("ffmpeg", "sox", "pandoc", "convert", "magick"):
@@ -218,7 +220,7 @@ def runner(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def agent(_examiner: "Examiner", _call: "Call") -> Output:
+def agent(_examiner: "Examiner", _call: "Call") -> PrintedText:
     """Judge the start of an agent: its prompt is text, and what it then does is recorded and judged
     by itself."""
     return ANYTHING
@@ -322,7 +324,7 @@ def _reads_network(examiner: "Examiner", word: str) -> None:
         examiner.found("send-data", word)
 
 
-def workspace_program(examiner: "Examiner", call: "Call") -> Output:
+def workspace_program(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge a program or script given by a path."""
     path = call.words[0]
     if examiner.is_fetched(path, call.state):
@@ -349,7 +351,7 @@ def setup_script(examiner: "Examiner", call: "Call") -> None:
         examiner.found("publish", shown_words(call.words[:6]))
 
 
-def unknown(examiner: "Examiner", call: "Call") -> Output:
+def unknown(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge a program that no table knows: ask, and judge the command it seems to run."""
 
     examiner.found("unknown-program", call.words[0])

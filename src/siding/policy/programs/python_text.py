@@ -12,7 +12,7 @@ from siding.policy.names import names
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
-    from siding.policy.state import State
+    from siding.policy.state import ShellState
 
 _MODULES = names(
     """
@@ -50,7 +50,7 @@ _WRITES = names("write_text write_bytes touch mkdir makedirs")
 _READS = names("read_text read_bytes")
 
 
-def judge_python(examiner: "Examiner", text: str, state: "State") -> None:
+def judge_python(examiner: "Examiner", text: str, state: "ShellState") -> None:
     """Judge Python source; record `code-unclear` with the first part that is not harmless."""
     examiner.budget.spend(10 + 3 * len(text) // 2, "reading program text")
     try:
@@ -101,7 +101,7 @@ def _mentioned(node: ast.AST) -> str:
     return ""
 
 
-def _problem(examiner: "Examiner", node: ast.AST, state: "State") -> str:
+def _problem(examiner: "Examiner", node: ast.AST, state: "ShellState") -> str:
     match node:
         case ast.Import():
             bad = [a.name for a in node.names if a.name.partition(".")[0] not in _MODULES]
@@ -138,7 +138,7 @@ def _environment(node: ast.Subscript) -> str:
     return ".environ" if inside else ""
 
 
-def _call(examiner: "Examiner", node: ast.Call, state: "State") -> str:
+def _call(examiner: "Examiner", node: ast.Call, state: "ShellState") -> str:
     function = node.func
     if isinstance(function, ast.Name):
         if function.id == "open":
@@ -174,7 +174,7 @@ def _plain_method(node: ast.Call, function: ast.Attribute) -> bool:
     return function.attr != "replace" or len(node.args) >= 2
 
 
-def _open(examiner: "Examiner", node: ast.Call, state: "State") -> str:
+def _open(examiner: "Examiner", node: ast.Call, state: "ShellState") -> str:
     if not node.args:
         return "open()"
     path = _text(node.args[0])
@@ -198,7 +198,7 @@ def _argument(node: ast.expr) -> bool:
 
 
 def _path_call(
-    examiner: "Examiner", node: ast.Call, function: ast.Attribute, state: "State"
+    examiner: "Examiner", node: ast.Call, function: ast.Attribute, state: "ShellState"
 ) -> str:
     base = function.value
     path = UNKNOWN

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import ANYTHING, Output, known, shown_words
+from siding.policy.fields import ANYTHING, PrintedText, known, shown_words
 from siding.policy.names import names, ordered
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
@@ -30,7 +30,7 @@ DESTROYS = re.compile(
 _PUBLISHES = names("publish push upload release deploy promote")
 
 
-def cloud(examiner: "Examiner", call: "Call") -> Output:
+def cloud(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge the clients of clouds and services: verbs that only show are allowed, others ask."""
     words = [w for w in call.arguments if not w.startswith("-")]
     options(examiner, call)
@@ -64,7 +64,7 @@ _CHANGES_AN_ACCOUNT = names("""
 """)
 
 
-def forge(examiner: "Examiner", call: "Call") -> Output:
+def forge(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge gh, glab and the like."""
     words = [w for w in call.arguments if not w.startswith("-")]
     reads_all(examiner, call)
@@ -115,7 +115,7 @@ _DOCKER_VALUES = ordered(
 )
 
 
-def container(examiner: "Examiner", call: "Call") -> Output:
+def container(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge docker, podman, nerdctl and compose."""
     words = list(call.arguments)
     glob = arguments(
@@ -233,7 +233,7 @@ _CLUSTER_LOOKS = names(
 ) | {""}
 
 
-def cluster(examiner: "Examiner", call: "Call") -> Output:
+def cluster(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge kubectl and oc."""
     given = arguments(
         call.arguments,

@@ -10,7 +10,7 @@ from siding.policy.fields import (
     MARKS,
     NOTHING,
     UNKNOWN,
-    Output,
+    PrintedText,
     known,
     shown_words,
 )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHELLS = names("sh bash dash zsh ksh mksh ash fish rbash yash tcsh csh")
 
 
-def shell(examiner: "Examiner", call: "Call") -> Output:
+def shell(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge sh, bash and the like: a line after -c, a script, or commands on standard input."""
     words = list(call.arguments)
     line = from_input = False
@@ -53,7 +53,7 @@ def shell(examiner: "Examiner", call: "Call") -> Output:
     return _from_input(examiner, call)
 
 
-def _shell_line(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
+def _shell_line(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
     if not words:
         examiner.found("not-whole", f"{call.name} -c")
         return ANYTHING
@@ -69,7 +69,7 @@ def _shell_line(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
     return examiner.inner_line(f"{call.name} -c", text, call, state)
 
 
-def _script(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
+def _script(examiner: "Examiner", call: "Call", words: list[str]) -> PrintedText:
     """Judge a script file: one in the workspace is allowed, unless this line downloaded it."""
     path = words[0]
     if examiner.is_fetched(path, call.state):
@@ -81,7 +81,7 @@ def _script(examiner: "Examiner", call: "Call", words: list[str]) -> Output:
     return ANYTHING
 
 
-def _from_input(examiner: "Examiner", call: "Call") -> Output:
+def _from_input(examiner: "Examiner", call: "Call") -> PrintedText:
     text = call.stdin.text
     if call.stdin.remote:
         examiner.found("remote-code", call.name)
@@ -93,7 +93,7 @@ def _from_input(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def evaluate(examiner: "Examiner", call: "Call") -> Output:
+def evaluate(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge eval."""
     text = " ".join(call.arguments)
     if not known(text):
@@ -102,7 +102,7 @@ def evaluate(examiner: "Examiner", call: "Call") -> Output:
     return examiner.inner_line("eval", text, call, call.state)
 
 
-def source(examiner: "Examiner", call: "Call") -> Output:
+def source(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge ``.`` and ``source``."""
     words = [word for word in call.arguments if word != "--"]
     if words and words[0] == "/dev/stdin":
@@ -110,7 +110,7 @@ def source(examiner: "Examiner", call: "Call") -> Output:
     return _script(examiner, call, words) if words else ANYTHING
 
 
-def trap(examiner: "Examiner", call: "Call") -> Output:
+def trap(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge trap: the shell runs its first operand later."""
     operands = arguments(call.arguments).operands
     if len(operands) > 1 and operands[0] not in ("", "-"):
@@ -120,7 +120,7 @@ def trap(examiner: "Examiner", call: "Call") -> Output:
     return NOTHING
 
 
-def alias(examiner: "Examiner", call: "Call") -> Output:
+def alias(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge alias: the command it stands for, and whether it hides a known program."""
 
     for word in call.arguments:
@@ -138,7 +138,7 @@ def alias(examiner: "Examiner", call: "Call") -> Output:
     return NOTHING
 
 
-def change_directory(examiner: "Examiner", call: "Call") -> Output:
+def change_directory(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow cd, pushd and popd."""
     operands = [w for w in call.arguments if w == "-" or not re.fullmatch(r"-[LPe@]+|--", w)]
     state = call.state
@@ -164,7 +164,7 @@ def _back(before: str | None) -> str | None:
     return before if before and known(before) else None
 
 
-def print_text(examiner: "Examiner", call: "Call") -> Output:
+def print_text(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow echo and printf: their output may be the input of a shell."""
     words = list(call.arguments)
     if call.name == "echo":
@@ -172,7 +172,9 @@ def print_text(examiner: "Examiner", call: "Call") -> Output:
         while words and re.fullmatch(r"-[neE]+", words[0]):
             plain = plain and "e" not in words.pop(0)
         text = " ".join(words)
-        return Output(text=text + "\n" if plain or "\\" not in text else _unescaped(text) + "\n")
+        return PrintedText(
+            text=text + "\n" if plain or "\\" not in text else _unescaped(text) + "\n"
+        )
     if words[:1] == ["-v"]:
         if len(words) > 1:
             examiner.named(words[1], call.state)
@@ -180,7 +182,7 @@ def print_text(examiner: "Examiner", call: "Call") -> Output:
             call.state.variables[words[1]] = UNKNOWN if formatted is None else formatted
             examiner.variable(words[1], call.state.variables[words[1]], call.state, lasting=True)
         return NOTHING
-    return Output(text=_formatted(words, examiner.budget))
+    return PrintedText(text=_formatted(words, examiner.budget))
 
 
 def _unescaped(text: str) -> str:
@@ -230,7 +232,7 @@ def _formatted(words: list[str], budget: "Budget") -> str | None:
     return "".join(text)
 
 
-def read(examiner: "Examiner", call: "Call") -> Output:
+def read(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow read, mapfile and the like: the variables they set become unknown."""
     given = arguments(
         call.arguments,
@@ -262,7 +264,7 @@ def read(examiner: "Examiner", call: "Call") -> Output:
     return NOTHING
 
 
-def declare(examiner: "Examiner", call: "Call") -> Output:
+def declare(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow export, declare, local, readonly, typeset."""
     flags = [word for word in call.arguments if word.startswith("-")]
     words = [word for word in call.arguments if not word.startswith("-")]
@@ -274,7 +276,7 @@ def declare(examiner: "Examiner", call: "Call") -> Output:
         if "-p" in flags and secret_variable(word):
             examiner.found("print-secret", word)
         _declared(examiner, call, word, numbers=numbers)
-    return ANYTHING if words else Output(secret=True)  # it shows what there is
+    return ANYTHING if words else PrintedText(secret=True)  # it shows what there is
 
 
 def _declared(examiner: "Examiner", call: "Call", word: str, *, numbers: bool) -> None:
@@ -296,7 +298,7 @@ def _declared(examiner: "Examiner", call: "Call", word: str, *, numbers: bool) -
         state.plain_splitting = False
 
 
-def unset(examiner: "Examiner", call: "Call") -> Output:
+def unset(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow unset; bash evaluates the subscript of an array's element as arithmetic."""
     for word in arguments(call.arguments).operands:
         name, _, subscript = word.partition("[")
@@ -309,7 +311,7 @@ def unset(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def let(examiner: "Examiner", call: "Call") -> Output:
+def let(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow let, whose arguments are arithmetic."""
     for word in call.arguments:
         examiner.evaluated(word, call.state)
@@ -323,7 +325,7 @@ def let(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def settings(examiner: "Examiner", call: "Call") -> Output:
+def settings(examiner: "Examiner", call: "Call") -> PrintedText:
     """Follow set, shopt, enable, bind, complete, compgen, hash."""
     words = list(call.arguments)
     if call.name == "set":
@@ -331,7 +333,7 @@ def settings(examiner: "Examiner", call: "Call") -> Output:
             words = words[2:] if words.pop(0)[1:] == "o" and words else words
         if words:
             call.state.positional = tuple(words[1:] if words[0] in ("--", "-") else words)
-        return NOTHING if call.arguments else Output(secret=True)
+        return NOTHING if call.arguments else PrintedText(secret=True)
     _completion(examiner, call, words)
     return ANYTHING
 
@@ -360,7 +362,7 @@ def _completion(examiner: "Examiner", call: "Call", words: list[str]) -> None:
 # -- wrappers ----------------------------------------------------------------------------------
 
 
-def wrapper(examiner: "Examiner", call: "Call") -> Output:
+def wrapper(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge the command inside a wrapper, and the wrapper's own effects."""
     how = unwrap.WRAPPERS[call.name]
     given, words, assigned = unwrap.command_in(how, call.arguments)
@@ -397,7 +399,7 @@ def _wrapper_options(
             examiner.found("dynamic-command", name)
 
 
-def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Output:
+def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> PrintedText:
     """Judge the words a wrapper runs."""
     if call.name in ("watch", "retry", "entr", "hyperfine"):
         return _through_shell(examiner, call, words)
@@ -409,14 +411,14 @@ def _wrapped(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Outp
         words = tuple(word for word in words if word not in ("-e", "--exec", "--"))
         examiner.found("unknown-program", call.name)
     if not words:
-        return Output(secret=True) if call.name == "env" else ANYTHING
+        return PrintedText(secret=True) if call.name == "env" else ANYTHING
     if words[0] == "-c" and len(words) > 1:
         examiner.inner_text(f"{call.name} -c", words[1], call.state)
         return ANYTHING
     return examiner.inner(call.name, words, call)
 
 
-def _recorded(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Output:
+def _recorded(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> PrintedText:
     """Judge script(1): the file it writes and the command it records.
 
     util-linux takes its options after the file too, with the command behind -c. BSD takes the
@@ -434,7 +436,7 @@ def _only(given: list[tuple[str, str]], *names: str) -> bool:
     return bool(given) and all(name in names for name, _ in given)
 
 
-def _through_shell(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> Output:
+def _through_shell(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -> PrintedText:
     if call.name == "hyperfine":
         for word in words:
             examiner.inner_text("hyperfine", word, call.state)
@@ -445,7 +447,7 @@ def _through_shell(examiner: "Examiner", call: "Call", words: tuple[str, ...]) -
     return examiner.inner(call.name, words, call)
 
 
-def switch_user(examiner: "Examiner", call: "Call") -> Output:
+def switch_user(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge su, runuser and sg."""
     examiner.found("become-root", shown_words(call.words[:6]))
     given = arguments(
@@ -460,7 +462,7 @@ def switch_user(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def xargs(examiner: "Examiner", call: "Call") -> Output:
+def xargs(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge xargs: it appends words from standard input to its command."""
     given = arguments(
         call.arguments,
@@ -485,7 +487,7 @@ def xargs(examiner: "Examiner", call: "Call") -> Output:
     return examiner.inner("xargs", (*words, *items[:200]), call._replace(stdin=NOTHING))
 
 
-def parallel(examiner: "Examiner", call: "Call") -> Output:
+def parallel(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge GNU parallel."""
     given = arguments(
         call.arguments,
@@ -523,7 +525,7 @@ _RUN_A_COMMAND = names("""
 """)
 
 
-def multiplexer(examiner: "Examiner", call: "Call") -> Output:
+def multiplexer(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge tmux and screen: the words at the end are a command."""
     words = list(call.arguments)
     for index, word in enumerate(words):
@@ -550,7 +552,7 @@ def _screen_command(examiner: "Examiner", call: "Call", words: list[str]) -> Non
         examiner.inner(call.name, rest, call)
 
 
-def at(examiner: "Examiner", call: "Call") -> Output:
+def at(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge at and batch: standard input is a script that runs later."""
     if {"-l", "-V", "--help"} & set(call.arguments):
         return ANYTHING

@@ -9,7 +9,7 @@ from siding.policy.fields import (
     MARKS,
     NUMBER,
     UNKNOWN,
-    Output,
+    PrintedText,
     shown_words,
 )
 from siding.policy.names import names, ordered
@@ -82,7 +82,7 @@ _add(
 )
 
 
-def table(examiner: "Examiner", call: "Call") -> Output:
+def table(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge a program by the rule in `_TABLE`, unless its arguments are known to be harmless."""
     rule, harmless = _TABLE[call.name]
     words = set(call.arguments)
@@ -100,7 +100,7 @@ def table(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def make_filesystem(examiner: "Examiner", call: "Call") -> Output:
+def make_filesystem(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge mkfs: it may format an image file in the workspace, but no device."""
     given = arguments(call.arguments, ("-t", "-L", "-b", "-i", "-N", "-U", "-m", "-E", "-O", "-T"))
     if set(call.arguments) & _ASKING:
@@ -115,7 +115,7 @@ def make_filesystem(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def service(examiner: "Examiner", call: "Call") -> Output:
+def service(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge systemctl, service, initctl."""
     looks = names("""
         status show cat list-units list-unit-files is-active is-enabled is-failed list-timers
@@ -131,7 +131,7 @@ def service(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def kill(examiner: "Examiner", call: "Call") -> Output:
+def kill(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge kill: ending one process by its number is allowed."""
     words = list(call.arguments)
     if words and re.fullmatch(r"-(?:\d+|[A-Z]+[A-Z0-9]*)", words[0]) and len(words) > 1:
@@ -150,7 +150,7 @@ def kill(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def kill_by_name(examiner: "Examiner", call: "Call") -> Output:
+def kill_by_name(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge pkill and killall."""
     given = arguments(call.arguments, ("-u", "-U", "-g", "-G", "-P", "-s", "-t", "-o", "-y", "-n"))
     if given.has("-l", "--list", "-V", "--version", "--help"):
@@ -164,7 +164,7 @@ def kill_by_name(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def crontab(examiner: "Examiner", call: "Call") -> Output:
+def crontab(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge crontab."""
     given = arguments(call.arguments, ("-u",))
     if given.has("-r"):
@@ -174,14 +174,14 @@ def crontab(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def sysctl(examiner: "Examiner", call: "Call") -> Output:
+def sysctl(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge sysctl."""
     if any(w in ("-w", "-p", "--write", "--load", "--system") or "=" in w for w in call.arguments):
         examiner.found("change-system", shown_words(call.words))
     return ANYTHING
 
 
-def network_setup(examiner: "Examiner", call: "Call") -> Output:
+def network_setup(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge ip, route, ifconfig, tc."""
     words = [w for w in call.arguments if not w.startswith("-")]
     if call.name == "ip" and words[:1] == ["netns"] and words[1:2] == ["exec"]:
@@ -194,24 +194,24 @@ def network_setup(examiner: "Examiner", call: "Call") -> Output:
     return ANYTHING
 
 
-def environment(examiner: "Examiner", call: "Call") -> Output:
+def environment(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge printenv: showing a variable that holds a credential asks."""
     from siding.policy.effects import secret_variable
 
     for word in call.arguments:
         if secret_variable(word) or UNKNOWN in word:
             examiner.found("print-secret", word)
-    return Output(secret=True)
+    return PrintedText(secret=True)
 
 
-def hostname(examiner: "Examiner", call: "Call") -> Output:
+def hostname(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge hostname and domainname: with an operand they change it."""
     if arguments(call.arguments, ("-F",)).operands or "-F" in call.arguments:
         examiner.found("change-system", shown_words(call.words))
-    return Output(text=NUMBER + "\n")
+    return PrintedText(text=NUMBER + "\n")
 
 
-def system_log(examiner: "Examiner", call: "Call") -> Output:
+def system_log(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge journalctl and dmesg: they show logs, and a few of their options delete them."""
     if any(
         re.match(r"--(?:vacuum|rotate|flush)|-[cC]$|--clear|--console", w) for w in call.arguments

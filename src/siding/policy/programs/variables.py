@@ -9,7 +9,7 @@ from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Examiner
-    from siding.policy.state import State
+    from siding.policy.state import ShellState
 
 # The value of these names a program or is a command line; it is allowed when the program is.
 _COMMANDS = names(
@@ -80,7 +80,7 @@ _PATH_HOME = re.compile(
 
 
 def judge_variable(
-    examiner: "Examiner", name: str, value: str, state: "State", lasting: bool
+    examiner: "Examiner", name: str, value: str, state: "ShellState", lasting: bool
 ) -> None:
     """Judge ``name=value``; `lasting` is False when it stands before one command only."""
     if name.startswith("SIDING_"):
@@ -101,7 +101,7 @@ def judge_variable(
             examiner.inner_text(f"{name}=", value, state)
 
 
-def _search_path(examiner: "Examiner", value: str, state: "State") -> None:
+def _search_path(examiner: "Examiner", value: str, state: "ShellState") -> None:
     for entry in value.split(":"):
         if entry == UNKNOWN or _PATH_OK.match(entry):
             continue
@@ -114,7 +114,7 @@ def _search_path(examiner: "Examiner", value: str, state: "State") -> None:
         return
 
 
-def _command(examiner: "Examiner", name: str, value: str, state: "State") -> None:
+def _command(examiner: "Examiner", name: str, value: str, state: "ShellState") -> None:
     words = value.split()
     plain = known(value) and not set(value) & set("|;&$`<>(){}!\n")
     flags_only = all(w.startswith("-") and not w.startswith("-o") for w in words[1:])
@@ -125,7 +125,7 @@ def _command(examiner: "Examiner", name: str, value: str, state: "State") -> Non
         examiner.inner_text(f"{name}=", value, state)
 
 
-def _places(examiner: "Examiner", name: str, value: str, state: "State") -> None:
+def _places(examiner: "Examiner", name: str, value: str, state: "ShellState") -> None:
     for entry in value.split(":"):
         if entry in ("", UNKNOWN):
             continue

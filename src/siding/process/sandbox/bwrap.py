@@ -8,7 +8,7 @@ call filter keeps the command from typing into a terminal (TIOCSTI), which `--ne
 
 from collections.abc import Mapping
 
-from siding.process.sandbox.values import Kind, Launch, Mount, Network
+from siding.process.sandbox.values import BindMount, Kind, Launch, Network
 
 NOBODY = "65534"
 # Root owns these files of the kernel, and the owner may write them in any namespace and without any
@@ -61,7 +61,7 @@ def arguments(
     return [*argv, "--"]
 
 
-def _mount(mount: Mount, copies: Mapping[str, int]) -> list[str]:
+def _mount(mount: BindMount, copies: Mapping[str, int]) -> list[str]:
     match mount.kind:
         case Kind.BLANK:
             return ["--tmpfs", mount.path]

@@ -8,7 +8,7 @@ import ctypes
 import os
 import struct
 
-from siding.process.sandbox.landlock import Rules
+from siding.process.sandbox.landlock import PathRules
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH = 1, 1
@@ -51,7 +51,7 @@ def drop_capabilities() -> None:
     _call(_CAPSET[machine], header, ctypes.create_string_buffer(24))
 
 
-def ruleset(rules: Rules, version: int) -> int:
+def ruleset(rules: PathRules, version: int) -> int:
     """Return a descriptor of a Landlock domain, which `restrict` enters. Raises OSError.
 
     Paths that do not exist any more are left out.

@@ -36,7 +36,7 @@ NOT_COVERED = (
 )
 
 
-class Rules(NamedTuple):
+class PathRules(NamedTuple):
     """A Landlock domain: masks of the rights it handles, and (path, allowed rights) pairs.
 
     A handled right is denied everywhere but below the paths that allow it.
@@ -48,9 +48,9 @@ class Rules(NamedTuple):
     paths: tuple[tuple[str, int], ...]
 
 
-def scope_only() -> Rules:
+def scope_only() -> PathRules:
     """Return a domain that only blocks abstract sockets outside it (Landlock ABI 6)."""
-    return Rules(handled_fs=0, handled_net=0, scoped=SCOPE_ABSTRACT, paths=())
+    return PathRules(handled_fs=0, handled_net=0, scoped=SCOPE_ABSTRACT, paths=())
 
 
 def rules(
@@ -60,7 +60,7 @@ def rules(
     version: int,
     listed: Callable[[str], Iterable[str]] = os.listdir,
     is_directory: Callable[[str], bool] = os.path.isdir,
-) -> Rules:
+) -> PathRules:
     """Return the domain of a run for a kernel with this `version` of the Landlock ABI."""
     handled = _FIRST | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
     handled |= IOCTL_DEV if version >= 5 else 0
@@ -78,7 +78,7 @@ def rules(
     paths = {
         path: rights if is_directory(path) else rights & _ON_FILES for path, rights in paths.items()
     }
-    return Rules(
+    return PathRules(
         handled_fs=handled,
         handled_net=0 if network is Network.ON or version < 4 else NET_BIND_TCP | NET_CONNECT_TCP,
         scoped=SCOPE_ABSTRACT | SCOPE_SIGNAL if version >= 6 else 0,

@@ -14,7 +14,7 @@ from siding.process.command import Command
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox.seccomp import compiled
 from siding.process.sandbox.start import Sandboxed
-from siding.process.sandbox.values import Engine, Kind, Launch, Mount, Network, View
+from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View
 
 if TYPE_CHECKING:
     from siding.process.spawn import Child
@@ -33,7 +33,7 @@ class Known(NamedTuple):
     scoped: bool
 
 
-class Found(NamedTuple):
+class FoundEngine(NamedTuple):
     """The engine that works here; None, with a ``reason``, when none does.
 
     The caller may keep ``known`` and pass it to the next `find_engine`.
@@ -65,11 +65,11 @@ class Found(NamedTuple):
         )
 
 
-def find_engine(env: Mapping[str, str], known: Known | None = None) -> Found:
+def find_engine(env: Mapping[str, str], known: Known | None = None) -> FoundEngine:
     """Return the best engine that works; with a ``known`` that still holds, nothing is tried."""
     setsid, bwrap = _program("setsid", env), _program("bwrap", env)
     version = _landlock_version()
-    found = Found(
+    found = FoundEngine(
         engine=None,
         bwrap=bwrap or "",
         userns=True,
@@ -112,7 +112,7 @@ def circumstances(bwrap: str) -> str:
     return f"{boot}:{kernel}:{os.geteuid()}:{bwrap}:{seen.st_size}:{seen.st_mtime_ns}"
 
 
-def _with_bwrap(found: Found, known: Known) -> Found:
+def _with_bwrap(found: FoundEngine, known: Known) -> FoundEngine:
     return found._replace(
         engine=Engine.BWRAP, userns=known.userns, scoped=known.scoped, known=known
     )
@@ -125,7 +125,7 @@ def _try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Netw
     """
     launch = Launch(
         engine=Engine.BWRAP,
-        view=View(mounts=(Mount(kind=Kind.EMPTY, path="/tmp"),)),
+        view=View(mounts=(BindMount(kind=Kind.EMPTY, path="/tmp"),)),
         network=network,
         seccomp=compiled(os.uname().machine, network_off=network is Network.OFF),
         setsid=setsid,

@@ -86,7 +86,7 @@ class Test(NamedTuple):
     bits: bool = False
 
 
-class Rule(NamedTuple):
+class SyscallRule(NamedTuple):
     """Refuse a call with an errno when every test holds."""
 
     call: str
@@ -94,7 +94,7 @@ class Rule(NamedTuple):
     tests: tuple[Test, ...] = ()
 
 
-def rules(*, network_off: bool) -> list[Rule]:
+def rules(*, network_off: bool) -> list[SyscallRule]:
     """Return the rules for the system calls that a sandboxed run may not make."""
     setuid = {
         "chmod": 1,
@@ -105,20 +105,20 @@ def rules(*, network_off: bool) -> list[Rule]:
         "mknod": 1,
         "mknodat": 2,
     }
-    found = [Rule("ioctl", _EPERM, (Test(1, code),)) for code in (_TIOCSTI, _TIOCLINUX)]
-    found += [Rule(call, _EPERM) for call in ("add_key", "request_key", "keyctl", "bpf")]
-    found.append(Rule("perf_event_open", _EACCES))
-    found += [Rule(f"io_uring_{act}", _ENOSYS) for act in ("setup", "enter", "register")]
-    found += [Rule(call, _EPERM, (Test(at, _S_ISUID, True),)) for call, at in setuid.items()]
+    found = [SyscallRule("ioctl", _EPERM, (Test(1, code),)) for code in (_TIOCSTI, _TIOCLINUX)]
+    found += [SyscallRule(call, _EPERM) for call in ("add_key", "request_key", "keyctl", "bpf")]
+    found.append(SyscallRule("perf_event_open", _EACCES))
+    found += [SyscallRule(f"io_uring_{act}", _ENOSYS) for act in ("setup", "enter", "register")]
+    found += [SyscallRule(call, _EPERM, (Test(at, _S_ISUID, True),)) for call, at in setuid.items()]
     for call, flags in (("open", 1), ("openat", 2)):
         making = Test(flags, _O_CREAT | _O_TMPFILE, True)
-        found.append(Rule(call, _EPERM, (making, Test(flags + 1, _S_ISUID, True))))
+        found.append(SyscallRule(call, _EPERM, (making, Test(flags + 1, _S_ISUID, True))))
     # The mode of openat2 is in a struct that a filter cannot read. Programs fall back to openat.
-    found.append(Rule("openat2", _ENOSYS))
-    found.append(Rule("socket", _EAFNOSUPPORT, (Test(0, _AF_VSOCK),)))
+    found.append(SyscallRule("openat2", _ENOSYS))
+    found.append(SyscallRule("socket", _EAFNOSUPPORT, (Test(0, _AF_VSOCK),)))
     if network_off:
         found += [
-            Rule("socket", _EACCES, (Test(0, family),))
+            SyscallRule("socket", _EACCES, (Test(0, family),))
             for family in (_AF_INET, _AF_INET6, _AF_PACKET)
         ]
     return found
@@ -147,7 +147,7 @@ def compiled(machine: str, *, network_off: bool) -> bytes:
     return b"".join([*code, _step(_RETURN, _ALLOW)])
 
 
-def _block(rule: Rule, number: int) -> list[bytes]:
+def _block(rule: SyscallRule, number: int) -> list[bytes]:
     body: list[bytes] = []
     left = 2 * len(rule.tests) + 1  # what follows the first comparison: the tests and the return
     for test in rule.tests:

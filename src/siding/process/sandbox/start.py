@@ -15,7 +15,7 @@ from siding.process.lookup import Program
 from siding.process.sandbox import bwrap, landlock
 from siding.process.sandbox.values import Engine, Kind, Launch, Network
 from siding.process.spawn_plan import Enter, SpawnPlan
-from siding.process.status import Status
+from siding.process.status import ProcessStatus
 
 if sys.platform == "linux":
     from siding.process import procfs as processes
@@ -140,7 +140,7 @@ class Sandboxed:
         return fd
 
 
-def _age(status: Status) -> int:
+def _age(status: ProcessStatus) -> int:
     return status.started
 
 

@@ -38,7 +38,7 @@ class Kind(StrEnum):
     LINK = "link"  # a symbolic link to ``source``
 
 
-class Mount(NamedTuple):
+class BindMount(NamedTuple):
     """One path of a view. ``source`` is the path outside; when it is "" that is ``path`` too."""
 
     kind: Kind
@@ -53,7 +53,7 @@ class Mount(NamedTuple):
 class View(NamedTuple):
     """The file system of a run: all is read-only but for these mounts. Parents come first."""
 
-    mounts: tuple[Mount, ...]
+    mounts: tuple[BindMount, ...]
 
     def kind_of(self, path: str) -> Kind:
         """Return the kind of the nearest mount at or above a path; SHOW when there is none."""
@@ -84,7 +84,7 @@ class Places(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-class Demand(NamedTuple):
+class SandboxRequirements(NamedTuple):
     """What settings and command line ask for. ``read`` and ``write`` are absolute paths."""
 
     network: Network = Network.ON

@@ -1,4 +1,4 @@
-"""From what is asked for to a list of mounts. Pure, but for the questions put to `Look`.
+"""From what is asked for to a list of mounts. Pure, but for the questions put to `DiskLook`.
 
 Everything outside homes is visible and read-only. Homes, temporary directories, /run, Siding's own
 home and the person's main checkout are empty, but for what is listed. Rules:
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from siding.process.sandbox.homes import GIT_SETTINGS, TOOLS, AgentPlaces
 from siding.process.sandbox.values import (
-    Demand,
+    BindMount,
     GitAccess,
     Kind,
-    Mount,
     Network,
     Places,
     Quarantine,
+    SandboxRequirements,
     View,
     is_within,
 )
@@ -30,7 +30,7 @@ _SYSTEM = ("/usr", "/etc", "/bin", "/lib", "/dev", "/proc", "/sys")
 _BINARIES = ("bin", "sbin")
 
 
-class Look(NamedTuple):
+class DiskLook(NamedTuple):
     """What planning asks the disk."""
 
     exists: Callable[[str], bool] = os.path.exists
@@ -43,12 +43,12 @@ class Look(NamedTuple):
 class _Plan:
     """Mounts by path; a later one for the same path replaces an earlier one."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: DiskLook) -> None:
         self.look = look
-        self.mounts: dict[str, Mount] = {}
+        self.mounts: dict[str, BindMount] = {}
 
     def put(self, kind: Kind, path: str, source: str = "") -> None:
-        self.mounts[path] = Mount(kind=kind, path=path, source="" if source == path else source)
+        self.mounts[path] = BindMount(kind=kind, path=path, source="" if source == path else source)
 
     def take(self, kind: Kind, path: str) -> None:
         """Mount what is at a path, if anything is. Its name stays; what it links to is mounted."""
@@ -79,13 +79,13 @@ class _Plan:
 
 def plan_view(
     places: Places,
-    demand: Demand,
+    demand: SandboxRequirements,
     *,
     agent: AgentPlaces | None,
     quarantine: Quarantine | None = None,
     hooks: str | None = None,
     sockets: Iterable[str] = (),
-    look: Look | None = None,
+    look: DiskLook | None = None,
 ) -> View:
     """Return the view of one run.
 
@@ -93,7 +93,7 @@ def plan_view(
     Without a ``quarantine`` git is read-only, whatever is demanded. ``hooks`` is the repository's
     hooks directory when it lies in the workspace. ``sockets`` are sockets that somebody listens on.
     """
-    plan = _Plan(look or Look())
+    plan = _Plan(look or DiskLook())
     _hide(plan, places)
     _show_programs(plan, places)
     _show_home(plan, places.homes[0], agent) if places.homes else None
@@ -249,7 +249,7 @@ def _without_needless_copies(view: View) -> View:
 def _without_sockets(view: View, sockets: Iterable[str]) -> View:
     """Mask sockets that are visible: connecting is allowed on a read-only mount too."""
     masks = tuple(
-        Mount(kind=Kind.MASK, path=path)
+        BindMount(kind=Kind.MASK, path=path)
         for path in sorted(set(sockets))
         if view.kind_of(path) is Kind.SHOW
     )

@@ -19,11 +19,11 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from siding.sessions.heads import Head
+from siding.sessions.heads import MessageHead
 from siding.sessions.reading.wrecks import Wreck
 
 
-class How(StrEnum):
+class BridgeKind(StrEnum):
     """How the new parent of a message was found."""
 
     KNOWN = "known"  # nothing is lost: the missing message was withdrawn, or only a stand-in
@@ -37,7 +37,7 @@ class Bridge(NamedTuple):
     message: str
     missing: str
     to: str | None
-    how: How
+    how: BridgeKind
 
 
 class Remains(NamedTuple):
@@ -56,14 +56,14 @@ class Remains(NamedTuple):
     first_kept: Mapping[str, str]
 
 
-def is_missing(head: Head, heads: Mapping[str, Head], remains: Remains) -> bool:
+def is_missing(head: MessageHead, heads: Mapping[str, MessageHead], remains: Remains) -> bool:
     """Return whether the message names a parent that should be in the tree and is not."""
     parent = head.parent
     return parent is not None and parent not in heads and parent not in remains.put_away
 
 
 def bridges_over(
-    heads: Mapping[str, Head], remains: Remains, *, only_certain: bool = False
+    heads: Mapping[str, MessageHead], remains: Remains, *, only_certain: bool = False
 ) -> dict[str, Bridge]:
     """Return a bridge for each message whose parent is missing, by the message's id.
 
@@ -82,7 +82,7 @@ def bridges_over(
     return found
 
 
-def still_there(heads: Mapping[str, Head], remains: Remains, uuid: str) -> str | None:
+def still_there(heads: Mapping[str, MessageHead], remains: Remains, uuid: str) -> str | None:
     """Return `uuid` if that message is in the tree, else its nearest known ancestor that is.
 
     Returns None when nothing tells which that is.
@@ -91,7 +91,7 @@ def still_there(heads: Mapping[str, Head], remains: Remains, uuid: str) -> str |
     return found.to
 
 
-def _before(heads: Mapping[str, Head], wanted: set[str]) -> dict[str, str | None]:
+def _before(heads: Mapping[str, MessageHead], wanted: set[str]) -> dict[str, str | None]:
     """Return, for each wanted message, the one before it in the file on the same conversation line.
 
     The value is None where there is none.
@@ -115,18 +115,18 @@ class _Trace(NamedTuple):
 
     to: str | None
     is_known: bool
-    how: How
+    how: BridgeKind
     is_kept: bool = False
 
 
 class _Finder:
-    def __init__(self, heads: Mapping[str, Head], remains: Remains) -> None:
+    def __init__(self, heads: Mapping[str, MessageHead], remains: Remains) -> None:
         self._heads = heads
         self._remains = remains
         self._named = {name: wreck for wreck in remains.wrecks for name in wreck.names}
         self._offsets = [wreck.offset for wreck in remains.wrecks]
 
-    def bridge(self, head: Head, before: str | None, *, only_certain: bool) -> Bridge | None:
+    def bridge(self, head: MessageHead, before: str | None, *, only_certain: bool) -> Bridge | None:
         """Return the bridge for `head`, whose parent is missing; None if no parent is found.
 
         `before` is the message before it in the file.
@@ -138,7 +138,7 @@ class _Finder:
         if not trace.is_known:
             if only_certain or before is None:
                 return None
-            trace = _Trace(before, is_known=True, how=How.ORDER)
+            trace = _Trace(before, is_known=True, how=BridgeKind.ORDER)
         to = trace.to
         if to is not None and not trace.is_kept:
             to = self._remains.behind.get(to, to)
@@ -148,7 +148,7 @@ class _Finder:
 
     def trace(self, uuid: str) -> _Trace:
         """Follow parents from a message to the first one that is in the tree."""
-        how = How.KNOWN
+        how = BridgeKind.KNOWN
         is_kept = False
         passed: set[str] = set()
         current: str | None = uuid
@@ -157,7 +157,7 @@ class _Finder:
                 return _Trace(None, is_known=False, how=how)
             passed.add(current)
             if current in self._remains.first_kept:
-                current, how, is_kept = self._remains.first_kept[current], How.WRECK, True
+                current, how, is_kept = self._remains.first_kept[current], BridgeKind.WRECK, True
                 continue
             if current in self._remains.stand_ins:
                 current = self._remains.stand_ins[current]
@@ -165,11 +165,11 @@ class _Finder:
             wreck = self._named.get(current)
             if wreck is None or (wreck.parent is None and not wreck.is_root):
                 return _Trace(None, is_known=False, how=how)
-            how = How.WRECK
+            how = BridgeKind.WRECK
             current = wreck.parent
         return _Trace(current, is_known=True, how=how, is_kept=is_kept)
 
-    def _by_wreck_between(self, head: Head, before: str | None) -> _Trace | None:
+    def _by_wreck_between(self, head: MessageHead, before: str | None) -> _Trace | None:
         """Follow the parent of the nearest damaged line between `before` and `head`.
 
         Only damaged lines on the same conversation line that have lost their own id count: `head`
@@ -187,5 +187,5 @@ class _Finder:
                 continue
             trace = self.trace(wreck.parent)
             if trace.is_known and trace.to != head.uuid:
-                return trace._replace(how=How.WRECK)
+                return trace._replace(how=BridgeKind.WRECK)
         return None

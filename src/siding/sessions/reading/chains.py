@@ -10,9 +10,9 @@ next message.
 from collections.abc import Iterable
 from enum import StrEnum
 
-from siding.sessions.heads import Head
+from siding.sessions.heads import MessageHead
 from siding.sessions.kinds import ASSISTANT
-from siding.sessions.reading.tree import Tree
+from siding.sessions.reading.tree import TranscriptTree
 
 
 class EndRule(StrEnum):
@@ -24,7 +24,7 @@ class EndRule(StrEnum):
     PATH = "path"  # a path given by hand: newest end of the main line
 
 
-def choose_end(tree: Tree, rule: EndRule = EndRule.SESSION) -> Head | None:
+def choose_end(tree: TranscriptTree, rule: EndRule = EndRule.SESSION) -> MessageHead | None:
     """Return the message the conversation ends with, None when there is none to choose from."""
     if rule is EndRule.SESSION:
         end = newest(tree, (head for head in tree.heads.values() if not head.is_side))
@@ -38,7 +38,7 @@ def choose_end(tree: Tree, rule: EndRule = EndRule.SESSION) -> Head | None:
     return newest(tree, ends)
 
 
-def newest(tree: Tree, heads: Iterable[Head]) -> Head | None:
+def newest(tree: TranscriptTree, heads: Iterable[MessageHead]) -> MessageHead | None:
     """Return the newest of the heads, None if there are none.
 
     Of equally new ones, the first in the file that is not the parent of another one. A message
@@ -46,7 +46,7 @@ def newest(tree: Tree, heads: Iterable[Head]) -> Head | None:
     that one; of several such messages the last in the file that is no parent counts.
     """
     latest: int | None = None
-    found: list[Head] = []
+    found: list[MessageHead] = []
     for head in heads:
         when = head.moment or 0
         if latest is not None and when < latest:
@@ -63,7 +63,7 @@ def newest(tree: Tree, heads: Iterable[Head]) -> Head | None:
     return undated[-1] if undated else ends[0]
 
 
-def leaves(tree: Tree) -> list[Head]:
+def leaves(tree: TranscriptTree) -> list[MessageHead]:
     """Return the ends of all branches, in file order: spoken messages without a spoken child.
 
     System lines and attachments that follow an end do not make another end.
@@ -85,10 +85,10 @@ def leaves(tree: Tree) -> list[Head]:
     return [head for head in tree.heads.values() if head.uuid in found]
 
 
-def _nearest_spoken(tree: Tree, head: Head) -> Head | None:
+def _nearest_spoken(tree: TranscriptTree, head: MessageHead) -> MessageHead | None:
     """Return `head` or its nearest ancestor that is spoken; None if there is none."""
     passed: set[str] = set()
-    current: Head | None = head
+    current: MessageHead | None = head
     while current is not None and current.uuid not in passed:
         if current.is_spoken:
             return current
@@ -97,16 +97,16 @@ def _nearest_spoken(tree: Tree, head: Head) -> Head | None:
     return None
 
 
-def chain_to(tree: Tree, end: Head) -> list[Head]:
+def chain_to(tree: TranscriptTree, end: MessageHead) -> list[MessageHead]:
     """Return the messages from the root (or the first one whose parent is missing) to `end`.
 
     If the parents form a circle, the chain stops where it closes. A model that calls several tools
     at once has one line for each call, and each result names its own call as parent, so following
     parents misses some of these lines; they are added behind the line of their answer.
     """
-    chain: list[Head] = []
+    chain: list[MessageHead] = []
     seen: set[str] = set()
-    current: Head | None = end
+    current: MessageHead | None = end
     while current is not None and current.uuid not in seen:
         seen.add(current.uuid)
         chain.append(current)
@@ -115,15 +115,15 @@ def chain_to(tree: Tree, end: Head) -> list[Head]:
     return _with_parallel_calls(tree, chain, seen)
 
 
-def history(tree: Tree, end: Head) -> list[Head]:
+def history(tree: TranscriptTree, end: MessageHead) -> list[MessageHead]:
     """Return everything that was said up to `end`, in order, including compacted parts.
 
     `tree` must not be settled: it must still hold the messages that compactions took out, with the
     kept ones in their old places.
     """
-    found: list[Head] = []
+    found: list[MessageHead] = []
     seen: set[str] = set()
-    current: Head | None = end
+    current: MessageHead | None = end
     while current is not None and current.uuid not in seen:
         part = [head for head in chain_to(tree, current) if head.uuid not in seen]
         seen |= {head.uuid for head in part}
@@ -132,16 +132,16 @@ def history(tree: Tree, end: Head) -> list[Head]:
     return found
 
 
-def chain(tree: Tree, rule: EndRule = EndRule.SESSION) -> list[Head]:
+def chain(tree: TranscriptTree, rule: EndRule = EndRule.SESSION) -> list[MessageHead]:
     """Return the chain to the end that the rule chooses, [] when there is no end."""
     end = choose_end(tree, rule)
     return [] if end is None else chain_to(tree, end)
 
 
-def has_circle(tree: Tree, end: Head) -> bool:
+def has_circle(tree: TranscriptTree, end: MessageHead) -> bool:
     """Return whether the ancestors of `end` form a circle."""
     seen: set[str] = set()
-    current: Head | None = end
+    current: MessageHead | None = end
     while current is not None:
         if current.uuid in seen:
             return True
@@ -150,7 +150,7 @@ def has_circle(tree: Tree, end: Head) -> bool:
     return False
 
 
-def agent_chain(tree: Tree, agent: str) -> list[Head] | None:
+def agent_chain(tree: TranscriptTree, agent: str) -> list[MessageHead] | None:
     """Return a subagent's own messages, None when the file has none that ends a branch.
 
     Messages that the subagent inherited from its parent are left out.
@@ -167,14 +167,14 @@ def agent_chain(tree: Tree, agent: str) -> list[Head] | None:
     return [head for head in chain_to(tree, end) if head.agent == agent]
 
 
-def branches(tree: Tree) -> list[list[Head]]:
+def branches(tree: TranscriptTree) -> list[list[MessageHead]]:
     """Return the chain of every branch, in the order of their ends in the file.
 
     System lines and attachments that directly follow an end are added behind it, sorted by time.
     """
     ends = leaves(tree)
     is_end = {head.uuid for head in ends}
-    following: dict[str, list[Head]] = {}
+    following: dict[str, list[MessageHead]] = {}
     for head in tree.heads.values():
         parent = tree.parent_id(head)
         if parent in is_end and head.uuid not in is_end:
@@ -182,7 +182,9 @@ def branches(tree: Tree) -> list[list[Head]]:
     return [chain_to(tree, end) + sorted(following.get(end.uuid, []), key=_when) for end in ends]
 
 
-def _with_parallel_calls(tree: Tree, chain: list[Head], seen: set[str]) -> list[Head]:
+def _with_parallel_calls(
+    tree: TranscriptTree, chain: list[MessageHead], seen: set[str]
+) -> list[MessageHead]:
     """Add the other lines of each answer on the chain, and the results of its calls.
 
     They come right behind the answer's last line on the chain. `seen`: the ids on the chain.
@@ -192,14 +194,14 @@ def _with_parallel_calls(tree: Tree, chain: list[Head], seen: set[str]) -> list[
     }
     if not anchors or len(chain) == len(tree.heads):
         return chain
-    groups: dict[str, list[Head]] = {}
-    results: dict[str, list[Head]] = {}
+    groups: dict[str, list[MessageHead]] = {}
+    results: dict[str, list[MessageHead]] = {}
     for head in tree.heads.values():
         if head.kind == ASSISTANT and head.message_id in anchors:
             groups.setdefault(head.message_id, []).append(head)
         elif head.answers and head.parent is not None and head.uuid not in seen:
             results.setdefault(head.parent, []).append(head)
-    inserted: dict[str, list[Head]] = {}
+    inserted: dict[str, list[MessageHead]] = {}
     for message_id, group in groups.items():
         siblings = sorted((head for head in group if head.uuid not in seen), key=_when)
         answers = [answer for head in group for answer in results.get(head.uuid, ())]
@@ -210,5 +212,5 @@ def _with_parallel_calls(tree: Tree, chain: list[Head], seen: set[str]) -> list[
     return [each for head in chain for each in (head, *inserted.get(head.uuid, ()))]
 
 
-def _when(head: Head) -> int:
+def _when(head: MessageHead) -> int:
     return head.moment or 0

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.files.regular import open_with_stat
-from siding.sessions.heads import Head, look, parsed
+from siding.sessions.heads import MessageHead, look, parsed
 from siding.sessions.metadata import REPEATED, Metadata
 from siding.sessions.reading.locate import lines_from, read_at
 from siding.storage.codec import NotJson
@@ -147,7 +147,7 @@ def _place(raw: bytes, offset: int) -> MetadataPlace | None:
         seen = look(raw, offset)
     except NotJson:
         return None
-    if isinstance(seen, Head) or (seen.type not in _EVERY and seen.type not in _LAST):
+    if isinstance(seen, MessageHead) or (seen.type not in _EVERY and seen.type not in _LAST):
         return None
     session = str(parsed(raw).get("sessionId") or "")
     return MetadataPlace(type=seen.type, session=session, offset=offset, size=len(raw))

@@ -7,7 +7,7 @@ when its whole line, parsed, is the line that was searched for.
 import os
 from collections.abc import Iterator
 
-from siding.sessions.heads import Head, SeenLine, look
+from siding.sessions.heads import MessageHead, SeenLine, look
 from siding.sessions.kinds import COMPACT_BOUNDARY
 from siding.sessions.reading.wrecks import Wreck, wreck_of
 from siding.storage.codec import NotJson
@@ -36,7 +36,7 @@ def message_before(fd: int, uuid: str, stop: int) -> int | None:
             if uuid in seen.names:
                 return offset
             continue
-        head = seen if isinstance(seen, Head) else seen.head
+        head = seen if isinstance(seen, MessageHead) else seen.head
         if head is not None and head.uuid == uuid:
             return offset
         if isinstance(seen, SeenLine) and seen.bridge is not None and seen.bridge[0] == uuid:
@@ -77,7 +77,9 @@ def blocks(fd: int, start: int, stop: int) -> Iterator[bytes]:
         start += len(block)
 
 
-def _lines_with(fd: int, needle: bytes, stop: int) -> Iterator[tuple[int, Head | SeenLine | Wreck]]:
+def _lines_with(
+    fd: int, needle: bytes, stop: int
+) -> Iterator[tuple[int, MessageHead | SeenLine | Wreck]]:
     """Yield offset and content of the lines before `stop` that contain `needle`, last first."""
     while (at := _rfind(fd, needle, stop)) >= 0:
         start = _line_start(fd, at)

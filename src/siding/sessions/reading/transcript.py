@@ -14,10 +14,10 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from siding.files.regular import open_with_stat
-from siding.sessions.heads import Head, SeenLine, look, parsed, version_of
+from siding.sessions.heads import MessageHead, SeenLine, look, parsed, version_of
 from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
 from siding.sessions.metadata import TYPES, Metadata
-from siding.sessions.reading.bridging import How
+from siding.sessions.reading.bridging import BridgeKind
 from siding.sessions.reading.chains import EndRule, chain_to, choose_end, history
 from siding.sessions.reading.locate import (
     blocks,
@@ -26,7 +26,7 @@ from siding.sessions.reading.locate import (
     message_before,
     read_at,
 )
-from siding.sessions.reading.tree import Tree
+from siding.sessions.reading.tree import TranscriptTree
 from siding.sessions.reading.views import with_zero_usage
 from siding.sessions.reading.wrecks import wreck_of
 from siding.storage.codec import NotJson
@@ -83,7 +83,7 @@ class Transcript:
         self.size = size
         self.start = 0
         self.version = 1
-        self.tree = Tree()
+        self.tree = TranscriptTree()
         self.others: list[Other] = []
         self.damage: list[TranscriptDamage] = []
         self._fd = fd
@@ -156,22 +156,22 @@ class Transcript:
         if self.version > FORMAT_VERSION:
             raise NewerVersion(self.path, "session", self.version, FORMAT_VERSION)
 
-    def end(self, rule: EndRule = EndRule.SESSION) -> Head | None:
+    def end(self, rule: EndRule = EndRule.SESSION) -> MessageHead | None:
         """Return the message that the conversation ends with, None when there is none."""
         return choose_end(self.tree, rule)
 
-    def chain(self, rule: EndRule = EndRule.SESSION) -> list[Head]:
+    def chain(self, rule: EndRule = EndRule.SESSION) -> list[MessageHead]:
         """Return the live chain, oldest message first."""
         end = choose_end(self.tree, rule)
         return [] if end is None else chain_to(self.tree, end)
 
-    def gaps(self, heads: Iterable[Head]) -> list[Gap]:
+    def gaps(self, heads: Iterable[MessageHead]) -> list[Gap]:
         """Return the gaps in a chain of this transcript: places where messages are lost."""
         found = [
             (head, bridge)
             for head in heads
             if (bridge := self.tree.bridged.get(head.uuid)) is not None
-            and bridge.how is not How.KNOWN
+            and bridge.how is not BridgeKind.KNOWN
         ]
         numbers = self._line_numbers(head.offset for head, _ in found)
         return [
@@ -191,12 +191,12 @@ class Transcript:
         found = sorted(self.damage, key=lambda each: each.offset)
         return [each._replace(number=numbers[each.offset]) for each in found]
 
-    def history(self, end: str) -> list[Head]:
+    def history(self, end: str) -> list[MessageHead]:
         """Return everything that was said up to the message `end`; call it after `unsettled`."""
         head = self.tree.heads.get(end)
         return [] if head is None else history(self.tree, head)
 
-    def record(self, head: Head) -> Record | None:
+    def record(self, head: MessageHead) -> Record | None:
         """Return a message's whole record, with the parent that it has in the tree.
 
         Returns None, and adds to `damage`, when a part of the line that was skipped is damaged.
@@ -216,7 +216,7 @@ class Transcript:
             return with_zero_usage(record)
         return record
 
-    def records(self, heads: Iterable[Head]) -> Iterator[Record]:
+    def records(self, heads: Iterable[MessageHead]) -> Iterator[Record]:
         """Yield the records of messages, one at a time, without the damaged ones."""
         for head in heads:
             record = self.record(head)
@@ -263,7 +263,7 @@ class Transcript:
 
     def _read_from(self, start: int) -> None:
         self.start = start
-        self.tree = Tree()
+        self.tree = TranscriptTree()
         self.others = []
         self.damage = []
         number = 1 if start == 0 else None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import NamedTuple
 
-from siding.sessions.heads import Head, SeenLine, look_at
+from siding.sessions.heads import MessageHead, SeenLine, look_at
 from siding.sessions.kinds import PreservedSegment, Record
 from siding.sessions.reading.bridging import (
     Bridge,
@@ -32,7 +32,7 @@ class Boundary(NamedTuple):
     before: str | None = None
 
 
-class Tree:
+class TranscriptTree:
     """Messages by uuid, in file order.
 
     `kept`: the messages that the newest compaction keeps. Their tokens were counted before it, so
@@ -58,7 +58,7 @@ class Tree:
     )
 
     def __init__(self) -> None:
-        self.heads: dict[str, Head] = {}
+        self.heads: dict[str, MessageHead] = {}
         self.boundaries: list[Boundary] = []
         self.bridges: dict[str, str | None] = {}
         self.bridged: dict[str, Bridge] = {}
@@ -71,9 +71,9 @@ class Tree:
         self._put_away: set[str] = set()
         self._latest = 0
 
-    def add(self, seen: Head | SeenLine) -> None:
+    def add(self, seen: MessageHead | SeenLine) -> None:
         """Add the next line of the file."""
-        if isinstance(seen, Head):
+        if isinstance(seen, MessageHead):
             self._add_head(seen)
             return
         if seen.head is not None:
@@ -98,7 +98,7 @@ class Tree:
         """Add the next line of the file, which is damaged."""
         self.wrecks.append(wreck)
 
-    def _add_head(self, head: Head) -> None:
+    def _add_head(self, head: MessageHead) -> None:
         if self.bridges and head.parent in self.bridges:
             head.parent = self.bridges[head.parent]
         if head.moment is None:
@@ -108,7 +108,7 @@ class Tree:
             self._latest = head.moment
         self.heads[head.uuid] = head
 
-    def settle(self) -> "Tree":
+    def settle(self) -> "TranscriptTree":
         """Apply the newest compaction and all snips; return the tree itself."""
         if self.wrecks:
             # A line inside the kept segment may be damaged. Bridge it before the segment is walked,
@@ -118,23 +118,23 @@ class Tree:
         self._snip()
         return self.bridge()
 
-    def bridge(self) -> "Tree":
+    def bridge(self) -> "TranscriptTree":
         """Find another parent for each message whose parent is missing; return the tree itself."""
         self.bridged = bridges_over(self.heads, self._remains())
         return self
 
-    def parent_id(self, head: Head) -> str | None:
+    def parent_id(self, head: MessageHead) -> str | None:
         """Return the id of the message's parent, or of the one it has instead of a missing one."""
         if head.uuid in self.bridged:
             return self.bridged[head.uuid].to
         return head.parent
 
-    def parent(self, head: Head) -> Head | None:
+    def parent(self, head: MessageHead) -> MessageHead | None:
         """Return the message's parent; None for a root or when the parent is missing."""
         parent = self.parent_id(head)
         return self.heads.get(parent) if parent is not None else None
 
-    def missing_parents(self, heads: Iterable[Head]) -> list[Head]:
+    def missing_parents(self, heads: Iterable[MessageHead]) -> list[MessageHead]:
         """Return those of the messages whose parent is missing and left no trace in the lines."""
         remains = self._remains()
         traces = {name for wreck in self.wrecks for name in wreck.names} | remains.stand_ins.keys()
@@ -144,7 +144,7 @@ class Tree:
             if is_missing(head, self.heads, remains) and head.parent not in traces
         ]
 
-    def before_boundary(self, uuid: str) -> Head | None:
+    def before_boundary(self, uuid: str) -> MessageHead | None:
         """Return the message that was the last one when the compaction `uuid` was made.
 
         If it is damaged or withdrawn, its nearest ancestor, or else the last message of the main
@@ -229,7 +229,7 @@ class Tree:
                 head = self.parent(head)
         return segment.head_uuid
 
-    def _last_of(self, segment: PreservedSegment) -> Head | None:
+    def _last_of(self, segment: PreservedSegment) -> MessageHead | None:
         """Return the segment's last message, or its nearest ancestor if its line is damaged."""
         last = segment.tail_uuid
         if last not in self.heads:
@@ -286,9 +286,9 @@ class Tree:
         return uuid
 
 
-def tree_of(records: Iterable[Record], *, settled: bool = True) -> Tree:
-    """Return the tree of records given in file order; each `Head.offset` is a record's index."""
-    tree = Tree()
+def tree_of(records: Iterable[Record], *, settled: bool = True) -> TranscriptTree:
+    """Return the tree of records given in file order; a head's `offset` is its record's index."""
+    tree = TranscriptTree()
     for index, record in enumerate(records):
         tree.add(look_at(record, offset=index))
     return tree.settle() if settled else tree.bridge()

@@ -6,7 +6,7 @@ from siding.app.applying.apply import Mode
 from siding.app.life.start import StartRequest
 from siding.app.life.start import start as start_task
 from siding.app.waiting.tasks import switch as switch_task
-from siding.web.acts import ACTS, Wish, carry_out, shown_plan, told
+from siding.web.acts import ACTS, ActRequest, carry_out, shown_plan, told
 from siding.web.acts import plan as plan_act
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
@@ -63,9 +63,9 @@ def act(ask: Ask, fields: Fields) -> dict[str, Any]:
     return {"said": done.said, "step": done.step}
 
 
-def wish_from(fields: Fields) -> Wish:
+def wish_from(fields: Fields) -> ActRequest:
     """Return the act that a body asks for."""
-    return Wish(
+    return ActRequest(
         act=fields.choice("act", *ACTS),
         step=fields.text("step", "", longest=20),
         hard=fields.flag("hard"),
@@ -78,7 +78,7 @@ def wish_from(fields: Fields) -> Wish:
     )
 
 
-def _means(task_id: str, wish: Wish, digest: str) -> dict[str, Any]:
+def _means(task_id: str, wish: ActRequest, digest: str) -> dict[str, Any]:
     return {"task": task_id, "digest": digest, **wish.means()}
 
 

@@ -3,17 +3,17 @@
 from typing import Any
 
 from siding.app.life.start import default_base
-from siding.app.waiting.overview import Card, Group, chosen, overview
+from siding.app.waiting.overview import BoardGroup, Card, chosen, overview
 from siding.web.ask import Ask
 from siding.web.rendering import Page
 
 SHOWN = 40  # tasks of a group above "show more"
 _TITLES = {
-    Group.WAITING: ("Waiting for you", "a decision, a conflict or a failed step"),
-    Group.RUNNING: ("Running", "a step is in progress"),
-    Group.OPEN: ("Open", "nothing runs in them"),
-    Group.PLANNED: ("Planned", "no workspace yet"),
-    Group.CLOSED: ("Closed", "applied, or put away"),
+    BoardGroup.WAITING: ("Waiting for you", "a decision, a conflict or a failed step"),
+    BoardGroup.RUNNING: ("Running", "a step is in progress"),
+    BoardGroup.OPEN: ("Open", "nothing runs in them"),
+    BoardGroup.PLANNED: ("Planned", "no workspace yet"),
+    BoardGroup.CLOSED: ("Closed", "applied, or put away"),
 }
 
 
@@ -23,15 +23,15 @@ def board(ask: Ask) -> Page:
     groups = []
     for group, (title, about) in _TITLES.items():
         cards = found.group(group)
-        default = 0 if group is Group.CLOSED else SHOWN
+        default = 0 if group is BoardGroup.CLOSED else SHOWN
         shown = ask.number(group.value, default, most=100_000)
         groups.append(
             {
                 "name": group.value,
                 "title": title,
                 "about": about,
-                "count": len(cards) + (len(found.loose) if group is Group.WAITING else 0),
-                "loose": found.loose if group is Group.WAITING else [],
+                "count": len(cards) + (len(found.loose) if group is BoardGroup.WAITING else 0),
+                "loose": found.loose if group is BoardGroup.WAITING else [],
                 "cards": [_shown(ask, card) for card in cards[:shown]],
                 "more": max(0, len(cards) - shown),
                 "next": shown + (SHOWN if shown else 20),

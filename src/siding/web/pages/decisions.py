@@ -3,7 +3,7 @@
 from typing import Any
 
 from siding.app.decisions.decisions import get, list_decisions, source_of
-from siding.app.decisions.source import LONGEST_LINE, Source
+from siding.app.decisions.source import LONGEST_LINE, QuotedSource
 from siding.app.decisions.views import DecisionView, ItemView
 from siding.app.phases.phases import list_phases
 from siding.web.ask import Ask
@@ -64,7 +64,7 @@ def phases(ask: Ask) -> Page:
     return Page("phases.html", "Phases", values)
 
 
-def _coloured(source: Source) -> list[str]:
+def _coloured(source: QuotedSource) -> list[str]:
     """Return the lines as HTML, with the colours that they have in the whole file."""
     lines = [line.text for line in source.lines]
     whole = None

@@ -1,7 +1,7 @@
 """The pages of conversations: the list, and one with its tool calls folded."""
 
 from siding.app.sessions.sessions import rows
-from siding.app.sessions.talk import Part, Said, talk
+from siding.app.sessions.talk import Said, TalkPart, talk
 from siding.app.sessions.upkeep import usage
 from siding.web.ask import Ask
 from siding.web.chart import Chart, chart
@@ -40,7 +40,7 @@ def one(ask: Ask) -> Page:
     return Page("session.html", found.title, values, watch="")
 
 
-def _shown(said: Said, part: Part) -> str:
+def _shown(said: Said, part: TalkPart) -> str:
     """Return a part as HTML; "" for one that the template shows as text.
 
     Messages of people and models are Markdown; those of tools are text.

@@ -6,7 +6,7 @@ from siding.app.applying.apply import Mode
 from siding.app.recording.status import status
 from siding.app.recording.steps import Step
 from siding.errors import UsageError
-from siding.web.acts import ACTS, Wish
+from siding.web.acts import ACTS, ActRequest
 from siding.web.acts import plan as plan_act
 from siding.web.ask import Ask
 from siding.web.rendering import Page
@@ -41,7 +41,7 @@ def task(ask: Ask) -> Page:
 
 def plan(ask: Ask) -> Page:
     """Show what an act would do, before a person carries it out."""
-    wish = Wish(
+    wish = ActRequest(
         act=ask.choice("act", "rollback", *(each for each in ACTS if each != "rollback")),
         step=ask.query.get("step", ""),
         hard=ask.query.get("hard") == "1",

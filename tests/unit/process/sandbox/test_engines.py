@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from siding.process.sandbox import bwrap, landlock
 from siding.process.sandbox.seccomp import MACHINES, compiled, rules
-from siding.process.sandbox.values import Engine, Kind, Launch, Mount, Network, View, is_within
+from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View, is_within
 
 VIEW = View(
     mounts=(
-        Mount(Kind.BLANK, "/home"),
-        Mount(Kind.EMPTY, "/tmp"),
-        Mount(Kind.COPY, "/home/a/.x"),
-        Mount(Kind.WRITE, "/home/a/ws"),
-        Mount(Kind.SHOW, "/home/a/ws/.git"),
-        Mount(Kind.WRITE, "/home/a/objects", "/q"),
+        BindMount(Kind.BLANK, "/home"),
+        BindMount(Kind.EMPTY, "/tmp"),
+        BindMount(Kind.COPY, "/home/a/.x"),
+        BindMount(Kind.WRITE, "/home/a/ws"),
+        BindMount(Kind.SHOW, "/home/a/ws/.git"),
+        BindMount(Kind.WRITE, "/home/a/objects", "/q"),
     )
 )
 ALLOW = 0x7FFF0000
@@ -186,7 +186,7 @@ def test_no_right_is_asked_for_that_a_version_does_not_know(version: int) -> Non
 @given(st.lists(st.sampled_from(["/a", "/a/b", "/a/b/c", "/d", "/d/e"]), max_size=4))
 def test_landlock_never_allows_what_holds_something_hidden(hidden: list[str]) -> None:
     tree = {"/": ["a", "d"], "/a": ["b", "x"], "/a/b": ["c"], "/d": ["e"]}
-    view = View(mounts=tuple(Mount(Kind.BLANK, path) for path in hidden))
+    view = View(mounts=tuple(BindMount(Kind.BLANK, path) for path in hidden))
     found = landlock.rules(
         view,
         Network.ON,

@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 
 from siding.process.sandbox.homes import AgentPlaces
 from siding.process.sandbox.values import (
-    Demand,
+    BindMount,
     GitAccess,
     Kind,
-    Mount,
     Network,
     Places,
     Quarantine,
+    SandboxRequirements,
     View,
     is_within,
 )
-from siding.process.sandbox.view import ALTERNATE, Look, plan_view
+from siding.process.sandbox.view import ALTERNATE, DiskLook, plan_view
 
 PLACES = Places(
     workspace="/home/ada/.siding/projects/p/workspaces/t",
@@ -29,14 +29,14 @@ PLACES = Places(
     programs=("/usr/bin", "/home/ada/.nvm/versions/v20/bin", "/home/ada/bin"),
     program="/usr/bin/true",
 )
-PLAIN = Demand()
+PLAIN = SandboxRequirements()
 AGENT = AgentPlaces(
     sessions=(".bot/projects",), readable=(".bot/settings.json",), copied=(".bot.json",)
 )
 QUARANTINE = Quarantine(objects="/q/objects", heads="/q/heads", git_dir="/q/own")
 
 
-def disk(*names: str, links: dict[str, str] | None = None) -> Look:
+def disk(*names: str, links: dict[str, str] | None = None) -> DiskLook:
     """Return a disk with these names, and the directories above them."""
     known = {"/home", "/root", "/tmp", "/var/tmp", "/run", *PLACES[:3]}
     known |= {PLACES.checkout or "", PLACES.state, *PLACES.homes, *PLACES.programs, *names}
@@ -45,7 +45,7 @@ def disk(*names: str, links: dict[str, str] | None = None) -> Look:
     def real(path: str) -> str:
         return followed.get(path, path)
 
-    return Look(
+    return DiskLook(
         exists=lambda path: real(path) in known or path in known,
         real=real,
         is_link=lambda path: path in followed,
@@ -53,8 +53,8 @@ def disk(*names: str, links: dict[str, str] | None = None) -> Look:
 
 
 def view(
-    demand: Demand = PLAIN,
-    look: Look | None = None,
+    demand: SandboxRequirements = PLAIN,
+    look: DiskLook | None = None,
     agent: AgentPlaces | None = None,
     **more: object,
 ) -> View:
@@ -103,7 +103,7 @@ def test_committing_opens_only_what_is_ours() -> None:
 
 
 def test_reading_git_opens_nothing() -> None:
-    found = view(Demand(git=GitAccess.READ), quarantine=QUARANTINE)
+    found = view(SandboxRequirements(git=GitAccess.READ), quarantine=QUARANTINE)
     assert [m.path for m in found.mounts if m.kind is Kind.WRITE] == [PLACES.workspace]
 
 
@@ -118,7 +118,7 @@ def test_a_program_of_node_gets_all_its_modules() -> None:
     modules = "/home/ada/agents/node_modules"
     places = PLACES._replace(programs=(f"{modules}/.bin",))
     look = disk(modules, f"{modules}/.bin")
-    found = plan_view(places, Demand(), agent=None, look=look)
+    found = plan_view(places, SandboxRequirements(), agent=None, look=look)
     assert found.kind_of(f"{modules}/@a/b/bin/x") is Kind.SHOW
     assert found.kind_of("/home/ada/agents/.env") is Kind.EMPTY
 
@@ -126,7 +126,7 @@ def test_a_program_of_node_gets_all_its_modules() -> None:
 def test_a_search_path_in_the_checkout_does_not_show_the_checkout() -> None:
     places = PLACES._replace(programs=("/home/ada/code/app/bin",))
     look = disk("/home/ada/code/app/bin")
-    found = plan_view(places, Demand(), agent=None, look=look)
+    found = plan_view(places, SandboxRequirements(), agent=None, look=look)
     assert found.kind_of("/home/ada/code/app/bin/x") is Kind.SHOW
     assert found.kind_of("/home/ada/code/app/.env") is Kind.BLANK
 
@@ -134,7 +134,7 @@ def test_a_search_path_in_the_checkout_does_not_show_the_checkout() -> None:
 def test_a_virtual_environment_in_the_checkout_works() -> None:
     places = PLACES._replace(programs=("/home/ada/code/app/.venv/bin",))
     look = disk("/home/ada/code/app/.venv/bin", "/home/ada/code/app/.venv")
-    found = plan_view(places, Demand(), agent=None, look=look)
+    found = plan_view(places, SandboxRequirements(), agent=None, look=look)
     assert found.kind_of("/home/ada/code/app/.venv/lib/x") is Kind.SHOW
 
 
@@ -150,7 +150,7 @@ def test_an_agents_settings_are_never_writable() -> None:
 
 def test_a_writable_home_gets_no_copies_and_state_stays_hidden() -> None:
     look = disk("/home/ada/.bot.json")
-    found = view(Demand(write=("/home/ada",)), look, agent=AGENT)
+    found = view(SandboxRequirements(write=("/home/ada",)), look, agent=AGENT)
     assert found.kind_of("/home/ada/.bot.json") is Kind.WRITE
     assert found.kind_of("/home/ada/.siding/config.yaml") is Kind.BLANK
     assert found.kind_of(f"{PLACES.common_dir}/config") is Kind.SHOW
@@ -166,7 +166,7 @@ def test_a_link_in_the_workspace_is_not_followed() -> None:
 def test_a_home_behind_a_link_keeps_its_name() -> None:
     places = PLACES._replace(homes=("/data/ada",), names=("/home/ada", "/home/ada/x"))
     look = disk("/data/ada", links={"/home/ada": "/data/ada"})
-    found = plan_view(places, Demand(), agent=None, look=look)
+    found = plan_view(places, SandboxRequirements(), agent=None, look=look)
     (link,) = [mount for mount in found.mounts if mount.kind is Kind.LINK]
     assert (link.path, link.source) == ("/home/ada", "/data/ada")
     assert found.kind_of("/data/ada/.ssh") is Kind.EMPTY
@@ -179,14 +179,16 @@ def test_sockets_that_can_be_seen_are_masked() -> None:
 
 
 def test_a_home_that_is_the_whole_system_is_not_hidden() -> None:
-    found = plan_view(PLACES._replace(homes=("/",)), Demand(), agent=None, look=disk("/"))
+    found = plan_view(
+        PLACES._replace(homes=("/",)), SandboxRequirements(), agent=None, look=disk("/")
+    )
     assert found.kind_of("/usr/bin/true") is Kind.SHOW
 
 
 def test_names_are_only_looked_up_with_a_network() -> None:
     look = disk("/run/resolve/stub", links={"/etc/resolv.conf": "/run/resolve/stub"})
     assert view(look=look).kind_of("/run/resolve/stub") is Kind.SHOW
-    off = view(Demand(network=Network.OFF), look=look)
+    off = view(SandboxRequirements(network=Network.OFF), look=look)
     assert off.kind_of("/run/resolve/stub") is Kind.EMPTY
 
 
@@ -202,7 +204,7 @@ def test_whatever_is_listed_parents_come_first_and_the_guarded_stays(
     look = disk(*read, *write, f"{PLACES.workspace}/.git", f"{PLACES.git_dir}/commondir")
     found = plan_view(
         PLACES,
-        Demand(read=tuple(read), write=tuple(write)),
+        SandboxRequirements(read=tuple(read), write=tuple(write)),
         agent=agent,
         look=look,
         quarantine=QUARANTINE if commits else None,
@@ -219,7 +221,7 @@ def test_whatever_is_listed_parents_come_first_and_the_guarded_stays(
 
 
 def test_the_nearest_mount_decides() -> None:
-    found = View(mounts=(Mount(Kind.BLANK, "/a"), Mount(Kind.WRITE, "/a/b")))
+    found = View(mounts=(BindMount(Kind.BLANK, "/a"), BindMount(Kind.WRITE, "/a/b")))
     assert [found.kind_of(path) for path in ("/a", "/a/b/c", "/ab")] == [
         Kind.BLANK,
         Kind.WRITE,
