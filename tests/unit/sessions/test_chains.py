@@ -235,6 +235,20 @@ def test_the_other_lines_of_an_answer_come_back_behind_it() -> None:
     assert ids(chain_to(tree, end)) == ["u1", "a3", "a1", "a2", "r1", "r3", "end"]
 
 
+def test_what_a_person_says_is_no_line_of_an_answer_whatever_its_id() -> None:
+    named = {"id": "M", "role": "user", "content": "words"}
+    tree = tree_of(
+        [
+            said("u1", None, 1),
+            called("a1", "u1", 2, "t1", answer="M"),
+            called("a2", "u1", 3, "t2", answer="M"),
+            said("u2", "a1", 4, message=named),
+            said("odd", "u1", 5, message=named),
+        ]
+    )
+    assert ids(chain_to(tree, tree.heads["u2"])) == ["u1", "a1", "a2", "u2"]
+
+
 def test_lines_of_an_answer_without_results_come_back_too() -> None:
     tree = tree_of(
         [
