@@ -62,8 +62,13 @@ def test_what_there_is_of_a_decision(store: DecisionStore) -> None:
 
 
 def test_sessions_are_in_the_order_of_their_time_then_of_their_number() -> None:
-    names = [SECOND, f"{SECOND}-2", f"{SECOND}-10", "2026-01-15T10-30-01"]
-    assert sorted(names[::-1], key=order) == names
+    names = {"2026-01-15T10-30-01", f"{SECOND}-10", SECOND, f"{SECOND}-2"}
+    assert sorted(names, key=order) == [
+        SECOND,
+        f"{SECOND}-2",
+        f"{SECOND}-10",
+        "2026-01-15T10-30-01",
+    ]
     assert order(SECOND) == order(f"{SECOND}-x") == order(f"{SECOND}-\u00b2") == (SECOND, 1)
     assert order(f"{SECOND}-12") == (SECOND, 12)
 
