@@ -12,8 +12,8 @@ again. The run is reproducible: Hypothesis draws the same examples every time.
 
 Nothing in the checkout is changed. The package is copied, the copy comes first on the path, and the
 one changed file is written there; a test that starts another Python sees it too. The tests that
-found the latest changes come first, and the first failure ends a run. One that takes far longer
-than the unchanged module's is stopped and counts as noticed (`trial.py`).
+found the latest changes come first, then the fastest, and the first failure ends a run. One that
+takes far longer than the unchanged module's is stopped and counts as noticed (`trial.py`).
 
 What is changed is in `mutations.py`. Texts are not: no test should repeat each message.
 """

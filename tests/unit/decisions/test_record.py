@@ -111,3 +111,10 @@ def test_an_open_decision_without_a_name_is_damage(session: object) -> None:
 def test_an_open_decision_that_asks_nothing_is_damage() -> None:
     with pytest.raises(ValueError, match="items is empty"):
         decision_from_open({**simple(items=[]), "_meta": {"session_id": "s"}})
+
+
+def test_a_place_that_another_program_named_outside_the_project_hides_no_question() -> None:
+    outside = simple()
+    outside["items"][0]["location"]["file"] = "/etc/passwd"
+    found = decision_from_open({**outside, "_meta": {"session_id": "s"}})
+    assert found.request.items[0].location is None
