@@ -135,17 +135,23 @@ def test_a_multiple_choice_is_read_in_the_order_of_its_options(
 
 
 def test_what_is_missing_or_too_much_is_listed() -> None:
-    items = [{"id": number, "title": "t", "kind": "text"} for number in range(1, 23)]
+    items = [{"id": number, "title": "t", "kind": "text"} for number in range(1, 22)]
     request = check_request(simple(items=items)).request
     with pytest.raises(InvalidAnswer) as caught:
-        check_answers(request, [{"id": number, "chosen": "x"} for number in (21, 22)])
+        check_answers(request, [{"id": 21, "chosen": "x"}])
     assert caught.value.message.endswith(", 18, 19, 20")
     with pytest.raises(InvalidAnswer) as caught:
-        check_answers(request, [{"id": 23, "chosen": "x"}])
+        check_answers(request, [{"id": 22, "chosen": "x"}])
     assert str(caught.value.hint).endswith(", 19, 20 \u2026")
     with pytest.raises(InvalidAnswer, match="is missing") as caught:
         check_answers(request, [{"id": 1}])
     assert "your answer" in str(caught.value.hint)
+
+
+def test_numbers_of_items_begin_at_one() -> None:
+    request = check_request(simple()).request
+    with pytest.raises(InvalidAnswer, match="should be 1 or more"):
+        check_answers(request, [{"id": 0, "chosen": "jwt"}])
 
 
 def test_an_answer_has_an_end() -> None:
