@@ -71,7 +71,7 @@ def try_module(scratch: Path, module: str, tests: Sequence[str], chosen: range) 
     known, counts, began = equivalents(), Counter[str](), time.monotonic()
     met: set[tuple[str, str, str]] = set()
     for mutation in mutations_of(trial.source):
-        key = (f"{module} {mutation.function}", mutation.line_text, mutation.change)
+        key = (f"{module} {mutation.function}".strip(), mutation.line_text, mutation.change)
         met.add(key)
         if mutation.line not in chosen:
             continue

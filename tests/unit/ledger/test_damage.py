@@ -53,6 +53,12 @@ def test_a_damaged_line_has_the_number_it_names_else_the_next_one(path: Path) ->
     }
 
 
+def test_no_step_has_the_number_nought(path: Path) -> None:
+    path.write_bytes(b'{"step_id": "0000", broken}\n' + b"damaged\n")
+    assert [each.number for each in damaged_lines(path)] == [None, 1]
+    assert highest_number(path, 0) == 0
+
+
 def test_a_line_of_which_nothing_is_known_says_so() -> None:
     line = DamagedLine(line=None, number=None, reason="odd", torn=False)
     assert line.where == "a line near the end of ledger.jsonl"
