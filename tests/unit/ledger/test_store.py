@@ -1,10 +1,12 @@
 """The numbers of a ledger's steps grow, whoever appends."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from siding.ledger.chain import link
 from siding.ledger.store import Ledger, StepTaken
 
 
@@ -17,6 +19,15 @@ def test_gaps_are_allowed_and_four_digits_are_not_the_end(tmp_path: Path) -> Non
     for number in (1, 3, 9999, 10000):
         ledger.append(step(number))
     assert [each.number for each in ledger.steps()] == [1, 3, 9999, 10000]
+
+
+def test_a_line_says_its_format_and_the_line_before_it(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    for number in (1, 2):
+        ledger.append(step(number))
+    first, second = (tmp_path / "ledger.jsonl").read_bytes().splitlines()
+    assert json.loads(first) == {"v": 1, **step(1), "prev": link(None)}
+    assert json.loads(second) == {"v": 1, **step(2), "prev": link(first)}
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
