@@ -101,6 +101,11 @@ def test_a_pro_or_con_that_is_too_long_is_refused(key: str) -> None:
             "min is 2, and max is 1",
             "at most",
         ),
+        (
+            changed(simple(), "items.0.location.end", 0),
+            "end should be 1 or more",
+            "the number of the last line",
+        ),
         (item(kind="text", max=1), "max is given for an item of kind text", "multiple"),
         (item(options=options(2), recommend="w"), "is 'w', which is no option", "one of v0, v1"),
         (item(options=options(2), recommend=["v0"]), "should be a text", "the value of an option"),

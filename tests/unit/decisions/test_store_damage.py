@@ -51,7 +51,7 @@ def test_what_there_is_of_a_decision(store: DecisionStore) -> None:
         False,
         False,
     )
-    store.close(answered(one))
+    assert store.close(answered(one)) == answered(one)
     assert (store.exists(SECOND), store.is_closed(SECOND), store.is_gone(SECOND)) == (
         True,
         True,
@@ -150,6 +150,26 @@ def test_the_pending_copy_is_made_again_when_it_is_damaged(store: DecisionStore)
     (store.directory / "pending.json").write_text("{")
     assert store.ask(REQUEST, asked("k")) == (one, True)
     assert store.newest() == one
+
+
+def test_what_was_answered_is_not_put_up_as_pending_again(store: DecisionStore) -> None:
+    store.close(answered(ask(store, "k")))
+    (store.directory / "pending.json").write_text("{")
+    assert store.ask(REQUEST, asked("k")) == (store.load(SECOND), True)
+    assert (store.directory / "pending.json").read_text() == "{"
+
+
+def test_a_decision_that_is_closed_between_two_looks_is_found(
+    store: DecisionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = ask(store)
+
+    def too_late(self: DecisionStore, session_id: str) -> None:
+        monkeypatch.undo()
+        self.close(answered(one))
+
+    monkeypatch.setattr(DecisionStore, "_still_open", too_late)
+    assert store.load(SECOND).state is DecisionState.ANSWERED
 
 
 def test_a_key_that_is_found_leaves_the_newest_in_its_place(store: DecisionStore) -> None:
