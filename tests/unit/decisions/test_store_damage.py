@@ -101,6 +101,22 @@ def test_a_damaged_question_is_read_from_its_other_copy(store: DecisionStore) ->
     assert store.damaged(closed=True) == []
 
 
+@pytest.mark.parametrize("own", ["{", "{}"])
+@pytest.mark.parametrize("copy", ["{", '{"_meta": {}}'])
+def test_with_both_copies_damaged_the_question_is_what_is_named(
+    store: DecisionStore, own: str, copy: str
+) -> None:
+    ask(store)
+    question(store, SECOND).write_text(own)
+    (store.directory / "pending.json").write_text(copy)
+    with pytest.raises(DamagedFile) as caught:
+        store.load(SECOND)
+    assert caught.value.path == question(store, SECOND)
+    question(store, SECOND).unlink()
+    with pytest.raises(NotFound):  # what is damaged may be another one's
+        store.load(SECOND)
+
+
 def test_a_question_under_another_name_is_not_taken_for_it(store: DecisionStore) -> None:
     one = ask(store)
     other = one._replace(asked=one.asked._replace(session_id="other"))
