@@ -159,6 +159,7 @@ def test_a_pending_whose_decision_is_gone_is_no_damage(store: DecisionStore) -> 
     question(store, SECOND).unlink()
     assert store.damaged(closed=True) == []
     assert store.open_ids() == [SECOND], "its copy is all there is"
+    assert not store.is_gone(SECOND)
 
 
 def test_the_pending_copy_is_made_again_when_it_is_damaged(store: DecisionStore) -> None:
