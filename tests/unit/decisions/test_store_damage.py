@@ -257,8 +257,10 @@ def test_a_name_whose_question_or_record_is_there_is_not_given_again(store: Deci
 def test_what_cannot_name_a_decision_is_not_looked_for(store: DecisionStore) -> None:
     with pytest.raises(NotFound, match="cannot be a decision"):
         store.load("../" + "x" * 300)
-    with pytest.raises(NotFound, match="no decision 'pending'"):
-        store.load("pending")
+    for _ in range(2):
+        with pytest.raises(NotFound, match="no decision 'pending'"):
+            store.load("pending")
+        ask(store)  # now there is a file of that name
 
 
 def test_asking_sweeps_the_questions_whose_record_is_there(store: DecisionStore) -> None:
