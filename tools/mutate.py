@@ -12,8 +12,8 @@ again. The run is reproducible: Hypothesis draws the same examples every time.
 
 Nothing in the checkout is changed. The package is copied, the copy comes first on the path, and the
 one changed file is written there; a test that starts another Python sees it too. The tests that
-found the latest changes come first, and the first failure ends a run. One that takes far longer
-than the unchanged module's is stopped and counts as noticed (`trial.py`).
+found the latest changes come first, then the fastest, and the first failure ends a run. One that
+takes far longer than the unchanged module's is stopped and counts as noticed (`trial.py`).
 
 What is changed is in `mutations.py`. Texts are not: no test should repeat each message.
 """
@@ -71,7 +71,7 @@ def try_module(scratch: Path, module: str, tests: Sequence[str], chosen: range) 
     known, counts, began = equivalents(), Counter[str](), time.monotonic()
     met: set[tuple[str, str, str]] = set()
     for mutation in mutations_of(trial.source):
-        key = (f"{module} {mutation.function}", mutation.line_text, mutation.change)
+        key = (f"{module} {mutation.function}".strip(), mutation.line_text, mutation.change)
         met.add(key)
         if mutation.line not in chosen:
             continue

@@ -6,6 +6,7 @@ parts; a number that is one more or less; another value returned; a call, an exc
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ class Mutation(NamedTuple):
     function: str  # the innermost one around it; "" for none
     start: int
     end: int
-    change: str  # old -> new, each on one line
+    change: str  # old -> new, and which of several equal ones
     new: str
 
     def applied(self, source: bytes) -> bytes:
@@ -72,7 +73,12 @@ def mutations_of(source: bytes) -> Iterator[Mutation]:
                 new=new if isinstance(node, ast.stmt) else f"({new})",
             )
         )
-    yield from sorted(found)
+    met = Counter[tuple[str, str, str]]()
+    for each in sorted(found):
+        key = (each.function, each.line_text, each.change)
+        met[key] += 1
+        which = f" (number {met[key]})" if met[key] > 1 else ""
+        yield each._replace(change=each.change + which)
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

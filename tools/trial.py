@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -34,14 +34,14 @@ class Verdict(NamedTuple):
     outcome: str
     test: str
     took_s: float
+    cpu_s: float
 
 
 class Observer:
-    """A pytest plugin: chooses the order and Hypothesis's examples, and tells what failed."""
+    """A pytest plugin: chooses the order and Hypothesis's examples, and tells how tests went."""
 
-    def __init__(self, first: Sequence[str], tell: int) -> None:
-        self.first = {name: place for place, name in enumerate(first)}
-        self.tell = tell
+    def __init__(self, order: Mapping[str, float], told: Path) -> None:
+        self.order, self.told = order, told
 
     def pytest_sessionstart(self) -> None:
         """After conftest.py, which chooses its own profile, and before any test is loaded."""
@@ -51,11 +51,12 @@ class Observer:
         settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items.sort(key=lambda item: self.first.get(item.nodeid, len(self.first)))
+        items.sort(key=lambda item: self.order.get(item.nodeid, 0.0))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            os.write(self.tell, report.nodeid.encode() + b"\n")
+        if report.when == "call" or report.failed:
+            with open(self.told, "a", encoding="utf-8") as told:
+                told.write(f"{report.outcome} {report.duration} {report.nodeid}\n")
 
 
 class Trial:
@@ -65,14 +66,19 @@ class Trial:
         self.scratch, self.module, self.tests = scratch, module, tests
         self.path = scratch / "src/siding" / module
         self.source = self.path.read_bytes()
-        self.first: list[str] = []  # the tests that failed lately
+        self.order: dict[str, float] = {}  # of the tests: what failed lately, then the fastest
+        self.tried = 0
         self.limit_s = 600.0
+        self.limit_cpu_s = 600
 
     def unchanged(self) -> Verdict:
         """Run the tests on the module as it is: they must pass, and it is the measure of time."""
         verdict = self._run()
-        if verdict.outcome == SURVIVED:
-            self.limit_s = verdict.took_s * 4 + 10
+        self.limit_s = verdict.took_s * 6 + 10  # others may want the processors too
+        self.limit_cpu_s = int(verdict.cpu_s * 2) + 3
+        for line in self._told():
+            _outcome, took_s, name = line.split(" ", 2)
+            self.order[name] = float(took_s)
         return verdict
 
     def verdict(self, mutation: Mutation) -> Verdict:
@@ -82,31 +88,34 @@ class Trial:
             found = self._run()
         finally:
             self.path.write_bytes(self.source)
+        self.tried += 1
         if found.test:
-            self.first = [found.test, *(name for name in self.first if name != found.test)][:20]
+            self.order[found.test] = -self.tried
         return found
 
     def _run(self) -> Verdict:
         began = time.monotonic()
-        reading, writing = os.pipe()
+        (self.scratch / "told").unlink(missing_ok=True)
         pid = os.fork()
         if pid == 0:
-            self._become_tests(writing)
-        os.close(writing)
-        status = _ended(pid, began + self.limit_s)
-        with open(reading, "rb") as pipe:
-            failed = pipe.readline().decode().strip()
+            self._become_tests()
+        status, cpu_s = _ended(pid, began + self.limit_s)
         took_s = time.monotonic() - began
-        if status is None:
-            return Verdict(STOPPED, failed, took_s)
-        return Verdict(FAILED if status else SURVIVED, failed, took_s)
+        failed = [line.split(" ", 2)[2] for line in self._told() if line.startswith("failed ")]
+        outcome = STOPPED if status is None else FAILED if status else SURVIVED
+        return Verdict(outcome, failed[0] if failed else "", took_s, cpu_s)
 
-    def _become_tests(self, tell: int) -> NoReturn:
+    def _told(self) -> list[str]:
+        try:
+            return (self.scratch / "told").read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            return []  # the module could not be loaded
+
+    def _become_tests(self) -> NoReturn:
         status: int = 70
         try:
             os.setsid()
-            most = int(self.limit_s) + 1
-            resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+            resource.setrlimit(resource.RLIMIT_CPU, (self.limit_cpu_s, self.limit_cpu_s))
             out = os.open(self.scratch / "out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             os.dup2(out, 1)
             os.dup2(out, 2)
@@ -117,7 +126,9 @@ class Trial:
             sys.path[:0] = [str(self.scratch / "src"), str(CHECKOUT / "tests")]
             _without_commands()
             options = [*OPTIONS, f"--basetemp={self.scratch / 'tmp'}", *self.tests]
-            status = int(pytest.main(options, plugins=[Observer(self.first, tell)]))
+            status = int(
+                pytest.main(options, plugins=[Observer(self.order, self.scratch / "told")])
+            )
             import siding
 
             if siding.__file__ != str(self.scratch / "src/siding/__init__.py"):
@@ -142,17 +153,17 @@ def _without_commands() -> None:
     forked.start = start  # type: ignore[assignment]  # a plain function for a cached one
 
 
-def _ended(pid: int, end: float) -> int | None:
-    """Wait for a process and end all that it left; return its status, None when it was stopped."""
-    status: int | None = None
-    while time.monotonic() < end:
-        done, told = os.waitpid(pid, os.WNOHANG)
-        if done:
-            status = os.waitstatus_to_exitcode(told)
-            break
+def _ended(pid: int, end: float) -> tuple[int | None, float]:
+    """Wait for a process and end all that it left; return its status, None when it was stopped,
+    and its processor time."""
+    done = 0
+    while not done and time.monotonic() < end:
         time.sleep(0.005)
+        done, told, used = os.wait4(pid, os.WNOHANG)
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
-    if status is None:
-        os.waitpid(pid, 0)
-    return None if status == -signal.SIGXCPU else status
+    if not done:
+        _, told, used = os.wait4(pid, 0)
+    status = os.waitstatus_to_exitcode(told)
+    stopped = not done or status in (-signal.SIGXCPU, -signal.SIGKILL)
+    return None if stopped else status, used.ru_utime + used.ru_stime

@@ -70,6 +70,124 @@ def test_a_multiple_choice_reads_as_text_and_as_values() -> None:
     }
 
 
+CHOICE = {"id": 7, "title": "t", "kind": "multiple"}
+THREE = [{"value": each, "label": each} for each in "abc"]
+
+
+@pytest.mark.parametrize(
+    ("more", "answer", "path", "message", "hint"),
+    [
+        ({}, {"chosen": None}, "decisions[0].chosen", "is missing", '"chosen": ["a", "b"]'),
+        (
+            {},
+            {"chosen": ["a", "a"]},
+            "decisions[0].chosen",
+            "names an option twice",
+            "at most once",
+        ),
+        (
+            {},
+            {"values": ["d"]},
+            "decisions[0].values",
+            "is 'd', which is no option of item 7",
+            "a, b",
+        ),
+        ({}, {"chosen": "d"}, "decisions[0].chosen", "is 'd', which", "one of a, b, c"),
+        ({}, {"chosen": " "}, "decisions[0].chosen", "is blank", "a value"),
+        ({}, {"chosen": []}, "decisions[0].chosen", "names 0 options", "choose 1 to 3"),
+        ({"min": 2, "max": 2}, {"chosen": ["a"]}, "decisions[0].chosen", "names 1 opt", "choose 2"),
+        (
+            {"max": 2},
+            {"chosen": [*"abc"]},
+            "decisions[0].chosen",
+            "names 3 options",
+            "choose 1 to 2",
+        ),
+    ],
+)
+def test_a_multiple_choice_that_does_not_fit_is_told(
+    more: dict[str, Any], answer: dict[str, Any], path: str, message: str, hint: str
+) -> None:
+    request = check_request(simple(items=[{**CHOICE, "options": THREE, **more}])).request
+    with pytest.raises(InvalidAnswer, match=message) as caught:
+        check_answers(request, [{"id": 7, **answer}])
+    assert caught.value.path == path
+    assert hint in str(caught.value.hint)
+    assert ("to" in str(caught.value.hint)) == ("1 to" in hint or hint.startswith("1"))
+
+
+@pytest.mark.parametrize(
+    ("more", "answer", "values"),
+    [
+        ({}, {"chosen": "b"}, ("b",)),
+        ({}, {"chosen": "b", "values": ["c", "a"]}, ("a", "c")),
+        ({}, {"chosen": [*"cba"]}, ("a", "b", "c")),
+        ({"min": 0}, {"chosen": []}, ()),
+        ({"min": 0}, {}, ()),
+        ({"min": 2, "max": 2}, {"chosen": ["a", "b"]}, ("a", "b")),
+    ],
+)
+def test_a_multiple_choice_is_read_in_the_order_of_its_options(
+    more: dict[str, Any], answer: dict[str, Any], values: tuple[str, ...]
+) -> None:
+    request = check_request(simple(items=[{**CHOICE, "options": THREE, **more}])).request
+    assert check_answers(request, [{"id": 7, **answer}]) == (Answer(7, values),)
+
+
+def test_what_is_missing_or_too_much_is_listed() -> None:
+    items = [{"id": number, "title": "t", "kind": "text"} for number in range(1, 22)]
+    request = check_request(simple(items=items)).request
+    with pytest.raises(InvalidAnswer) as caught:
+        check_answers(request, [{"id": 21, "chosen": "x"}])
+    assert caught.value.message.endswith(", 18, 19, 20")
+    with pytest.raises(InvalidAnswer) as caught:
+        check_answers(request, [{"id": 22, "chosen": "x"}])
+    assert str(caught.value.hint).endswith(", 19, 20 \u2026")
+    with pytest.raises(InvalidAnswer, match="is missing") as caught:
+        check_answers(request, [{"id": 1}])
+    assert "your answer" in str(caught.value.hint)
+
+
+def test_numbers_of_items_begin_at_one() -> None:
+    request = check_request(simple()).request
+    with pytest.raises(InvalidAnswer, match="should be 1 or more"):
+        check_answers(request, [{"id": 0, "chosen": "jwt"}])
+
+
+def test_an_answer_has_an_end() -> None:
+    item = {"id": 1, "title": "t", "kind": "text"}
+    request = check_request(simple(items=[item])).request
+    most = "x" * 100_000
+    (found,) = check_answers(request, [{"id": 1, "chosen": most, "note": most}])
+    assert found == Answer(1, (most,), most)
+    for more in ({"chosen": most + "x"}, {"chosen": "x", "note": most + "x"}):
+        with pytest.raises(InvalidAnswer, match="has 100001 characters"):
+            check_answers(request, [{"id": 1, **more}])
+
+
+@pytest.mark.parametrize(
+    ("entry", "answer"),
+    [
+        ({"id": 1, "chosen": "a"}, Answer(1, ("a",))),
+        ({"id": 1, "chosen": "a, b", "values": ["a", "b"]}, Answer(1, ("a", "b"))),
+        ({"id": 1, "chosen": "a, b", "values": ["a", 3]}, Answer(1, ("a, b",))),
+        ({"id": 1, "chosen": "a", "values": "xy"}, Answer(1, ("a",))),
+        ({"id": 1, "chosen": "a", "note": None}, Answer(1, ("a",))),
+        ({"id": 1, "chosen": "a", "note": "n"}, Answer(1, ("a",), "n")),
+    ],
+)
+def test_a_stored_answer_is_read(entry: dict[str, Any], answer: Answer) -> None:
+    assert answers_from({"decisions": [entry]}) == (answer,)
+
+
+@pytest.mark.parametrize(
+    "document", [None, [], {}, {"decisions": {}}, {"decisions": [3]}, {"decisions": [{"id": 1}]}]
+)
+def test_what_is_no_stored_answer_is_refused(document: object) -> None:
+    with pytest.raises(ValueError, match="output"):
+        answers_from(document)
+
+
 @given(st.data())
 def test_every_answer_that_fits_comes_back(data: st.DataObject) -> None:
     request = check_request(data.draw(requests())).request

@@ -65,3 +65,9 @@ def test_damaged_lines_are_part_of_the_chain() -> None:
     after = json.dumps({"prev": link(damaged)}).encode()
     lines = [(damaged, None), (after, json.loads(after))]
     assert breaks(lines) == []
+    first = json.dumps({"prev": FIRST}).encode()
+    assert breaks([(first, json.loads(first)), *lines]) == []
+
+
+def test_the_first_line_names_a_hash_of_noughts() -> None:
+    assert FIRST == link(None) == "0" * len(link(b"a line"))

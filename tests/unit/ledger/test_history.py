@@ -62,6 +62,7 @@ def test_a_checkpoint_takes_redo_away_only_if_something_had_changed() -> None:
     undone = [step(1, "rollback"), step(2, "rollback", undoes="0001")]
     assert names([*undone, step(3, "checkpoint", snapshot="s2")]) == ([], ["0001"])
     assert names([*undone, step(3, "checkpoint")]) == ([], [])
+    assert names([*undone, step(3, "run", snapshot="s2")]) == ([], []), "a run always does"
 
 
 def test_an_undo_that_was_cut_off_is_an_attempt() -> None:
@@ -80,6 +81,12 @@ def test_a_rollback_that_was_cut_off_can_be_undone_and_a_failed_apply_not() -> N
     assert names([step(1, "apply", status="failed")]) == ([], [])
 
 
+def test_a_rollback_that_failed_or_came_from_nowhere_cannot_be_undone() -> None:
+    assert names([step(1, "rollback", status="failed")]) == ([], [])
+    assert names([step(1, "rollback", parent=None)]) == ([], [])
+    assert names([step(1, "rollback", parent=None, status="failed")]) == ([], [])
+
+
 def test_what_was_opened_again_by_undo_can_be_closed_again() -> None:
     steps = [step(1, "rollback"), step(2, "run")]
     assert names(steps, reopened_after=2) == (["0001"], ["closing"])
@@ -88,6 +95,24 @@ def test_what_was_opened_again_by_undo_can_be_closed_again() -> None:
     again = [*further, step(4, "rollback", redoes="0001")]
     assert names(again, reopened_after=2) == (["0001"], ["closing"])
     assert names([*again, step(5, "run")], reopened_after=2) == (["0001"], [])
+
+
+def test_the_step_that_is_named_is_taken_back_wherever_it_stands() -> None:
+    steps = [step(1, "rollback"), step(2, "rollback"), step(3, "rollback", undoes="0001")]
+    assert names(steps) == (["0002"], ["0001"])
+    more = [*steps, step(4, "rollback", undoes="0002"), step(5, "rollback", redoes="0001")]
+    assert names(more) == (["0001"], ["0002"])
+
+
+def test_a_step_that_nobody_knows_changes_nothing() -> None:
+    assert names([step(1, "rollback", undoes="0009")]) == ([], [])
+    assert names([step(1, "rollback"), step(2, "rollback", redoes="0009")]) == (["0001"], [])
+
+
+def test_a_closing_is_passed_over_by_what_names_a_step() -> None:
+    undone = [step(1, "rollback"), step(2, "rollback", undoes="0001")]
+    again = [*undone, step(3, "rollback", redoes="0001")]
+    assert names(again, reopened_after=2) == (["0001"], ["closing"])
 
 
 def test_who_did_it_last_says_where_undo_leads() -> None:

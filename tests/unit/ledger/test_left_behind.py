@@ -3,11 +3,18 @@ commits, and where something is not known."""
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.ledger.history import position, returns_to
-from siding.ledger.left_behind import abandoned_steps, left_behind, newest_clean, returns_in
+from siding.ledger.left_behind import (
+    Return,
+    abandoned_steps,
+    left_behind,
+    newest_clean,
+    returns_in,
+)
 from siding.ledger.step import Step, step_from
 
 
@@ -140,6 +147,94 @@ def test_steps_that_led_nowhere() -> None:
     walk.rollback(1)
     walk.commit()
     assert abandoned_steps(walk.steps, returns_in(walk.steps, "s0")) == {2}
+
+
+def test_going_back_to_the_base_leads_everything_nowhere_and_a_part_nothing() -> None:
+    steps = [step(1, "run"), step(2, "run"), step(3, "rollback", target="base", restored="s0")]
+    assert abandoned_steps(steps, returns_in(steps, "s0")) == {1, 2}
+    part = [*steps[:2], step(3, "rollback", target="base", restored="s0", paths=["a"])]
+    assert abandoned_steps(part, returns_in(part, "s0")) == set()
+    unknown = [*steps[:2], step(3, "rollback", target="somewhere")]
+    assert abandoned_steps(unknown, returns_in(unknown, "s0")) == {1, 2}
+
+
+def to_step(number: int, named: object, **more: Any) -> Step:
+    return step(number, "rollback", target="step", target_step=named, **more)
+
+
+@pytest.mark.parametrize(
+    ("back", "to"),
+    [
+        (step(3, "rollback", target="base", restored="s0"), 0),
+        (step(3, "rollback", target="base"), 0),
+        (step(3, "rollback", target="base", restored="another"), None),
+        (to_step(3, "0001", restored="s1"), 1),
+        (to_step(3, "0001"), 1),
+        (to_step(3, "0001", restored="s2"), None),
+        (to_step(3, "0009", restored="s9"), None),
+        (to_step(3, "0009"), None),
+        (to_step(3, "first", restored="s1"), None),
+        (to_step(3, None, restored="s1"), None),
+    ],
+)
+def test_where_a_step_went_back_to_is_known_only_without_doubt(back: Step, to: int | None) -> None:
+    steps = [step(1, "run"), step(2, "run"), back]
+    assert returns_in(steps, "s0") == [Return(number=3, to=to, partly=False, reverses=None)]
+
+
+def test_what_the_undo_of_a_part_takes_back_is_the_step_that_did_it_last() -> None:
+    part: dict[str, Any] = {"paths": ["a"]}
+    cut: dict[str, Any] = {"status": "interrupted"}
+    steps = [
+        step(1, "run"),
+        to_step(2, "0001", **part),
+        to_step(3, "0001", undoes="0002", **part, **cut),
+        to_step(4, "0001", undoes="0002", **part),
+        to_step(5, "0002", redoes="0002", **part),
+        to_step(6, "0001", **part, **cut),
+        to_step(7, "0001", undoes="0006", **part),
+        to_step(8, "0001", undoes="0002"),
+    ]
+    found = [(each.number, each.partly, each.reverses) for each in returns_in(steps, "s0")]
+    assert found == [
+        (2, True, None),
+        (3, True, None),
+        (4, True, 2),
+        (5, True, 4),
+        (6, True, None),
+        (7, True, 6),
+        (8, False, None),
+    ]
+
+
+LINE = {"c0": ("base",), "c1": ("c0",)}
+
+
+def test_where_head_was_before_the_step_counts_as_well_as_where_it_was_after() -> None:
+    """The branch itself was taken back, too: what it had is left behind all the same."""
+    back = [Return(number=2, to=0, partly=False, reverses=None)]
+    assert left_behind(back, {0: "base", 1: "c0", 2: "base"}, ["base"], LINE) == {"c0"}
+    assert left_behind(back, {0: "base", 1: "base", 2: "c0"}, ["c0"], LINE) == {"c0"}
+
+
+def test_the_undo_of_a_part_takes_back_nothing_that_an_earlier_step_left() -> None:
+    returns = [
+        Return(number=3, to=1, partly=False, reverses=None),
+        Return(number=4, to=0, partly=True, reverses=None),
+        Return(number=5, to=1, partly=True, reverses=4),
+    ]
+    heads = {0: "base", 1: "c0", 2: "c1", 3: "c1", 4: "base", 5: "base"}
+    assert left_behind(returns[:2], heads, ["base"], LINE) == {"c0", "c1"}
+    assert left_behind(returns, heads, ["base"], LINE) == {"c1"}
+
+
+def test_a_return_to_somewhere_unknown_makes_nothing_good() -> None:
+    returns = [
+        Return(number=2, to=0, partly=False, reverses=None),
+        Return(number=3, to=None, partly=False, reverses=None),
+    ]
+    heads = {0: "base", 1: "c0", 2: "base", 3: "base"}
+    assert left_behind(returns, heads, ["base"], LINE) == {"c0"}
 
 
 def test_the_newest_commit_before_them() -> None:

@@ -1,11 +1,13 @@
 """The numbers of a ledger's steps grow, whoever appends."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from siding.ledger.chain import link
 from siding.ledger.store import Ledger
 
 FIELDS: dict[str, Any] = {"kind": "checkpoint"}
@@ -16,6 +18,15 @@ def test_gaps_are_allowed_and_four_digits_are_not_the_end(tmp_path: Path) -> Non
     for number in (1, 3, 9999, 10000):
         ledger.append(FIELDS, at_least=number)
     assert [each.number for each in ledger.steps()] == [1, 3, 9999, 10000]
+
+
+def test_a_line_says_its_format_and_the_line_before_it(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    for _number in (1, 2):
+        ledger.append(FIELDS)
+    first, second = (tmp_path / "ledger.jsonl").read_bytes().splitlines()
+    assert json.loads(first) == {"v": 1, "step_id": "0001", **FIELDS, "prev": link(None)}
+    assert json.loads(second) == {"v": 1, "step_id": "0002", **FIELDS, "prev": link(first)}
 
 
 @pytest.mark.parametrize("wanted", [0, 1, 2, 3])

@@ -1,14 +1,30 @@
 """Which end is chosen, and what leads to it: the laws, against a model."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.sessions.reading.chains import EndRule, branches, chain, choose_end, has_circle, leaves
+from siding.sessions.heads import MessageHead
+from siding.sessions.reading.chains import (
+    EndRule,
+    agent_chain,
+    branches,
+    chain,
+    chain_to,
+    choose_end,
+    has_circle,
+    history,
+    leaves,
+)
 from siding.sessions.reading.tree import tree_of
 
 from .building import called, result, said
+
+
+def ids(heads: Iterable[MessageHead]) -> list[str]:
+    return [head.uuid for head in heads]
 
 
 def test_the_last_message_is_not_lost_when_two_share_a_millisecond() -> None:
@@ -98,6 +114,153 @@ def test_circles_end_the_walk_and_are_told() -> None:
     assert end is not None
     assert has_circle(tree, end)
     assert [head.uuid for head in chain(tree)] == ["u1", "u2"]
+
+
+def test_a_way_that_does_not_come_back_is_no_circle() -> None:
+    tree = tree_of(
+        [said("u1", "gone", 1), said("u2", "u1", 2), said("x", "y", 3), said("y", "x", 4)]
+    )
+    assert not has_circle(tree, tree.heads["u2"])
+    assert has_circle(tree, tree.heads["x"])
+    behind = tree_of([said("x", "y", 1), said("y", "x", 2), said("z", "y", 3)])
+    assert has_circle(behind, behind.heads["z"])
+
+
+def test_of_equally_new_ends_the_first_in_the_file_is_meant() -> None:
+    tree = tree_of([said("u1", None, 1), said("a", "u1", 2), said("b", "u1", 2)])
+    assert ids(chain(tree)) == ["u1", "a"]
+    circle = tree_of([said("u1", "u2", 1), said("u2", "u1", 1)])
+    assert ids(chain(circle)) == ["u2", "u1"]
+
+
+def test_a_message_behind_which_something_is_said_is_no_end_whatever_lies_between() -> None:
+    tree = tree_of([said("u1", None, 1), said("s1", "u1", 2, "system"), said("u2", "s1", 3)])
+    assert ids(leaves(tree)) == ["u2"]
+    assert [ids(each) for each in branches(tree)] == [["u1", "s1", "u2"]]
+
+
+def test_a_branch_has_what_directly_follows_its_end_in_order_of_time() -> None:
+    tree = tree_of(
+        [
+            said("u1", None, 1),
+            said("a1", "u1", 2, "assistant"),
+            said("s2", "a1", 5, "system"),
+            said("s1", "a1", 4, "system"),
+            said("s3", "s1", 6, "system"),
+            said("b1", "u1", 3, "assistant"),
+            said("t1", "b1", 7, "system"),
+        ]
+    )
+    assert [ids(each) for each in branches(tree)] == [
+        ["u1", "a1", "s1", "s2"],
+        ["u1", "b1", "t1"],
+    ]
+
+
+def test_the_history_goes_on_before_each_compaction() -> None:
+    records = [
+        said("u1", None, 1),
+        said("a1", "u1", 2, "assistant"),
+        said("c1", None, 3, "system", subtype="compact_boundary", logicalParentUuid="a1"),
+        said("u2", "c1", 4),
+        said("c2", None, 5, "system", subtype="compact_boundary", logicalParentUuid="u2"),
+        said("u3", "c2", 6),
+        said("a3", "u3", 7, "assistant"),
+    ]
+    tree = tree_of(records, settled=False)
+    whole = ["u1", "a1", "c1", "u2", "c2", "u3", "a3"]
+    assert ids(history(tree, tree.heads["a3"])) == whole
+    assert ids(history(tree, tree.heads["u2"])) == whole[:4]
+    assert ids(history(tree, tree.heads["a1"])) == whole[:2]
+
+
+def test_a_history_that_leads_into_itself_says_everything_once() -> None:
+    records = [
+        said("c1", None, 1, "system", subtype="compact_boundary", logicalParentUuid="u2"),
+        said("u1", "c1", 2),
+        said("u2", "u1", 3),
+    ]
+    tree = tree_of(records, settled=False)
+    assert ids(history(tree, tree.heads["u1"])) == ["u2", "c1", "u1"]
+    assert ids(history(tree, tree.heads["u2"])) == ["c1", "u1", "u2"]
+
+
+def test_a_subagent_has_its_own_messages_and_no_others() -> None:
+    def by(uuid: str, parent: str | None, second: float, agent: str, side: bool = True) -> Any:
+        return said(uuid, parent, second, isSidechain=side, agentId=agent)
+
+    tree = tree_of(
+        [
+            said("u1", None, 1),
+            by("x1", "u1", 2, "x"),
+            by("x2", "x1", 3, "x"),
+            by("y1", "u1", 4, "y"),
+            by("x3", "x1", 2.5, "x"),
+            by("m1", "u1", 9, "main", side=False),
+        ]
+    )
+    found = agent_chain(tree, "x")
+    assert found is not None
+    assert ids(found) == ["x1", "x2"]
+    assert ids(agent_chain(tree, "y") or ()) == ["y1"]
+    assert agent_chain(tree, "z") is None
+    assert agent_chain(tree, "main") is None
+
+
+def test_the_end_of_a_subagent_is_a_message_that_nothing_follows() -> None:
+    records = [
+        said("x1", None, 5, isSidechain=True, agentId="x"),
+        said("x2", "x1", 4, isSidechain=True, agentId="x"),
+    ]
+    assert ids(agent_chain(tree_of(records), "x") or ()) == ["x1", "x2"]
+
+
+def test_the_other_lines_of_an_answer_come_back_behind_it() -> None:
+    """Of the answer M, only its last line is on the way; other answers are not touched."""
+    tree = tree_of(
+        [
+            said("u1", None, 1),
+            called("a2", "u1", 3, "t2", answer="M"),
+            called("a1", "u1", 2, "t1", answer="M"),
+            called("a3", "u1", 4, "t3", answer="M"),
+            result("r1", "a1", 5, "t1"),
+            result("r3", "a3", 6, "t3"),
+            said("end", "r3", 7, "assistant"),
+            said("odd", "a1", 8),
+            result("q", "u1", 9, "t9"),
+            said("late", "u1", 10, "assistant"),
+        ]
+    )
+    end = tree.heads["end"]
+    assert ids(chain_to(tree, end)) == ["u1", "a3", "a1", "a2", "r1", "r3", "end"]
+
+
+def test_what_a_person_says_is_no_line_of_an_answer_whatever_its_id() -> None:
+    named = {"id": "M", "role": "user", "content": "words"}
+    tree = tree_of(
+        [
+            said("u1", None, 1),
+            called("a1", "u1", 2, "t1", answer="M"),
+            called("a2", "u1", 3, "t2", answer="M"),
+            said("u2", "a1", 4, message=named),
+            said("odd", "u1", 5, message=named),
+        ]
+    )
+    assert ids(chain_to(tree, tree.heads["u2"])) == ["u1", "a1", "a2", "u2"]
+
+
+def test_lines_of_an_answer_without_results_come_back_too() -> None:
+    tree = tree_of(
+        [
+            called("a1", None, 1, "t1", answer="M"),
+            called("a2", "a1", 2, "t2", answer="M"),
+            said("side", "a1", 3, "assistant", message={"id": "", "content": []}),
+            called("a3", "a1", 4, "t3", answer="M"),
+            said("other", "gone", 5, "assistant", message={"content": []}),
+        ]
+    )
+    assert ids(chain_to(tree, tree.heads["a3"])) == ["a1", "a3", "a2"]
+    assert ids(chain_to(tree, tree.heads["side"])) == ["a1", "a2", "a3", "side"]
 
 
 NAMES = [f"m{number}" for number in range(12)]
