@@ -77,7 +77,7 @@ def _run_verb(
 
     from siding.cli.globals import add_globals, context_from
     from siding.cli.help import HelpPage
-    from siding.cli.verb import load
+    from siding.cli.table import load
 
     verb = load(found[0])
     parser = ArgumentParser(

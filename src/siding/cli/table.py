@@ -1,6 +1,9 @@
 """Every verb and group: where it is, and what its line of the help says."""
 
-# verb -> (where it is, see `verb.load`, and what it does). The order is that of the help page.
+from importlib import import_module
+from typing import Any
+
+# verb -> (where it is, see `load`, and what it does). The order is that of the help page.
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("verbs.run", "run a command in the task's workspace and record it"),
     "status": ("verbs.status", "where you are: task, workspace, last step"),
@@ -114,3 +117,14 @@ UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[
 HIDDEN: dict[str, tuple[str, str]] = {
     "__complete": ("verbs.complete", "values for shell completion"),
 }
+
+
+def load(place: str) -> Any:
+    """Return the module of a verb, or the `Verb` in one: both have `add_arguments` and `run`.
+
+    `place` is a module below `siding.cli`, or one that begins with `siding.`; with ``:NAME`` behind
+    it, a name in that module.
+    """
+    module, _, name = place.partition(":")
+    found = import_module(module if module.startswith("siding.") else f"siding.cli.{module}")
+    return getattr(found, name) if name else found

@@ -1,9 +1,7 @@
-"""Where a verb is: most are a module of their own, some share one with others of their kind."""
+"""A verb that shares its module with others of its kind; most are a module of their own."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any
 
 from siding.cli.globals import Context
 
@@ -20,14 +18,3 @@ class Verb:
         self.__doc__ = about
         self.add_arguments = add_arguments
         self.run = run
-
-
-def load(place: str) -> Any:
-    """Return the module of a verb, or the `Verb` in one: both have `add_arguments` and `run`.
-
-    `place` is a module below `siding.cli`, or one that begins with `siding.`; with ``:NAME`` behind
-    it, a name in that module.
-    """
-    module, _, name = place.partition(":")
-    found = import_module(module if module.startswith("siding.") else f"siding.cli.{module}")
-    return getattr(found, name) if name else found

@@ -8,12 +8,15 @@ import os
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from siding.files.durable import flush_dir, make_dirs, replace_by_lock
 from siding.files.regular import read_small
 from siding.git.errors import GitError
 from siding.ids import Sha
+
+if TYPE_CHECKING:
+    from siding.git.command import Git
 
 _HEX = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _PACKED_LIMIT = 1 << 30
@@ -48,6 +51,23 @@ def read_head(git_dir: Path, common_dir: Path) -> Head | None:
     sha = read_ref(common_dir, name)
     branch = name.removeprefix("refs/heads/")
     return Head(state=HeadState.BRANCH if sha else HeadState.UNBORN, branch=branch, sha=sha)
+
+
+def head_of(git: "Git", git_dir: Path, common_dir: Path) -> Head:
+    """Return what a worktree has checked out; asks git only where refs are not files."""
+    found = read_head(git_dir, common_dir)
+    if found is not None:
+        return found
+    from siding.git.command import Place
+
+    place = Place(git_dir=git_dir, common_dir=common_dir)
+    named = git.attempt(place, ["symbolic-ref", "-q", "HEAD"])
+    shown = git.attempt(place, ["rev-parse", "--verify", "-q", "HEAD^{commit}"])
+    sha = as_sha(shown.stdout.strip())
+    if named.returncode == 0:
+        branch = os.fsdecode(named.stdout.strip()).removeprefix("refs/heads/")
+        return Head(state=HeadState.BRANCH if sha else HeadState.UNBORN, branch=branch, sha=sha)
+    return Head(state=HeadState.DETACHED, branch=None, sha=sha)
 
 
 def read_ref(common_dir: Path, name: str) -> Sha | None:

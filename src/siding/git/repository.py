@@ -9,8 +9,7 @@ from siding.git import refs
 from siding.git.command import Git, Place, output_of
 from siding.git.discovery import RepositoryPaths, read_settings
 from siding.git.errors import GitError, NoCommits, UnknownRevision
-from siding.git.head import head_of
-from siding.git.refs import Head, as_sha
+from siding.git.refs import Head, as_sha, head_of
 from siding.git.settings import UserSettings
 from siding.git.status import ARGUMENTS, EntryKind, parse
 from siding.ids import Sha

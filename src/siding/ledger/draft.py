@@ -5,13 +5,12 @@ from shlex import join
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.ledger.details import detail_from
-from siding.ledger.details.run import RunDetail
 from siding.ledger.fields import mappings, said, text, text_or_none, whole_or_none
-from siding.ledger.kinds import StepStatus
-from siding.ledger.reports import PolicyEvent
+from siding.ledger.kinds import StepKind, StepStatus
 
 if TYPE_CHECKING:
     from siding.ledger.details import Detail
+    from siding.ledger.reports import PolicyEvent
 
 
 class Draft(NamedTuple):
@@ -28,7 +27,7 @@ class Draft(NamedTuple):
     duration_ms: int | None = None
     reason: str = ""
     agent: str | None = None  # a known agent's name
-    policy_events: tuple[PolicyEvent, ...] = ()
+    policy_events: "tuple[PolicyEvent, ...]" = ()
     recovered: bool = False  # a later command recorded it
     rest: Mapping[str, Any] = {}
 
@@ -45,7 +44,7 @@ class Draft(NamedTuple):
             duration_ms=whole_or_none(record.get("duration_ms")),
             reason=text(record.get("reason")),
             agent=text_or_none(record.get("agent")),
-            policy_events=tuple(PolicyEvent.from_record(each) for each in events),
+            policy_events=_policy_events(events),
             recovered=bool(record.get("recovered")),
             rest={name: value for name, value in record.items() if name not in known},
         )
@@ -76,8 +75,20 @@ class Draft(NamedTuple):
     @property
     def title(self) -> str:
         """The command that runs, quoted so that it can be typed again; "" for other kinds."""
+        if self.kind != StepKind.RUN:
+            return ""
+        from siding.ledger.details.run import RunDetail
+
         return join(self.detail.cmd) if isinstance(self.detail, RunDetail) else ""
 
     def completed(self) -> "Draft":
         """Return it as a step that did what it was to do."""
         return self._replace(status=StepStatus.COMPLETED.value)
+
+
+def _policy_events(records: list[Mapping[str, Any]]) -> "tuple[PolicyEvent, ...]":
+    if not records:
+        return ()
+    from siding.ledger.reports import PolicyEvent
+
+    return tuple(PolicyEvent.from_record(each) for each in records)

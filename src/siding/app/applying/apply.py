@@ -29,9 +29,10 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
+from siding.app.recording.figures import diff_figures
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.recorder import Recorder
-from siding.app.recording.snapshots import TaskSnapshots, diff_figures
+from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying.bench import Bench
 from siding.git.applying.checkout import CheckoutPlace

@@ -16,8 +16,8 @@ from siding.git.applying.bench import Bench, TreeEntry
 from siding.git.applying.commit_graph import paths_touched
 from siding.git.applying.content import committed
 from siding.git.applying.move import changed_paths
-from siding.git.head import head_of
 from siding.git.paths import is_selected, is_under, join, parents
+from siding.git.refs import head_of
 from siding.git.settings import UserSettings
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.patches import Change, diff_trees

@@ -13,8 +13,22 @@ from siding.clock import Clock, iso
 from siding.storage.journals import Journal
 from siding.storage.layout import ProjectLayout
 
-if TYPE_CHECKING:  # what an event is made of is loaded by whoever makes one
-    from siding.app.place.events import Event
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Event(Protocol):
+        """Something that happened. `name` is its word in the journal."""
+
+        @property
+        def name(self) -> str: ...
+
+        @property
+        def task_id(self) -> str:
+            """The task it happened to; "" for none."""
+
+        def record(self) -> dict[str, Any]:
+            """Return its fields in the journal: ``task``, ``worktree``, ``error`` and its own."""
+
 
 Listener = Callable[["Heard"], None]
 

@@ -1,35 +1,18 @@
 """What happens in a project, as values: an act emits one, and whoever subscribed hears of it.
 
 `record` is what the journal keeps for other programs (``events.jsonl``; `event_log.py`). Listeners
-in the same process get the value itself, with the step or the decision that it is about.
+in the same process get the value itself, with the step or the decision that it is about. Events of
+steps are in `step_events.py`: nearly every command that writes needs those, and few need others.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from siding.ids import step_id
+from siding.app.place.step_events import task_record
 
 if TYPE_CHECKING:
     from siding.decisions.record import Decision
-    from siding.ledger.intents import Intent
-    from siding.ledger.reports import OutsideChange
-    from siding.ledger.step import Step
-    from siding.tasks.registry import Workspace
     from siding.tasks.task import Task
-
-
-class Event(Protocol):
-    """Something that happened. `name` is its word in the journal."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def task_id(self) -> str:
-        """The task it happened to; "" for none."""
-
-    def record(self) -> dict[str, Any]:
-        """Return its fields in the journal: ``task``, ``worktree``, ``error`` and its own."""
 
 
 class TaskChanged(NamedTuple):
@@ -87,65 +70,6 @@ class WorkspaceChanged(NamedTuple):
         }
 
 
-class StepStarted(NamedTuple):
-    """The command of a step is about to start."""
-
-    task: "Task"
-    workspace: "Workspace"
-    intent: "Intent"
-
-    @property
-    def name(self) -> str:
-        return "step.started"
-
-    @property
-    def task_id(self) -> str:
-        return self.task.id
-
-    def record(self) -> dict[str, Any]:
-        step = {"id": step_id(self.intent.number), "kind": self.intent.kind}
-        return {**_about(self.task, self.workspace), "step": step}
-
-
-class StepRecorded(NamedTuple):
-    """A step is in the ledger."""
-
-    task: "Task"
-    workspace: "Workspace"
-    step: "Step"
-
-    @property
-    def name(self) -> str:
-        return "step.recorded"
-
-    @property
-    def task_id(self) -> str:
-        return self.task.id
-
-    def record(self) -> dict[str, Any]:
-        step = {"id": self.step.id, "kind": self.step.kind, "status": self.step.status}
-        return {**_about(self.task, self.workspace), "step": step}
-
-
-class StepInterrupted(NamedTuple):
-    """A step whose process died was recorded by a later command."""
-
-    task: "Task"
-    step: "Step"
-
-    @property
-    def name(self) -> str:
-        return "step.interrupted"
-
-    @property
-    def task_id(self) -> str:
-        return self.task.id
-
-    def record(self) -> dict[str, Any]:
-        step = {"id": self.step.id, "status": self.step.status}
-        return {"task": _task(self.task), "step": step}
-
-
 class PolicyBlocked(NamedTuple):
     """The policy stopped a command."""
 
@@ -158,28 +82,6 @@ class PolicyBlocked(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         return {"task": {"id": self.task_id}, "rules": list(self.rules)}
-
-
-class IsolationChanged(NamedTuple):
-    """Something outside the workspace is not as it was before a run."""
-
-    workspace: "Workspace"
-    changes: "Sequence[OutsideChange]"
-
-    @property
-    def name(self) -> str:
-        return "isolation.changed"
-
-    @property
-    def task_id(self) -> str:
-        return self.workspace.task_id
-
-    def record(self) -> dict[str, Any]:
-        return {
-            "task": {"id": self.workspace.task_id},
-            "worktree": {"name": self.workspace.name, "path": self.workspace.path},
-            "changes": [each.as_record() for each in self.changes],
-        }
 
 
 class PhaseMoved(NamedTuple):
@@ -201,7 +103,7 @@ class PhaseMoved(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         return {
-            "task": _task(self.task),
+            "task": task_record(self.task),
             "phase": self.phase,
             "step": self.step,
             "commit": self.commit,
@@ -224,7 +126,7 @@ class GateTried(NamedTuple):
         return self.task.id
 
     def record(self) -> dict[str, Any]:
-        return {"task": _task(self.task), "phase": self.phase, "gate": dict(self.gate)}
+        return {"task": task_record(self.task), "phase": self.phase, "gate": dict(self.gate)}
 
 
 class PullRequestChanged(NamedTuple):
@@ -243,7 +145,7 @@ class PullRequestChanged(NamedTuple):
         return self.task.id
 
     def record(self) -> dict[str, Any]:
-        return {"task": _task(self.task), "pull_request": dict(self.pull_request)}
+        return {"task": task_record(self.task), "pull_request": dict(self.pull_request)}
 
 
 class DecisionChanged(NamedTuple):
@@ -269,12 +171,3 @@ class DecisionChanged(NamedTuple):
                 "items": len(self.decision.request.items),
             },
         }
-
-
-def _task(task: "Task") -> dict[str, Any]:
-    return {"id": task.id, "status": task.status.value}
-
-
-def _about(task: "Task", workspace: "Workspace") -> dict[str, Any]:
-    worktree = {"name": workspace.name, "path": workspace.path}
-    return {"task": _task(task), "worktree": worktree}

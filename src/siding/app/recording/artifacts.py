@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.recording.snapshots import TaskSnapshots
-from siding.app.unfinished.left import output_of
 from siding.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.git.snapshots.patches import DiffStat
 from siding.hashing import sha256_of_file
-from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent
-from siding.process.output_files import rename_output
+from siding.ledger.kinds import StepKind
 from siding.storage.layout import TaskLayout
 
 
@@ -54,9 +52,11 @@ def name_artifacts(
         named = layout.artifact(number, "patch")
         patch.path.replace(named)
         names["patch"] = f"artifacts/{named.name}"
-    run = intent.draft.detail
-    if isinstance(run, RunDetail) and _name_output(layout, intent, run, number):
-        names["output"] = f"artifacts/{layout.artifact(number, 'output').name}"
+    if intent.kind == StepKind.RUN:
+        from siding.app.recording.run_outputs import name_output  # 4 ms, for runs only
+
+        if output := name_output(layout, intent, number):
+            names["output"] = f"artifacts/{output}"
     if names:
         flush_dir(layout.artifacts_dir)
     return names
@@ -68,8 +68,3 @@ def highest_artifact(directory: Path, at_least: int) -> int:
     while any((directory / f"{number + 1:04d}.{kind}").exists() for kind in ("output", "patch")):
         number += 1
     return number
-
-
-def _name_output(layout: TaskLayout, intent: Intent, run: RunDetail, number: int) -> bool:
-    counted = run.output.stdout_bytes if run.output else None
-    return rename_output(output_of(layout, intent), layout.artifact(number, "output"), counted)

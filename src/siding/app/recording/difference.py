@@ -9,9 +9,10 @@ from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.snapshot_loss import lost_until
+from siding.app.recording.figures import diff_figures, mode_figures
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.patch_files import parts_of, patch_span
-from siding.app.recording.snapshots import TaskSnapshots, diff_figures, mode_figures, patch_lines
+from siding.app.recording.snapshots import TaskSnapshots, patch_lines
 from siding.app.recording.steps import step
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import write_all

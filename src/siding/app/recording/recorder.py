@@ -10,13 +10,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from siding.app.place.events import StepInterrupted, StepRecorded
 from siding.app.place.locking import Hold
 from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.place.snapshot_loss import lost_until
+from siding.app.place.step_events import StepInterrupted, StepRecorded
 from siding.app.recording.artifacts import highest_artifact, name_artifacts, write_patch
-from siding.app.recording.snapshots import TaskSnapshots, diff_figures, mode_figures
+from siding.app.recording.figures import diff_figures, mode_figures
+from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.unfinished.by_kind import recovered
 from siding.app.unfinished.ground import Ground
 from siding.errors import SidingError
@@ -27,9 +28,9 @@ from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
+from siding.ledger.kinds import StepKind
 from siding.ledger.line import LedgerLine
 from siding.ledger.step import Step
-from siding.process.output_files import recover_output, settle_output
 from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
@@ -136,16 +137,10 @@ class Recorder:
         return [self._finish_interrupted(intent) for intent in unrecorded]
 
     def _join_output(self, step: Step) -> None:
-        """Bring the newest output into its final form, if there was no room for that before."""
-        run = step.as_run
-        told = run.output if run else None
-        if told is None or told.stdout_bytes is None:
-            return
-        counted = told.stdout_bytes
-        output = self.layout.artifact(step.number, "output")
-        if not settle_output(output, counted):
-            recover_output(output)
-            settle_output(output, counted)
+        if step.kind == StepKind.RUN:
+            from siding.app.recording.run_outputs import join_output  # 4 ms, for runs only
+
+            join_output(self.layout, step)
 
     def changes_since_base(self) -> int:
         """Return how many files differ from the base; `settle` has been called.

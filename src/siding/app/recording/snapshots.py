@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from siding.errors import SidingError
 from siding.git.errors import CommandFailed, not_comparable
-from siding.git.paths import quote_path
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.capture import Capture, CaptureRequest, capture, changed_count
 from siding.git.snapshots.changes import CaptureLimits
-from siding.git.snapshots.coverage import LISTED
 from siding.git.snapshots.modes import ModeChange, Modes, TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import (
     DiffPart,
@@ -24,7 +22,6 @@ from siding.git.snapshots.patches import (
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.snapshots.submodules import filled_between
 from siding.ids import Sha
-from siding.ledger.figures import DiffFigures, ModeFigure, ModeFigures
 from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
@@ -165,31 +162,6 @@ def _told(before: str, after: str) -> Iterator[None]:
         yield
     except CommandFailed as error:
         raise not_comparable(before, after, error.message) from error
-
-
-def diff_figures(stat: DiffStat | None) -> DiffFigures:
-    """Return a diff stat as a ledger line has it."""
-    if stat is None:
-        return DiffFigures()
-    return DiffFigures(
-        files=stat.files,
-        additions=stat.additions,
-        deletions=stat.deletions,
-        file_list=tuple(quote_path(each.path) for each in stat.per_file),
-    )
-
-
-def mode_figures(changes: Sequence[ModeChange]) -> ModeFigures:
-    """Return changed permissions as a ledger line has them."""
-    first = tuple(
-        ModeFigure(
-            path=quote_path(each.path) + ("/" if each.is_directory else ""),
-            before=f"{each.before:04o}",
-            after=f"{each.after:04o}",
-        )
-        for each in changes[:LISTED]
-    )
-    return ModeFigures(first, len(changes))
 
 
 def patch_lines(

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from siding.app.place.events import IsolationChanged
 from siding.app.place.project_places import id_file
+from siding.app.place.step_events import IsolationChanged
 from siding.git.paths import quote_path
 from siding.git.snapshots import fingerprint
 from siding.git.snapshots.fingerprint import Fingerprint, Mark, RefChange, mark_of

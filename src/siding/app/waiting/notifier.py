@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from siding.app.place.event_log import Heard
-from siding.app.place.events import DecisionChanged, Event, StepRecorded
 from siding.app.place.project import Project
+from siding.app.place.step_events import StepRecorded
 from siding.ledger.kinds import StepKind, StepStatus
 
 if TYPE_CHECKING:
+    from siding.app.place.event_log import Event
     from siding.app.policy.hooks import HookResult
 
 
@@ -47,12 +48,10 @@ class Notifier:
             self._heard.append(heard.event)
 
 
-def _waits(event: Event) -> bool:
+def _waits(event: "Event") -> bool:
     """Tell whether an event may be the beginning of something that waits."""
     match event:
         case StepRecorded(step=step):
             ended_badly = step.status != StepStatus.COMPLETED
             return step.kind == StepKind.RUN and ended_badly and not step.recovered
-        case DecisionChanged(how="asked"):
-            return True
-    return False
+    return event.name == "decision.asked"

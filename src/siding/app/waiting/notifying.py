@@ -5,18 +5,24 @@ when they are trusted, as at any other moment. A notification is a courtesy: one
 hangs is reported and stops nothing.
 """
 
+from typing import TYPE_CHECKING
+
 from siding.app.decisions.views import view_of
-from siding.app.place.events import DecisionChanged, Event, StepRecorded
+from siding.app.place.events import DecisionChanged
 from siding.app.place.project import Project
+from siding.app.place.step_events import StepRecorded
 from siding.app.policy.guarding import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.waiting.inbox import InboxEntry, decision_entry, step_entry
 from siding.errors import SidingError
 
+if TYPE_CHECKING:
+    from siding.app.place.event_log import Event
+
 NOTIFY_TIMEOUT_S = 10.0
 
 
-def notify_event(project: Project, event: Event, *, url: str | None) -> list[HookResult]:
+def notify_event(project: Project, event: "Event", *, url: str | None) -> list[HookResult]:
     """Tell the person of an event; return the hooks that did not succeed."""
     entry = None
     match event:

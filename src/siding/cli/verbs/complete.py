@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from siding.cli.globals import Context, add_globals
-from siding.cli.verb import load
+from siding.cli.table import GROUPS, VERBS, load
 from siding.errors import SidingError
 
 TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
@@ -49,8 +49,6 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _candidates(words: list[str], context: Context) -> Iterable[str]:
-    from siding.cli.table import GROUPS, VERBS
-
     if len(words) == 1:
         return [*VERBS, *GROUPS, "--version", "--help"]
     group = GROUPS.get(words[0])

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from siding.git.head import head_of
 from siding.git.objects import Commit
-from siding.git.refs import as_sha
+from siding.git.refs import as_sha, head_of
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha, TaskId
 

@@ -1,0 +1,29 @@
+"""The output of a run, where its step is recorded. Loaded for runs only."""
+
+from siding.app.unfinished.left import output_of
+from siding.ledger.details.run import RunDetail
+from siding.ledger.intents import Intent
+from siding.ledger.step import Step
+from siding.process.output_files import recover_output, rename_output, settle_output
+from siding.storage.layout import TaskLayout
+
+
+def name_output(layout: TaskLayout, intent: Intent, number: int) -> str:
+    """Give the output of a run the number of its step; return its name, "" if there is none."""
+    run = intent.draft.detail
+    assert isinstance(run, RunDetail)
+    counted = run.output.stdout_bytes if run.output else None
+    named = layout.artifact(number, "output")
+    return named.name if rename_output(output_of(layout, intent), named, counted) else ""
+
+
+def join_output(layout: TaskLayout, step: Step) -> None:
+    """Bring the output of a run into its final form, if there was no room for that before."""
+    run = step.as_run
+    told = run.output if run else None
+    if told is None or told.stdout_bytes is None:
+        return
+    output = layout.artifact(step.number, "output")
+    if not settle_output(output, told.stdout_bytes):
+        recover_output(output)
+        settle_output(output, told.stdout_bytes)
