@@ -1,9 +1,15 @@
 """The overview pages: what there is, and how to begin."""
 
+import argparse
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Mapping
 
 from siding.cli.screen.screen import terminal_columns
+
+# argparse asks gettext for each of its words, and gettext looks on the disk for catalogues that are
+# nowhere: 2 ms of every start (Python 3.11). Nothing of Siding is translated.
+argparse._ = str  # type: ignore[attr-defined]
+argparse.ngettext = lambda one, many, n: one if n == 1 else many  # type: ignore[attr-defined]
 
 WIDEST = 100  # columns of a page on a wide terminal
 

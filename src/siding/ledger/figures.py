@@ -1,8 +1,13 @@
 """How much a step changed."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.ledger.fields import mapping, whole, words
+
+if TYPE_CHECKING:
+    from siding.git.snapshots.modes import ModeChange
+    from siding.git.snapshots.patches import DiffStat
 
 
 class DiffFigures(NamedTuple):
@@ -12,6 +17,16 @@ class DiffFigures(NamedTuple):
     additions: int = 0
     deletions: int = 0
     file_list: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, stat: "DiffStat | None") -> "DiffFigures":
+        """Return the figures of a patch; None is one in which nothing differs."""
+        if stat is None:
+            return cls()
+        from siding.git.paths import quote_path
+
+        names = tuple(quote_path(each.path) for each in stat.per_file)
+        return cls(stat.files, stat.additions, stat.deletions, names)
 
     @classmethod
     def from_record(cls, value: object) -> "DiffFigures":
@@ -40,6 +55,24 @@ class ModeFigures(NamedTuple):
 
     first: tuple[ModeFigure, ...] = ()
     total: int = 0
+
+    @classmethod
+    def of(cls, changes: "Sequence[ModeChange]") -> "ModeFigures":
+        """Return the figures of changed permissions; the line lists the first of them."""
+        if not changes:
+            return cls()
+        from siding.git.paths import quote_path
+        from siding.git.snapshots.coverage import LISTED
+
+        first = tuple(
+            ModeFigure(
+                path=quote_path(each.path) + ("/" if each.is_directory else ""),
+                before=f"{each.before:04o}",
+                after=f"{each.after:04o}",
+            )
+            for each in changes[:LISTED]
+        )
+        return cls(first, len(changes))
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields of a line; none where nothing changed."""

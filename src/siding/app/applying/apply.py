@@ -29,7 +29,6 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
-from siding.app.recording.figures import diff_figures
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.recorder import Recorder
 from siding.app.recording.snapshots import TaskSnapshots
@@ -46,6 +45,7 @@ from siding.git.snapshots.store import APPLIES
 from siding.ids import Sha, step_number
 from siding.ledger.details.apply import ApplyDetail, LeftCommit
 from siding.ledger.details.rollback import LeftAlone
+from siding.ledger.figures import DiffFigures
 from siding.ledger.step import Step
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
@@ -196,7 +196,7 @@ def _move_plan(
         commits=tuple(commit.sha for commit in plan.commits),
         whole=plan.wanted.whole and not plan.left_out,
         head=plan.head,
-        applied=diff_figures(plan.stat),
+        applied=DiffFigures.of(plan.stat),
         steps=request.steps or "",
         paths=tuple(quote_path(path) for path in request.paths),
         left_out=tuple(LeftAlone(quote_path(each.path), each.why) for each in plan.left_out),

@@ -9,7 +9,6 @@ from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.snapshot_loss import lost_until
-from siding.app.recording.figures import diff_figures, mode_figures
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.patch_files import parts_of, patch_span
 from siding.app.recording.snapshots import TaskSnapshots, patch_lines
@@ -20,6 +19,7 @@ from siding.git.paths import is_selected, quote_path
 from siding.git.snapshots.modes import ModeChange, Modes
 from siding.git.snapshots.patches import DiffStat, FileStat
 from siding.ids import Sha
+from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.step import Step
 from siding.process.output_files import Span
 from siding.tasks.registry import Workspace
@@ -96,8 +96,8 @@ class Difference(NamedTuple):
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return what differs as the ledger would hold it."""
-        modes = mode_figures(self.mode_changes(paths))
-        return diff_figures(self.stat(paths)).as_record() | modes.as_record()
+        modes = ModeFigures.of(self.mode_changes(paths))
+        return DiffFigures.of(self.stat(paths)).as_record() | modes.as_record()
 
     def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
         """Write the patch into a file descriptor, byte for byte."""
@@ -149,7 +149,7 @@ class RecordedPatch(NamedTuple):
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return what the patch changes as the ledger would hold it."""
-        return diff_figures(self.stat(paths)).as_record()
+        return DiffFigures.of(self.stat(paths)).as_record()
 
     def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
         """Write the patch into a file descriptor, byte for byte."""

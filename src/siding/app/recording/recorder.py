@@ -16,10 +16,7 @@ from siding.app.place.redaction import Redaction
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.place.step_events import StepInterrupted, StepRecorded
 from siding.app.recording.artifacts import highest_artifact, name_artifacts, write_patch
-from siding.app.recording.figures import diff_figures, mode_figures
 from siding.app.recording.snapshots import TaskSnapshots
-from siding.app.unfinished.by_kind import recovered
-from siding.app.unfinished.ground import Ground
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.git.snapshots.capture import Capture
@@ -27,6 +24,7 @@ from siding.ids import new_act_id, step_id
 from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
+from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepKind
 from siding.ledger.line import LedgerLine
@@ -242,6 +240,9 @@ class Recorder:
 
     def _finish_interrupted(self, intent: Intent) -> Step:
         """Record a step whose process died, with what it left."""
+        from siding.app.unfinished.by_kind import recovered  # hardly ever needed
+        from siding.app.unfinished.ground import Ground
+
         draft = recovered(Ground(self.project, self.layout, self.workspace), intent)
         step = self.finish(intent, draft)
         self._join_output(step)
@@ -257,8 +258,8 @@ class Recorder:
             intent=intent,
             ended_at=ended_at,
             duration_ms=_milliseconds(intent.started_at, ended_at),
-            diff=diff_figures(patch.stat),
-            modes=mode_figures(modes),
+            diff=DiffFigures.of(patch.stat),
+            modes=ModeFigures.of(modes),
             snapshot=after.snapshot,
             parent=before,
             coverage=after.coverage,

@@ -1,6 +1,6 @@
 """The output of a run, where its step is recorded. Loaded for runs only."""
 
-from siding.app.unfinished.left import output_of
+from siding.app.unfinished.runs import output_of
 from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step

@@ -11,7 +11,6 @@ from siding.app.place.selection import select
 from siding.app.policy.ruling import Asker
 from siding.app.running.act import RunAct, run_unrecorded, what_runs
 from siding.app.running.request import RunRequest, RunResult, Terminal
-from siding.app.waiting.notifier import Notifier
 from siding.errors import NoActiveTask, UsageError
 from siding.process.command import Ending, StdinPlan
 from siding.process.stdin import stdin_plan
@@ -51,10 +50,13 @@ def run(
     task, started = _task_for(project, request)
     if started is not None and on_started is not None:
         on_started(started)
-    with Notifier(project) as notifier:
+    if terminal.pty:
+        return _run_in(project, task, request, terminal, ask)
+    from siding.app.waiting.notifier import Notifier
+
+    with Notifier(project) as notifier:  # nobody looks at a terminal: a person is told
         result = _run_in(project, task, request, terminal, ask)
-    if not terminal.pty:  # nobody looks at a terminal: a person is told
-        notifier.deliver()
+    notifier.deliver()
     return result
 
 

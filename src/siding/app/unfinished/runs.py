@@ -1,13 +1,17 @@
 """A run that was cut off: its processes are ended, its output and its commits are brought home."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from siding.app.unfinished.ground import Ground
-from siding.app.unfinished.left import as_left, output_of
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
-from siding.ledger.reports import OutputReport, ProcessReport
-from siding.process.output_files import RecoveredOutput, recover_output
+from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
+from siding.process.command import ProcessInfo
+from siding.process.output_files import RecoveredOutput, has_output, recover_output
 from siding.process.tree import EndedProcesses, end_token
+from siding.storage.layout import TaskLayout
 
 
 def finish_run(ground: Ground, intent: Intent) -> Draft:
@@ -25,6 +29,17 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
 
         take_over_leftover(ground.project, ground.layout, ground.workspace)
     return draft._replace(detail=_with_what_was_left(detail, found, left))
+
+
+def output_of(layout: TaskLayout, intent: Intent) -> Path:
+    """Return where an act's output is: cut off in its end, it may have its number already."""
+    path = layout.artifact(intent.stem, "output")
+    return path if has_output(path) else layout.artifact(intent.number, "output")
+
+
+def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:
+    """Return processes as a line holds them."""
+    return tuple(LeftProcess(*each) for each in processes)
 
 
 def _with_what_was_left(

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from siding.app.recording.steps import Step
 from siding.cli.screen.screen import Screen, inert
 
 if TYPE_CHECKING:
     from siding.app.recording.step_details import IsolationReport, OutsideChange
+    from siding.app.recording.steps import Step
 
 
 def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
@@ -21,13 +21,13 @@ def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
         screen.note(f"outside the workspace: {_words(each)}", "dim")
 
 
-def isolation_lines(step: Step) -> list[tuple[str, str]]:
+def isolation_lines(step: "Step") -> list[tuple[str, str]]:
     """Return the lines of `siding show` about it."""
     found = step.isolation
     return [("outside", _words(each)) for each in found.changes] if found else []
 
 
-def strayed(step: Step) -> str:
+def strayed(step: "Step") -> str:
     """Return what `siding log` adds to a step that something happened outside of."""
     found = step.isolation
     return " (outside!)" if found and found.alarms else ""
