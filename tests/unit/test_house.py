@@ -114,6 +114,19 @@ def test_there_is_one_way_into_a_ledger() -> None:
     assert callers(r"^class \w+\(.*\bRecorder\b") == []
 
 
+def test_the_page_about_the_house_shows_the_house() -> None:
+    page = (SOURCE.parents[1] / "docs/architecture.md").read_text("utf-8")
+    named = set(
+        re.findall(
+            r"\b((?:app|cli|git|ledger|process|storage|files|web|adapters)/[\w/]+\.py)", page
+        )
+    )
+    assert len(named) > 20
+    assert sorted(name for name in named if not (SOURCE / name).is_file()) == []
+    wings = {path.parent.name for path in (SOURCE / "app").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == wings
+
+
 def test_no_room_is_a_drawer() -> None:
     drawers = {"utils", "util", "helpers", "helper", "common", "misc", "core", "manager", "service"}
     assert not drawers & {path.stem for path in FILES}
