@@ -176,8 +176,9 @@ def fit(widths: Sequence[int], room: int) -> list[int]:
             break
         wide = [index for index, width in enumerate(fitted) if width == widest]
         below = max((width for width in fitted if width < widest), default=0)
-        step = min(widest - max(below, NARROWEST), -(-over // len(wide)))
-        for index in wide[: -(-over // step)]:
+        # Rounded down: rounded up, the last of many would stay wide beside narrow ones.
+        step = min(widest - max(below, NARROWEST), max(1, over // len(wide)))
+        for index in wide[: over // step]:
             fitted[index] -= step
         over = sum(fitted) - room
     return fitted
