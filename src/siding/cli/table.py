@@ -1,6 +1,6 @@
-"""Every verb and group: where it is, and what its line of the help says."""
+"""The table of all verbs and groups: where their code is, and their line in the help."""
 
-# verb -> (where it is, see `verb.load`, and what it does). The order is that of the help page.
+# verb -> (where its code is, see `verb.load`; what it does). The help lists them in this order.
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("verbs.run", "run a command in the task's workspace and record it"),
     "status": ("verbs.status", "where you are: task, workspace, last step"),
@@ -108,7 +108,8 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     ),
 }
 
-# What a group does with arguments that begin like these: no command has such a name.
+# group -> (the verb that is meant when the first argument begins like this, beginnings). No verb of
+# the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.
 UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
 
 HIDDEN: dict[str, tuple[str, str]] = {

@@ -1,4 +1,4 @@
-"""Where a verb is: most are a module of their own, some share one with others of their kind."""
+"""Find the code of a verb: most verbs have a module of their own, similar ones share a module."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from siding.cli.globals import Context
 
 
 class Verb:
-    """What `main` needs of a verb: the names that a module of its own would have."""
+    """A verb that shares a module with others. It has the names that `main` takes from a module."""
 
     def __init__(
         self,
@@ -25,8 +25,8 @@ class Verb:
 def load(place: str) -> Any:
     """Return the module of a verb, or the `Verb` in one: both have `add_arguments` and `run`.
 
-    `place` is a module below `siding.cli`, or one that begins with `siding.`; with ``:NAME`` behind
-    it, a name in that module.
+    `place` is a module below `siding.cli`, or one that begins with `siding.`. ``:NAME`` at its end
+    means a name in that module.
     """
     module, _, name = place.partition(":")
     found = import_module(module if module.startswith("siding.") else f"siding.cli.{module}")

@@ -66,7 +66,7 @@ def _print(context: Context, entries: tuple[InboxEntry, ...]) -> None:
 
 
 def _watch(arguments: Namespace, context: Context, inbox: Inbox) -> None:
-    """Say what is new, until Ctrl-C."""
+    """Print each entry that is new, until Ctrl-C."""
     known = {_identity(each) for each in inbox.entries}
     while True:
         context.screen.out.flush()
