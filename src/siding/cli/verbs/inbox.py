@@ -1,4 +1,4 @@
-"""Show all that waits for a person, in every project: questions, blocked and failed work, hooks.
+"""Show what waits for a person, in every project: questions, blocked and failed work, hooks.
 
 Each line says what to type, in that repository. The setting `hooks.notify` names commands that are
 run when something starts to wait.
