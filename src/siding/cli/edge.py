@@ -41,16 +41,16 @@ def guarded(action: Callable[[], int]) -> int:
 
 
 def complain(message: str, hint: str | None = None) -> None:
-    """Write an error to stderr, whatever state stderr is in."""
+    """Write an error and its hint to stderr. A stderr that is closed is no failure of its own."""
     from siding.cli.screen.screen import inert
 
     text = f"siding: error: {inert(message)}\n" + (f"  hint: {inert(hint)}\n" if hint else "")
     try:
-        sys.stdout.flush()  # what was found before the failure is read before it
+        sys.stdout.flush()  # results that came before the error appear before it
         sys.stderr.write(text)
         sys.stderr.flush()
     except OSError:
-        pass  # nobody is left to tell
+        pass  # stderr is closed: there is nowhere to write to
 
 
 def _operating_failure(error: OSError) -> str:

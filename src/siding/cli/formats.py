@@ -1,4 +1,4 @@
-"""Results for programs: ``--format json`` and ``--output FILE``."""
+"""Write results for other programs: ``--format json`` and ``--output FILE``."""
 
 import json
 from argparse import ArgumentParser
@@ -21,10 +21,10 @@ def print_json(screen: Screen, value: Any) -> None:
 
 
 def print_line(screen: Screen, value: Any) -> None:
-    """Print `value` as one line of JSON, in the letters it was written in.
+    """Print `value` as one line of JSON, with letters of other scripts as they are.
 
-    What draws nothing (controls, characters that turn the direction of the text) is escaped, and
-    all that the terminal's encoding lacks: it is the same JSON to whoever parses it.
+    Characters that are not printable (controls, changes of the text's direction) are escaped. If
+    the terminal's encoding lacks a letter, all but ASCII is. A parser reads the same value.
     """
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if not line.isprintable():
@@ -41,7 +41,7 @@ def _escaped(character: str) -> str:
 
 
 def json_text(value: Any) -> str:
-    """Return `value` as JSON that any reader accepts, whatever bytes file names were made of."""
+    """Return `value` as indented JSON in valid UTF-8, also when file names in it are not."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
     return text.encode("utf-8", "backslashreplace").decode()
 

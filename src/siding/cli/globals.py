@@ -1,4 +1,4 @@
-"""Flags every verb understands, before or after the verb, and what they mean for a command."""
+"""Flags that every verb takes, before or after it, and the context that is made from them."""
 
 import os
 import sys
@@ -14,14 +14,14 @@ COLOURS = ("auto", "always", "never")
 
 
 class Context(NamedTuple):
-    """What a verb gets besides its arguments."""
+    """The application and the screen, which a verb gets besides its arguments."""
 
     app: App
     screen: Screen
 
 
 def split_globals(words: list[str]) -> tuple[dict[str, object], list[str]]:
-    """Take the flags before the verb; return them and the rest."""
+    """Split off the flags that stand before the verb; return them and the other words."""
     flags: dict[str, object] = {}
     rest = list(words)
     while rest and rest[0].startswith("-"):
@@ -47,7 +47,7 @@ def split_globals(words: list[str]) -> tuple[dict[str, object], list[str]]:
 def add_globals(parser: ArgumentParser) -> None:
     """Declare the flags on a verb's own parser."""
     group = parser.add_argument_group("common options")
-    # SUPPRESS: a flag given before the verb must not be reset by an absent one after it.
+    # SUPPRESS: otherwise the default of an absent flag would replace one given before the verb.
     group.add_argument(
         "-q", "--quiet", action="store_true", default=SUPPRESS, help="print results only, no notes"
     )

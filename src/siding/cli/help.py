@@ -1,4 +1,4 @@
-"""The overview pages: what there is, and how to begin."""
+"""Print the help: the overview, the page of a group, the page of a verb."""
 
 import argparse
 from argparse import RawDescriptionHelpFormatter
@@ -15,17 +15,17 @@ WIDEST = 100  # columns of a page on a wide terminal
 
 
 class HelpPage(RawDescriptionHelpFormatter):
-    """A verb's help as its module's docstring has it.
+    """Formats a verb's help page; the text is its module's docstring.
 
-    The width is given: argparse makes a formatter for every argument that is declared, and would
-    load `shutil`, with three compressors, to ask for it.
+    The width is passed in. Otherwise argparse, which makes a formatter for every argument, would
+    load `shutil` and three compressors to find it.
     """
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=min(WIDEST, terminal_columns() - 2), max_help_position=28)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        """Break the paragraphs of a docstring anew where the terminal is narrower than they are."""
+        """Wrap the paragraphs of a docstring again if the terminal is narrower than its lines."""
         if max(map(len, text.splitlines()), default=0) <= width:
             return super()._fill_text(text, width, indent)
         from textwrap import fill
@@ -60,7 +60,7 @@ def print_group(group: str, about: str, verbs: Mapping[str, tuple[str, str]]) ->
 
 
 def _entry(name: str, about: str) -> None:
-    """Print a command and what it does, the second and further lines below the first."""
+    """Print a command and what it does; further lines are indented to the first one's text."""
     from textwrap import fill
 
     width = min(WIDEST, max(40, terminal_columns()))

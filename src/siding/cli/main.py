@@ -1,10 +1,10 @@
-"""The edge of the command line: find the verb, load only its module, turn failures into exits.
+"""Run one command line: find the verb, load only its module, turn failures into exit statuses.
 
 Exit codes: the command's own for ``run``; 1 an expected failure, 2 usage, 3 not initialised,
-4 no active task, 5 policy, 70 a bug in Siding, 130 on Ctrl-C, 141 when the reader went away.
+4 no active task, 5 policy, 70 a bug in Siding, 130 on Ctrl-C, 141 when the reader of a pipe left.
 """
 
-# The C half of `signal`, which would load `enum` before `--version` answers.
+# The C half of `signal`: the module itself would load `enum` before `--version` answers.
 import _signal  # type: ignore[import-not-found]
 import sys
 
@@ -18,8 +18,8 @@ def main(argv: list[str] | None = None) -> int:
     if words in (["--version"], ["-V"], ["version"]):
         print(f"siding {__version__}")
         return 0
-    # Everything below costs imports; the version does not. Loading modules makes nothing that can
-    # be freed, and looking for it takes 4 ms of a command's start.
+    # Imports begin here, so that `--version` needs none. Collection is off meanwhile: loading
+    # modules leaves nothing to free, and looking for it takes 4 ms of a command's start.
     import gc
 
     from siding.cli.edge import guarded
@@ -29,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _leave_quietly_on_ctrl_c() -> None:
-    """Until there is something to clean up, Ctrl-C ends us as it ends any program."""
+    """Let Ctrl-C end the process at once; `guarded` changes that when there is work to clean up."""
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
@@ -92,7 +92,7 @@ def _run_verb(
     for name, value in flags.items():  # given before the verb
         setattr(parsed, name, value)
     context = context_from(parsed)
-    gc.freeze()  # what was loaded so far stays; later collections need not look at it
+    gc.freeze()  # what is loaded by now stays until the end; later collections skip it
     gc.enable()
     status = verb.run(parsed, context)
     assert isinstance(status, int)

@@ -1,9 +1,9 @@
-"""Every verb and group: where it is, and what its line of the help says."""
+"""The table of all verbs and groups: where their code is, and their line in the help."""
 
 from importlib import import_module
 from typing import Any
 
-# verb -> (where it is, see `load`, and what it does). The order is that of the help page.
+# verb -> (where its code is, see `load`; what it does). The help lists them in this order.
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("verbs.run", "run a command in the task's workspace and record it"),
     "status": ("verbs.status", "where you are: task, workspace, last step"),
@@ -19,14 +19,14 @@ VERBS: dict[str, tuple[str, str]] = {
     "cd": ("verbs.cd", "go into a task's workspace (see `siding cd --help`)"),
     "path": ("verbs.path", "where a task's workspace is"),
     "open": ("verbs.open", "open a task's workspace in your editor"),
-    "verify": ("verbs.verify", "prove a task's record whole"),
+    "verify": ("verbs.verify", "check that a task's record is whole and unchanged"),
     "ui": ("siding.web.command", "the dashboard: this project in a browser"),
     "gc": ("verbs.gc", "what tasks use on disk; free closed ones, recoverably"),
     "init": ("verbs.init", "make this repository a project (implicit on first use)"),
     "doctor": ("verbs.doctor", "find and mend what disagrees, without deleting work"),
-    "inbox": ("verbs.inbox", "all that waits for a person, in every project"),
+    "inbox": ("verbs.inbox", "what waits for a person, in every project"),
     "trust": ("verbs.trust", "allow hooks and permissions that come with the repository"),
-    "shell-init": ("verbs.shell_init", "what makes `siding cd` work in your shell"),
+    "shell-init": ("verbs.shell_init", "print the function that makes `siding cd` work"),
     "completion": ("verbs.completion", "print the completion script of a shell"),
 }
 
@@ -57,7 +57,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "policy": (
         "what commands may do",
         {
-            "check": ("policy.check", "what the policy makes of a command"),
+            "check": ("policy.check", "the policy's verdict on a command"),
             "test": ("policy.test", "run the project's own examples"),
             "list": ("policy.list", "every rule, and where it comes from"),
             "show": ("policy.show", "the policy's files, or one rule"),
@@ -99,19 +99,20 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "list": ("session.list", "the sessions of this project"),
             "show": ("session.show", "a conversation: text, Markdown, JSON, a page"),
             "search": ("session.search", "words in all sessions"),
-            "resume": ("session.resume", "what a session is gone on with"),
-            "branch": ("session.branch", "go on with a copy"),
-            "rewind": ("session.rewind", "go on behind an earlier message"),
+            "resume": ("session.resume", "how a session ended, and what a model would be sent"),
+            "branch": ("session.branch", "copy one, to go on in the copy"),
+            "rewind": ("session.rewind", "go on from an earlier message"),
             "compact": ("session.compact", "make the context shorter"),
-            "export": ("session.export", "as Claude Code, Codex or Gemini CLI keeps it"),
-            "import": ("session.import_transcript", "from Claude Code, Codex or Gemini CLI"),
+            "export": ("session.export", "write it as Claude Code, Codex or Gemini CLI would"),
+            "import": ("session.import_transcript", "read one of Claude Code, Codex or Gemini CLI"),
             "doctor": ("session.doctor", "find what is damaged"),
             "usage": ("session.usage", "tokens by day, model, task, session"),
         },
     ),
 }
 
-# What a group does with arguments that begin like these: no command has such a name.
+# group -> (the verb that is meant when the first argument begins like this, beginnings). No verb of
+# the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.
 UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
 
 HIDDEN: dict[str, tuple[str, str]] = {

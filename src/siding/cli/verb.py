@@ -7,7 +7,7 @@ from siding.cli.globals import Context
 
 
 class Verb:
-    """What `main` needs of a verb: the names that a module of its own would have."""
+    """A verb that shares a module with others. It has the names that `main` takes from a module."""
 
     def __init__(
         self,

@@ -79,6 +79,8 @@ def test_tables_align_wide_characters() -> None:
 
 
 @given(st.lists(st.integers(0, 200), min_size=1, max_size=9), st.integers(0, 300))
+@example([10, 10, 10, 10, 10], 43)
+@example([9, 8, 7, 6, 5, 200], 40)
 def test_widths_fit_and_the_widest_give_way(widths: list[int], room: int) -> None:
     fitted = fit(widths, room)
     assert all(new <= old for new, old in zip(fitted, widths, strict=True))

@@ -87,7 +87,7 @@ def _from_dialogue(
     context: Context, project: Project, decision: DecisionView
 ) -> list[dict[str, Any]]:
     if decision.state != "open":
-        return []  # recording says what it is
+        return []  # `answer` refuses it and names its state
     print_head(context.screen, decision)
     return Dialogue(context.screen, project, decision, sys.stdin.readline).hold()
 

@@ -1,4 +1,4 @@
-"""The verbs that move a task through its phases: one table."""
+"""The verbs that move a task through its phases; they differ in their texts alone."""
 
 from argparse import ArgumentParser, Namespace
 from functools import partial
@@ -15,7 +15,7 @@ from siding.cli.verb import Verb
 
 
 def _verb(move: PhaseMove, about: str, *, summary: str, phase: str = "") -> Verb:
-    """Return the verb of a move. `summary` and `phase` say what its arguments are."""
+    """Return the verb of a move. `summary` and `phase` are the help texts of its arguments."""
     return Verb(
         about,
         partial(_add_arguments, move=move, summary=summary, phase=phase),

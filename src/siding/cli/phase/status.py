@@ -34,7 +34,7 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def gate_line(gate: GateView) -> str:
-    """Return how a gate held, as one line: what its command came to, or who answered and how."""
+    """Return one line about a gate that held: its command's exit status, or how it was answered."""
     step = f", step {gate.step_id}" if gate.step_id else ""
     answered = f", answered by {gate.via}" if gate.via else ""
     how = f"exit {gate.exit_code}{step}" if gate.exit_code is not None else gate.session_id
@@ -42,7 +42,7 @@ def gate_line(gate: GateView) -> str:
 
 
 def print_head(screen: Screen, found: PhaseView) -> None:
-    """Print whose pass it is, and the phases with the present one marked."""
+    """Print the pass's task, and the phases with the present one in brackets."""
     name = screen.style(inert(found.task_name), "bold")
     screen.print(f"{found.task_id} · {name} · since {ago(found.started_at)}")
     shown = [

@@ -1,4 +1,4 @@
-"""Say what the policy makes of a command, part by part. Nothing is run.
+"""Show the policy's verdict on a command, part by part. Nothing is run.
 
 Every simple command that is found is listed with what it was found in, and the rules it matches.
 The exit status is 0 for what would run, 5 for what is blocked or would be asked about.

@@ -1,1 +1,1 @@
-"""What a person sees: tables, colours, words for times and sizes. Text of others is made inert."""
+"""Output for a person: tables, colours, words for times and sizes; untrusted text is made inert."""

@@ -1,4 +1,4 @@
-"""Colours for a patch on a terminal; its text is made harmless first."""
+"""Colour a patch for a terminal; its text is made inert first."""
 
 from siding.cli.screen.screen import Screen, inert
 

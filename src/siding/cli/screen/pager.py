@@ -1,4 +1,4 @@
-"""Long results through the person's pager, when there is a person."""
+"""Send long results through the person's pager when standard output is a terminal."""
 
 import os
 import shlex
@@ -37,7 +37,7 @@ def paged(screen: Screen) -> Iterator[None]:
         yield
         screen.out.flush()
     except BrokenPipeError:
-        pass  # the person has seen enough
+        pass  # the person left the pager
     finally:
         try:
             screen.out.close()

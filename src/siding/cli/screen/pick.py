@@ -1,4 +1,4 @@
-"""Choosing files from a numbered list, on a terminal or from a line of standard input."""
+"""Let a person choose files from a numbered list; the answer is a line of standard input."""
 
 import sys
 
@@ -8,7 +8,7 @@ from siding.errors import UsageError
 
 
 def pick_paths(screen: Screen, stat: DiffStat) -> tuple[bytes, ...]:
-    """Return the paths that the person chose; raises UsageError when it was none."""
+    """Show the list and return the chosen paths. Raises UsageError if the answer names none."""
     files = stat.per_file
     if not files:
         raise UsageError("there is nothing to choose from: the task changed nothing")

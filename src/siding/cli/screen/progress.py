@@ -1,9 +1,9 @@
-"""One line on a terminal about work that takes a while; nothing about work that does not."""
+"""A line on the terminal about work that takes a while; quick work gets none."""
 
 import threading
 from typing import TextIO
 
-PATIENCE_S = 0.4  # work that is done sooner is not worth a line
+PATIENCE_S = 0.4  # work that ends sooner gets no line
 
 
 class ProgressLine:
@@ -14,7 +14,8 @@ class ProgressLine:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         self._drawn = False
-        self._serial = 0  # a timer that fired while it was being cancelled draws nothing
+        # Raised on every change: a timer that fires while it is being cancelled draws nothing.
+        self._serial = 0
 
     def show(self, doing: str) -> None:
         """Announce the next piece of work; ``""`` ends the last one and clears the line."""

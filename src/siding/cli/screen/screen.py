@@ -1,4 +1,4 @@
-"""What a person sees: colours, tables, notes, a pager. Untrusted text is made inert first."""
+"""Write to the terminal: results, notes, tables, colours; make untrusted text inert first."""
 
 import os
 import sys
@@ -48,7 +48,7 @@ def inert(text: str, *, lines: bool = False) -> str:
 
 
 class Screen:
-    """Standard output for results, standard error for notes about them."""
+    """Writes results to standard output and notes about them to standard error."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Screen:
         self.verbose = verbose
         self.env = env
         self._progress: ProgressLine | None = None
-        self.columns = terminal_columns() if out.isatty() else None  # None: nobody's lines wrap
+        self.columns = terminal_columns() if out.isatty() else None  # None: no terminal, no limit
         self._colour_out = _wants_colour(colour, env, out)
         self._colour_err = _wants_colour(colour, env, err)
 
@@ -76,7 +76,7 @@ class Screen:
         return self._colour_out
 
     def use_colour(self, wanted: bool) -> None:
-        """Take the project's setting into account; it can only switch colours off."""
+        """Apply the project's setting `color`, which can switch colours off but not on."""
         self._colour_out = self._colour_out and wanted
         self._colour_err = self._colour_err and wanted
 
@@ -99,7 +99,7 @@ class Screen:
             self._say(text, ("dim",))
 
     def quote(self, text: str) -> None:
-        """Show what another program said, indented; nothing when it said nothing."""
+        """Show the last lines of another program's output, indented."""
         for line in text.strip().splitlines()[-20:]:
             self.note(f"  | {inert(line)}", "dim")
 
@@ -115,7 +115,7 @@ class Screen:
         self.err.flush()
 
     def progress(self, doing: str) -> None:
-        """Say on a terminal what takes a while, once it does; ``""`` takes the line away."""
+        """Show what goes on, on a terminal and if it takes a while; ``""`` removes the line."""
         if self.quiet or not self.err.isatty():
             return
         if self._progress is None:
@@ -129,9 +129,9 @@ class Screen:
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Print rows under a header, columns aligned; on a terminal no line is longer than it.
 
-        The widest columns are cut first. What is piped or written to a file is never cut.
+        The widest columns are cut first. In a pipe or a file nothing is cut.
         """
-        # A column at a time: a list of a thousand tasks is padded in a millisecond that way.
+        # Padding goes by columns: that takes 1 ms for a list of a thousand tasks.
         columns = [_aligned(cells) for cells in zip(header, *rows, strict=True)]
         if self.columns is not None:
             columns = _fitted(columns, self.columns)
@@ -176,8 +176,9 @@ def fit(widths: Sequence[int], room: int) -> list[int]:
             break
         wide = [index for index, width in enumerate(fitted) if width == widest]
         below = max((width for width in fitted if width < widest), default=0)
-        step = min(widest - max(below, NARROWEST), -(-over // len(wide)))
-        for index in wide[: -(-over // step)]:
+        # Rounded down: rounded up, the last of many would stay wide beside narrow ones.
+        step = min(widest - max(below, NARROWEST), max(1, over // len(wide)))
+        for index in wide[: over // step]:
             fitted[index] -= step
         over = sum(fitted) - room
     return fitted

@@ -1,4 +1,4 @@
-"""How times, sizes and counts are said to a person. Pure but for the moment it is told."""
+"""Put times, sizes and counts into words. Only `ago` reads the clock, unless `now` is given."""
 
 from datetime import UTC, datetime
 
@@ -67,7 +67,7 @@ def changes(files: int, additions: int, deletions: int, modes: int = 0) -> str:
 
 
 def task_name(name: str) -> str:
-    """Return a task's name as a line begins with it: with several tasks, it says whose it is."""
+    """Return a task's name, shortened, for the beginning of a line about the task."""
     return shorten(inert(name), NAME_COLUMNS)
 
 

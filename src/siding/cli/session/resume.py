@@ -1,4 +1,4 @@
-"""Show what a session is gone on with: how it ended, and the messages a model would be sent.
+"""Show how a session ended, and the messages a model would be sent to go on with it.
 
 What an interrupted program left (calls it gave up, blank answers) is taken out. A turn that was cut
 off in a call keeps it, with a result that says so; a prompt without an answer is named. `--format

@@ -1,7 +1,7 @@
-"""Let a session go on behind one of its messages.
+"""Let a session go on from one of its messages.
 
 MESSAGE is a number that `siding session show` prints, or the beginning of an id. Nothing is taken
-out of the transcript: the messages behind it become a branch that is no longer the live one.
+out of the transcript: the messages after it become a branch that is no longer the live one.
 """
 
 from argparse import ArgumentParser, Namespace

@@ -86,7 +86,7 @@ def _json(found: Conversation) -> Iterable[str]:
 
 
 def _copy(screen: Screen, arguments: Namespace, pieces: Iterable[bytes]) -> None:
-    """Write bytes to standard output, or to the file the person named, replacing it."""
+    """Write bytes to standard output, or to the named file, which is replaced."""
     output = arguments.output
     if output is None:
         screen.out.flush()

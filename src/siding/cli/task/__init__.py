@@ -1,1 +1,1 @@
-"""`siding task …`: what is to be done."""
+"""`siding task …`: tasks, what is to be done."""

@@ -1,4 +1,4 @@
-"""Choose the active task: the one commands are about when none is named."""
+"""Choose the active task: commands work on it when no task is named."""
 
 from argparse import ArgumentParser, Namespace
 

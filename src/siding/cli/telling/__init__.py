@@ -1,1 +1,1 @@
-"""What several verbs say, or ask, in the same words."""
+"""Texts and questions that several verbs share."""

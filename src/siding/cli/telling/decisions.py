@@ -1,4 +1,4 @@
-"""A decision as a terminal shows it. All of its texts are made inert first."""
+"""Print a decision on a terminal. All of its texts are made inert first."""
 
 from siding.app.decisions.decisions import source_of
 from siding.app.decisions.source import QuotedSource
@@ -11,7 +11,7 @@ KINDS = {"single": "choose one", "multiple": "choose several", "text": "write an
 
 
 def print_head(screen: Screen, decision: DecisionView) -> None:
-    """Print what a decision is about and where it stands."""
+    """Print who asked a decision, what it is about, and its state."""
     colour = {"open": "yellow", "answered": "green"}.get(decision.state, "dim")
     by = f" by {inert(decision.agent)}" if decision.agent else ""
     where = f" in task {inert(decision.task_id)}" if decision.task_id else ""

@@ -1,7 +1,7 @@
-"""The dialogue in which a person answers a decision, question by question.
+"""Ask a person the questions of a decision in the terminal, one after the other.
 
-A line at a time, so that any terminal, a screen reader or a pipe will do: a number chooses, Enter
-alone takes what is recommended, and ``:b``, ``:n TEXT``, ``:q`` go back, add a note, leave.
+Input is read by lines, so that any terminal, a screen reader or a pipe will do: a number chooses,
+Enter alone takes what is recommended, and ``:b``, ``:n TEXT``, ``:q`` go back, add a note, leave.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class NothingRecorded(SidingError):
 
 
 class _Back(Exception):
-    """The person wants the question before this one."""
+    """The person typed ``:b``: back to the question before this one."""
 
 
 class Dialogue:
@@ -70,7 +70,7 @@ class Dialogue:
                 return given
 
     def _choice(self, item: ItemView) -> tuple[str, ...] | None:
-        """Return what was chosen on one line; None when the line was something else."""
+        """Read one line; return what it chooses, None if it was a command such as a note."""
         default = self._default(item)
         numbers = [str(n) for n, each in enumerate(item.options, 1) if each.value in default]
         shown = f" [{' '.join(numbers)}]" if numbers else ""
@@ -97,7 +97,7 @@ class Dialogue:
         return tuple(each.value for each in item.options if each.recommended)
 
     def _text(self, item: ItemView) -> tuple[str, ...] | None:
-        """Return the lines up to an empty one; the suggestion when there is none."""
+        """Read lines up to an empty one and return them; with none, return the suggestion."""
         suggested = "".join(self._chosen.get(item.id, (item.suggested,)))
         lines: list[str] = []
         while True:
@@ -125,7 +125,7 @@ class Dialogue:
         return line is not None and line.lower() in ("", "y", "yes")
 
     def _line(self, prompt: str, item: ItemView | None) -> str | None:
-        """Return a line without its end; None when it was a command that was done."""
+        """Read a line. Carry it out and return None if it is a command, otherwise return it."""
         self._screen.out.write(prompt)
         self._screen.out.flush()
         raw = self._read()

@@ -1,4 +1,4 @@
-"""``siding doctor --sandbox``: what sandboxes do on this machine, as it was tried."""
+"""``siding doctor --sandbox``: try what sandboxes can do on this machine, and print it."""
 
 from argparse import Namespace
 

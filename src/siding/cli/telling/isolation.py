@@ -1,4 +1,4 @@
-"""What changed outside a workspace while a command ran, on the screen."""
+"""Print what changed outside a workspace while a command ran."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
-    """Say at once what a run left changed outside its workspace."""
+    """Print what changed outside the workspace during a run."""
     if found is None:
         return
     if found.alarms:
@@ -22,13 +22,13 @@ def say_isolation(screen: Screen, found: "IsolationReport | None") -> None:
 
 
 def isolation_lines(step: "Step") -> list[tuple[str, str]]:
-    """Return the lines of `siding show` about it."""
+    """Return the lines of `siding show` about changes outside the workspace."""
     found = step.isolation
     return [("outside", _words(each)) for each in found.changes] if found else []
 
 
 def strayed(step: "Step") -> str:
-    """Return what `siding log` adds to a step that something happened outside of."""
+    """Return the mark that `siding log` puts behind a step with alarming changes outside."""
     found = step.isolation
     return " (outside!)" if found and found.alarms else ""
 

@@ -1,4 +1,4 @@
-"""What of a conversation leaves without its secrets: all but text for the person at a terminal."""
+"""Decide whether secrets are masked: in all output of a conversation but text on a terminal."""
 
 from argparse import ArgumentParser, Namespace
 

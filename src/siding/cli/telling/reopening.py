@@ -1,11 +1,11 @@
-"""How a task that was brought back is told about."""
+"""Print a task that was brought back."""
 
 from siding.app.life.reopen import Reopened
 from siding.cli.screen.screen import Screen
 
 
 def tell_reopened(screen: Screen, done: Reopened) -> None:
-    """Say what came back."""
+    """Print the task, its workspace and what could not be brought back as it was."""
     screen.note(f"opened task {done.task.id} · {done.task.name} again", "green")
     if done.workspace is not None:
         screen.note(f"  workspace {done.workspace.path}")

@@ -1,4 +1,4 @@
-"""How a restoration is told: what it would do, what it did, what it needs to be told."""
+"""Show what a restoration would do and did, and ask for consent where it needs one."""
 
 import sys
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def print_survey(screen: Screen, survey: Survey) -> None:
 
 
 def tell_restored(screen: Screen, task_name: str, done: Restored, what: str) -> None:
-    """Say what a restoration did."""
+    """Print what a restoration did."""
     step = done.step
     change = changes(step.files, step.additions, step.deletions, step.modes)
     screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
@@ -77,7 +77,7 @@ def tell_restored(screen: Screen, task_name: str, done: Restored, what: str) -> 
 
 
 def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) -> Result:
-    """Do it; when it needs consent and a person is there, ask, and do it if the answer is yes."""
+    """Call `act`. If it needs consent and a person is there, ask; on yes, call it again."""
     try:
         return act(force)
     except NeedsConsent as needed:

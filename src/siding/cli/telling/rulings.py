@@ -1,4 +1,4 @@
-"""The policy on the screen: what it asks, what it warns of, and why something does not run."""
+"""Print the policy's warnings and refusals, and ask its questions at the terminal."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def asker(screen: Screen) -> Asker | None:
-    """Return how a person is asked; None when there is none at a terminal."""
+    """Return a function that asks a person, or None if nobody is at a terminal."""
     if not (sys.stdin.isatty() and screen.err.isatty()):
         return None
     return lambda questions: _ask(screen, questions)
@@ -29,10 +29,10 @@ def _ask(screen: Screen, questions: tuple[PolicyQuestion, ...]) -> PolicyAnswer:
         screen.err.write(f"  {_one_line(each.command, each.via)}\n")
         screen.err.write(f"    {each.reason} ({each.rule}){_matched(each.matched)}\n")
     screen.err.flush()
-    termios.tcflush(0, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+    termios.tcflush(0, termios.TCIFLUSH)  # drop what was typed before the question appeared
     screen.err.write("run it? [y]es, [N]o, [a]lways in this task: ")
     screen.err.flush()
-    # Not sys.stdin: what it reads ahead would be missing from the command's input.
+    # Not sys.stdin: it reads ahead, and the command's input would lack those bytes.
     word = os.read(0, 4096).decode("utf-8", "replace").strip().lower()
     if word in ("a", "always"):
         return PolicyAnswer.ALWAYS
@@ -40,7 +40,7 @@ def _ask(screen: Screen, questions: tuple[PolicyQuestion, ...]) -> PolicyAnswer:
 
 
 def say_ruling(screen: Screen, ruling: Ruling) -> None:
-    """Say what the policy made of a run."""
+    """Print the policy's verdict on a run."""
     for event in ruling.events:
         if event.action == "warn":
             screen.warn(f"policy: {_told(event)}")
@@ -48,7 +48,7 @@ def say_ruling(screen: Screen, ruling: Ruling) -> None:
         complain(ruling.reason, ruling.hint)
         for event in ruling.events:
             stops = event.action in ("block", "ask") and event.rule != "policy-broken"
-            if stops and event.answer != "no":  # who said no has just read it
+            if stops and event.answer != "no":  # a person who said no has just read it
                 screen.note(f"  {_told(event)}")
     if ruling.withheld:
         screen.note(

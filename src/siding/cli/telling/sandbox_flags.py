@@ -1,4 +1,4 @@
-"""The part of ``siding run`` about sandbox and limits: flags, and what is said of them."""
+"""Flags of ``siding run`` for sandbox and limits, and messages about them."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def sandbox_request(arguments: Namespace) -> SandboxRequest:
 
 
 def say_sandbox(screen: Screen, plan: SandboxPlan, notes: Sequence[str]) -> None:
-    """Say what was not as asked for, and what became of commits."""
+    """Print where the sandbox is not as requested, and what became of the run's commits."""
     for warning in plan.warnings:
         screen.warn(warning)
     if plan.refusal:

@@ -1,4 +1,4 @@
-"""What a step's sandbox and limits were, as lines of ``siding show``."""
+"""The lines of ``siding show`` about a step's sandbox and limits."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def sandbox_lines(step: Step) -> list[tuple[str, str]]:
-    """Return a label and a text each; nothing for a run without."""
+    """Return the lines, each a label and a text; none for a run without sandbox and limits."""
     run = step.as_run
     if run is None:
         return []

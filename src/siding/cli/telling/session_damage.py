@@ -1,4 +1,4 @@
-"""Say what of a conversation could not be read, and where it was put together all the same."""
+"""Describe the damaged lines of a transcript, and where the conversation was joined across them."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ def damage_lines(damage: "Sequence[TranscriptDamage]", gaps: "Sequence[Gap]") ->
 
 
 def gap_text(gap: "Gap") -> str:
-    """Return where a message is missing and what the conversation goes on from."""
+    """Describe one missing message, and the message from which the conversation goes on."""
     missing = f"line {gap.number}: the message before it ({gap.missing!r}) is not there"
     if gap.bridged_to is None:
         return f"{missing}; the conversation begins here"

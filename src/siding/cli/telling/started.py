@@ -1,4 +1,4 @@
-"""How a fresh task is told about: its place, and what is not in there."""
+"""Print a new task: its workspace, and what the workspace lacks."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from siding.app.life.startcard import StartCard
 from siding.cli.screen.screen import Screen
 from siding.cli.screen.words import ago, changes, counted
 
-NAMED = 5  # names a note lists before it only counts
+NAMED = 5  # names that a note lists; the others are counted
 
 
 def say_started(screen: Screen, started: Started) -> None:
-    """Tell about a task that was just started."""
+    """Print the task that was just started."""
     task = started.task
     screen.note(f"task {task.id} · {task.name}", "bold")
     if started.workspace is not None:
@@ -36,7 +36,7 @@ def say_started(screen: Screen, started: Started) -> None:
 
 
 def say_card(screen: Screen, card: StartCard) -> None:
-    """Tell what the workspace begins with, and what it lacks."""
+    """Print what the workspace begins with, and what it lacks."""
     screen.note(
         f"  base      {card.base_ref} at {card.base_commit[:10]} "
         f"({ago(card.base_time)}: {card.base_subject})"

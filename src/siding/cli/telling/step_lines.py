@@ -1,4 +1,4 @@
-"""What is said of one step: a label and a text a line."""
+"""The lines of `siding show` about one step: each a label and a text."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ Line = tuple[str, str]
 
 
 def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> list[Line]:
-    """Return the lines of `siding show`; one without a text is left out by who prints them."""
+    """Return the lines of `siding show`. A line may have no text; the caller leaves it out."""
     run = found.as_run
     how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
     return [
@@ -40,7 +40,7 @@ def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> li
 
 
 def _applied(found: Step) -> list[Line]:
-    """Say where an apply, or its undoing, went, and which step was taken back or done again."""
+    """Return lines about the branch an apply moved, and the step that was undone or redone."""
     lines = []
     if applied := found.as_apply:
         lines += [("mode", applied.mode)] if applied.mode else []

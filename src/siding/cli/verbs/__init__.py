@@ -1,1 +1,1 @@
-"""`siding VERB`: one module a verb, or a few of one kind."""
+"""`siding VERB`: a module for each verb; similar verbs share one."""

@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    """Say how to get there: whoever comes here has not set the shell up."""
+    """Tell how to set the shell up. Once its function is in place, this code is not reached."""
     words = [*([quote(arguments.task)] if arguments.task else []), *["--main"] * arguments.main]
     path = " ".join(["siding", "path", *words])
     shell = os.path.basename(context.app.env.get("SHELL", ""))

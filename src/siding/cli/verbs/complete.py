@@ -1,4 +1,4 @@
-"""Values for shell completion: the words of a command line so far, the last one unfinished."""
+"""Print completions for the last word of a command line; shells call this."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ def run(arguments: Namespace, context: Context) -> int:
     try:
         candidates = list(_candidates(words, context))
     except (SidingError, OSError):
-        return 0  # completion never complains
+        return 0  # an error message would end up in the middle of the typed line
     for candidate in candidates:
         if candidate.startswith(words[-1]):
             print(candidate)

@@ -68,9 +68,9 @@ def _patch(
         return
     if not sys.stdout.isatty() and not screen.colour:
         sys.stdout.flush()
-        found.write_patch(sys.stdout.fileno(), paths)  # byte for byte, for programs
+        found.write_patch(sys.stdout.fileno(), paths)  # to a program, byte for byte
         for each in shown_modes(found.mode_changes(paths)):
-            screen.note(f"permissions: {each}")  # no patch can say it
+            screen.note(f"permissions: {each}")  # a patch has no place for most permissions
         return
     with paged(screen):
         empty = True

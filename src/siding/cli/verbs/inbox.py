@@ -1,4 +1,4 @@
-"""Show all that waits for a person, in every project: questions, blocked and failed work, hooks.
+"""Show what waits for a person, in every project: questions, blocked and failed work, hooks.
 
 Each line says what to type, in that repository. The setting `hooks.notify` names commands that are
 run when something starts to wait.
@@ -66,7 +66,7 @@ def _print(context: Context, entries: tuple[InboxEntry, ...]) -> None:
 
 
 def _watch(arguments: Namespace, context: Context, inbox: Inbox) -> None:
-    """Say what is new, until Ctrl-C."""
+    """Print each entry that is new, until Ctrl-C."""
     known = {_identity(each) for each in inbox.entries}
     while True:
         context.screen.out.flush()

@@ -21,7 +21,7 @@ from siding.cli.screen.words import ago, duration, task_name
 from siding.cli.telling.isolation import strayed
 from siding.errors import UsageError
 
-COMMAND_COLUMNS = 40  # of a command where there is no terminal to fit it into
+COMMAND_COLUMNS = 40  # a command is cut to this where there is no terminal to fit it into
 HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "EXIT", "CHANGED")
 
 
@@ -71,7 +71,7 @@ def run(arguments: Namespace, context: Context) -> int:
 def _print_table(screen: Screen, name: str, task_id: str, rows: list[tuple[str, ...]]) -> None:
     if screen.columns is not None:
         screen.note(f"{task_name(name)} ({task_id})", "dim")
-    # A command may be a whole script: what is piped gets enough of it to be recognised.
+    # A command may be a whole script; in a pipe the beginning is enough to recognise it.
     longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
     shown = [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row in rows]
     with paged(screen):
@@ -81,7 +81,7 @@ def _print_table(screen: Screen, name: str, task_id: str, rows: list[tuple[str, 
 def _cells(step: Step) -> tuple[str, ...]:
     change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
     if step.modes and not step.files:
-        change = "modes"  # of permissions only
+        change = "modes"  # only permissions changed
     return (
         step.id,
         step.kind_shown,

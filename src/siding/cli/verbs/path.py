@@ -23,7 +23,7 @@ def run(arguments: Namespace, context: Context) -> int:
         place = main_path(context.app)
     else:
         place = workspace_path(require_project(context.app), arguments.task)
-    # The bytes of the name: a path may be none that the terminal's encoding can show.
+    # Written as bytes: the encoding of the terminal may not have every character of the path.
     context.screen.out.flush()
     context.screen.out.buffer.write(bytes(place) + b"\n")
     return 0

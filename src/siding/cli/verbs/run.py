@@ -107,7 +107,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _say_started(context: Context, started: "Started") -> None:
-    from siding.cli.telling.started import say_started  # 10 ms that a run in a task need not spend
+    # Loading it takes 10 ms, which a run in an existing task saves.
+    from siding.cli.telling.started import say_started
 
     say_started(context.screen, started)
 
@@ -146,7 +147,7 @@ def _variable(text: str) -> tuple[str, str]:
 
 
 def _terminal(arguments: Namespace) -> tuple[Terminal, bool]:
-    """Return what the command gets of our terminal, and whether a pipe was withheld from it."""
+    """Return which streams the command gets, and whether an empty pipe was not passed on."""
     pty = arguments.tty
     if pty is None:
         pty = sys.stdin.isatty() and sys.stdout.isatty() and not arguments.json
@@ -205,7 +206,7 @@ def _say_outcome(context: Context, result: RunResult) -> None:
 
 
 def _hint_for(argv: Sequence[str]) -> str | None:
-    """Return what a person may have meant by a command that could not be started."""
+    """Return a hint about a command that could not be started, if it looks like a line of shell."""
     if not argv:
         return None
     if argv[0] in SHELL_BUILTINS:

@@ -1,4 +1,4 @@
-"""Print what makes a shell know `siding cd`, and complete Siding's words: bash, zsh or fish.
+"""Print the function `siding cd` and the completion for a shell: bash, zsh or fish.
 
 bash:  eval "$(siding shell-init bash)"          in ~/.bashrc
 zsh:   eval "$(siding shell-init zsh)"           in ~/.zshrc

@@ -91,7 +91,7 @@ def _now(found: TaskStatus) -> list[tuple[str, str]]:
 
 
 def _record(found: TaskStatus, root: str) -> dict[str, object]:
-    """The bar tool's keys, and ours."""
+    """Return the status for programs: keys of an older tool of this kind stay, ours are added."""
     task, workspace, last = found.task, found.workspace, found.last
     return {
         "repository": root,

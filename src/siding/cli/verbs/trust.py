@@ -1,4 +1,4 @@
-"""Show what the repository brings that needs your word, and allow exactly this.
+"""Show what the repository brings that you have to allow, and allow exactly this.
 
 Hooks are shell commands in the repository's `.siding/config.yaml`; they never run before you
 allowed them. Its policy, `.siding/policy.yaml`, may always forbid more; what it permits beyond the

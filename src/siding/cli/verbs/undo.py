@@ -1,4 +1,4 @@
-"""Undo and redo: walk the acts of a task back and forth."""
+"""The verbs undo and redo: take acts of a task back, and do them again."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable

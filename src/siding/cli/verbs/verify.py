@@ -1,4 +1,4 @@
-"""Prove a task's record whole: every ledger line, the hash chain, every artifact and snapshot.
+"""Check that a task's record is whole: ledger lines, hash chain, artifacts and snapshots.
 
 Exits with 1 when something is not as it was written.
 """

@@ -1,1 +1,1 @@
-"""`siding worktree …`: where it is done."""
+"""`siding worktree …`: workspaces, where tasks are done."""
