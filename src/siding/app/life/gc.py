@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.life.archives import places_in_trash, records_archive
-from siding.app.life.collecting import collect, collect_records
+from siding.app.life.collection import collect, collect_records
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
