@@ -17,8 +17,8 @@ from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
 from siding.app.place.locking import TaskBusy, holding_task
 from siding.app.place.project import Project
-from siding.app.unfinished.abandoned import find_abandoned, sweep_abandoned
 from siding.app.unfinished.sandbox_commits import sweep_refused
+from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.errors import SidingError
 from siding.git.command import output_of
 from siding.git.errors import GitError
