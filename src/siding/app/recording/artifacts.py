@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.recording.snapshots import TaskSnapshots
-from siding.app.unfinished.left import output_of
+from siding.app.unfinished.run_leftovers import output_of
 from siding.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.git.snapshots.patches import DiffStat
 from siding.hashing import sha256_of_file

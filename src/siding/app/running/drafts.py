@@ -8,7 +8,7 @@ from siding.app.policy.hooks import HookResult
 from siding.app.recording.recorder import Recorder
 from siding.app.running.request import RunRequest, Terminal
 from siding.app.sandbox.sandbox import REFUSED_EXIT, SandboxPlan
-from siding.app.unfinished.left import as_left
+from siding.app.unfinished.run_leftovers import as_left
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.reports import OutputReport, ProcessReport

@@ -1,7 +1,7 @@
 """A run that was cut off: its processes are ended, its output and its commits are brought home."""
 
 from siding.app.unfinished.ground import Ground
-from siding.app.unfinished.left import as_left, output_of
+from siding.app.unfinished.run_leftovers import as_left, output_of
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
