@@ -8,7 +8,7 @@ hangs is reported and stops nothing.
 from siding.app.decisions.views import view_of
 from siding.app.place.events import DecisionChanged, Event, StepRecorded
 from siding.app.place.project import Project
-from siding.app.policy.guarding import run_judged_hook
+from siding.app.policy.enforcement import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.waiting.inbox import InboxEntry, decision_entry, step_entry
 from siding.errors import SidingError
