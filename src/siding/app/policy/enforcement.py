@@ -1,4 +1,4 @@
-"""Whether a command may run, as a run asks it. The work is in `judging`, and loaded only where a
+"""Whether a command may run, as a run asks it. The work is in `judgement`, and loaded only where a
 policy is in force: without one a run pays for two looks at files that are not there.
 """
 
@@ -23,7 +23,7 @@ def rule_on(
     """Return whether the command may run. The task's lock is held: an answer may be kept."""
     if not may_be_judged(project):
         return NO_POLICY
-    from siding.app.policy.judging import judge_run
+    from siding.app.policy.judgement import judge_run
 
     return judge_run(project, run, allow=allow, ask=ask)
 
@@ -39,7 +39,7 @@ def run_judged_hook(
     """Run a hook, unless it came with the repository and the policy blocks it."""
     events: tuple[PolicyEvent, ...] = ()
     if hook.source == "repository" and may_be_judged(project):
-        from siding.app.policy.judging import judge_hook
+        from siding.app.policy.judgement import judge_hook
 
         ruling = judge_hook(project, hook, root=root, env=env)
         events = ruling.events
