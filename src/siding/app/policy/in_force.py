@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.place.trusting import POLICIES, add, trusted_policies
-from siding.app.policy.parsed import parsed
+from siding.app.policy.parse_cache import parsed
 from siding.errors import SidingError, UnreadableFile
 from siding.files.regular import read_bytes
 from siding.git.discovery import find_repository
