@@ -36,7 +36,7 @@ class Notifier:
         heard, self._heard = self._heard, []
         if not heard:
             return []
-        from siding.app.waiting.notifying import (
+        from siding.app.waiting.notifications import (
             notify_event,  # the inbox and the hooks: most acts end well
         )
 
