@@ -1,4 +1,4 @@
-"""How much a step changed."""
+"""The figures of a step: how many files, lines and permissions it changed."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ from siding.ledger.fields import mapping, whole, words
 
 
 class DiffFigures(NamedTuple):
-    """How much changed."""
+    """The number of changed files, added lines and deleted lines, and the changed paths."""
 
     files: int = 0
     additions: int = 0
@@ -28,7 +28,7 @@ class DiffFigures(NamedTuple):
 
 
 class ModeFigure(NamedTuple):
-    """A path whose permissions changed; a directory's ends in "/". Both in octal digits."""
+    """A path whose permissions changed; a directory ends in "/". The modes are octal digits."""
 
     path: str
     before: str
@@ -36,13 +36,13 @@ class ModeFigure(NamedTuple):
 
 
 class ModeFigures(NamedTuple):
-    """Which permissions changed: the first of them, and how many."""
+    """Changed permissions: the first paths, and the total number."""
 
     first: tuple[ModeFigure, ...] = ()
     total: int = 0
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields of a line; none where nothing changed."""
+        """Return the fields of a ledger line; {} if no permissions changed."""
         if not self.total:
             return {}
         return {"modes": [each._asdict() for each in self.first], "mode_count": self.total}
