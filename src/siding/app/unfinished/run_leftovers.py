@@ -1,4 +1,4 @@
-"""What a run leaves behind, as its step tells it: its output and its processes."""
+"""The output file and the processes that a run leaves behind."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +11,15 @@ from siding.storage.layout import TaskLayout
 
 
 def output_of(layout: TaskLayout, intent: Intent) -> Path:
-    """Return where an act's output is: cut off in its end, it may have its number already."""
+    """Return the path of an act's output file.
+
+    The file is named after the act until the step is recorded. If the recording was cut off, it may
+    have the step's number already.
+    """
     path = layout.artifact(intent.stem, "output")
     return path if has_output(path) else layout.artifact(intent.number, "output")
 
 
 def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:
-    """Return processes as a line holds them."""
+    """Return the processes in the form of a ledger line."""
     return tuple(LeftProcess(*each) for each in processes)

@@ -1,8 +1,8 @@
-"""Run the person's own commands when something starts to wait for them: ``hooks.notify``.
+"""Run the commands of ``hooks.notify`` when something starts to wait for a person.
 
-They get what waits in variables, never as words of the command. Hooks of the repository count only
-when they are trusted, as at any other moment. A notification is a courtesy: one that fails or
-hangs is reported and stops nothing.
+The commands get the details in environment variables, never as words of the command line, because
+an agent may have written them. Hooks of the repository run only if they are trusted. A hook that
+fails or hangs is reported and does not stop the act.
 """
 
 from siding.app.decisions.views import view_of
@@ -17,7 +17,7 @@ NOTIFY_TIMEOUT_S = 10.0
 
 
 def notify_event(project: Project, event: Event, *, url: str | None) -> list[HookResult]:
-    """Tell the person of an event; return the hooks that did not succeed."""
+    """Run the hooks for an event; return those that failed."""
     entry = None
     match event:
         case StepRecorded(task=task, step=step):
@@ -28,7 +28,10 @@ def notify_event(project: Project, event: Event, *, url: str | None) -> list[Hoo
 
 
 def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> list[HookResult]:
-    """Tell the person; return the hooks that did not succeed."""
+    """Run the hooks for an entry of the inbox; return those that failed.
+
+    Each hook may take `NOTIFY_TIMEOUT_S` seconds. `url` is the page of the entry, if one is known.
+    """
     try:
         hooks, _untrusted = hooks_for(project, "notify")
     except SidingError as error:
@@ -57,6 +60,6 @@ def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> li
 
 
 def _plain(text: str) -> str:
-    """Return one line of at most 300 characters without anything a terminal would obey."""
+    """Return one line of at most 300 characters, without control characters."""
     kept = "".join(each if each.isprintable() else " " for each in text)
     return " ".join(kept.split())[:300]
