@@ -1,1 +1,1 @@
-"""Steps: the append-only record of everything done in a task."""
+"""Steps: the append-only record of everything that was done in a task."""

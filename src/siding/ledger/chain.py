@@ -1,9 +1,9 @@
 """The hash chain over a ledger's lines. Pure.
 
 Each line carries ``prev``: the SHA-256 of the bytes of the line before it, without the newline. A
-line binds its step's snapshot, output, command and verdict, so whoever changes any of them later
-has to rewrite every line that follows, and the newest hash is also named by the newest snapshot.
-Lines of the bar tool have no ``prev``; they may only stand before the first line that has one.
+line binds its step's snapshot, output, command and verdict, so a change to any of them would need
+every later line to be rewritten. The newest snapshot also names the newest hash.
+Lines that another tool wrote have no ``prev``; they may only precede the first line that has one.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from siding.hashing import sha256_hex
 
-FIRST = "0" * 64  # `prev` of a ledger's first line
+FIRST = "0" * 64  # `prev` of the first line, which has no line before it
 
 
 def link(previous_line: bytes | None) -> str:
@@ -20,26 +20,27 @@ def link(previous_line: bytes | None) -> str:
 
 
 class Break(NamedTuple):
-    """A place where the chain does not hold. `line` is 1-based."""
+    """A line whose ``prev`` is missing or wrong. `line` is its 1-based number."""
 
     line: int
     reason: str
 
 
 def breaks(lines: Iterable[tuple[bytes, dict[str, Any] | None]]) -> list[Break]:
-    """Return every place where the chain over (raw line, its record or None) is broken."""
+    """Return every break in the chain. Each item is a raw line and its record.
+
+    The record is None if the line does not parse.
+    """
     found: list[Break] = []
     before: bytes | None = None
     chained = False
     for number, (raw, record) in enumerate(lines, start=1):
         claimed = None if record is None else record.get("prev")
         if record is not None and claimed is None and chained:
-            found.append(Break(number, "the line names no line before it"))
+            found.append(Break(number, "it has no `prev`, unlike the lines before it"))
         elif claimed is not None:
             chained = True
             if claimed != link(before):
-                found.append(
-                    Break(number, "the line before it is not the one it was written after")
-                )
+                found.append(Break(number, "its `prev` is not the SHA-256 of the line before it"))
         before = raw
     return found

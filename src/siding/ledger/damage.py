@@ -1,4 +1,4 @@
-"""Lines of a ledger that cannot be read, and the step numbers that are in use all the same."""
+"""Find the lines of a ledger that cannot be read, and the step numbers that they still occupy."""
 
 import re
 from pathlib import Path
@@ -10,21 +10,24 @@ from siding.ids import step_id
 from siding.ledger.step import step_from
 from siding.storage.journals import Entry, Journal
 
-# A look at every line costs about 10 ms for each megabyte: what a reading command may take.
+# Bytes. Reading every line costs about 10 ms per MiB, and a reading command may spend no more.
 LOOKED_AT = 1 << 20
 _STEP_ID = re.compile(rb'"step_id" ?: ?"(\d{1,18})"')
 
 
 class DamagedLine(NamedTuple):
-    """A line that is no step. `line` is 1-based, None when the ledger was read from its end.
+    """A line that cannot be read as a step.
 
-    `number` is the step it was, as far as that can be told.
+    `line` is its 1-based number; None if the ledger was read from its end. `number` is the step
+    that the line held; None if that is unknown.
     """
 
     line: int | None
     number: int | None
     reason: str
-    torn: bool  # what a killed writer leaves: it was promised to nobody, unless something is left
+    # The writer was killed while it wrote the line. No command had reported the step as recorded,
+    # unless later steps or artifacts of the step exist.
+    torn: bool
 
     @property
     def where(self) -> str:
@@ -35,16 +38,18 @@ class DamagedLine(NamedTuple):
         )
 
     def as_record(self) -> dict[str, object]:
-        """Return the line as programs see it, in the place of the step."""
+        """Return the JSON object that is printed in place of the step."""
         number = None if self.number is None else step_id(self.number)
         return {"step_id": number, "kind": "damaged", "line": self.line, "reason": self.reason}
 
 
 def damaged_lines(path: Path, *, whole: bool = False) -> list[DamagedLine]:
-    """Return the damaged lines, oldest first; of a long ledger those near its end unless `whole`.
+    """Return the damaged lines, oldest first.
 
-    A torn line whose step has a line after it is left out: its writer was killed, and the next
-    command recorded the step.
+    In a ledger of more than 1 MiB only the last 200 lines are read, unless `whole` is set.
+
+    A torn line is left out if a later line records the same step: its writer was killed, and the
+    next command recorded the step.
     """
     journal = Journal(path)
     try:
@@ -63,6 +68,7 @@ def damaged_lines(path: Path, *, whole: bool = False) -> list[DamagedLine]:
                 continue
             except ValueError as error:
                 reason = f"not a step: {error}"
+        # The number is searched in the damaged bytes; else it is one more than the line before has.
         named = _STEP_ID.search(entry.raw)
         before = int(named.group(1)) if named else None if before is None else before + 1
         found.append(_line(entry, before, reason or "not a step"))
@@ -75,13 +81,14 @@ def _line(entry: Entry, number: int | None, reason: str) -> DamagedLine:
 
 
 def highest_number(path: Path, newest: int) -> int:
-    """Return the highest step number that any line has, damaged or not.
+    """Return the highest step number in any line, damaged lines included.
 
-    The newest step's is not always the highest: another tool began again after 9999, and the line
-    of the newest may be damaged. A text that a step quotes has its quotation marks escaped.
+    `newest` is the number of the newest readable step. It is not always the highest: another tool
+    restarted at 1 after 9999, and the newest line may be damaged.
     """
     try:
         raw = read_bytes(path, limit=1 << 30)
     except (FileNotFoundError, FileTooLarge):
         return newest
+    # A command that itself contains `"step_id"` does not match: JSON escapes its quotation marks.
     return max(newest, *(int(each) for each in _STEP_ID.findall(raw)), 0)

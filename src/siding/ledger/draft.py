@@ -1,4 +1,4 @@
-"""A step as far as it is known: what an intent holds, and what becomes a ledger line."""
+"""An unfinished step: it is stored in an intent, and it becomes a ledger line."""
 
 from collections.abc import Mapping
 from shlex import join
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Draft(NamedTuple):
-    """What the maker of a step says of it; the recorder adds what it finds itself.
+    """The part of a step that the act supplies; the recorder adds the snapshots and the difference.
 
-    `rest` are fields that this version does not know: a newer one began the step, and this one
-    records it after a crash.
+    `rest` holds the fields that this version does not know: a newer version began the step, and
+    this version records it after a crash.
     """
 
     detail: "Detail"
-    status: str = ""  # a StepStatus; empty until it has ended
+    status: str = ""  # a StepStatus; "" until the act has ended
     exit_code: int | None = None
     ended_at: str = ""
     duration_ms: int | None = None
@@ -50,7 +50,7 @@ class Draft(NamedTuple):
         )
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields of the ledger line that say something."""
+        """Return the fields of the ledger line; fields without a value are left out."""
         told = {} if self.exit_code is None else {"exit_code": self.exit_code}
         took = {} if self.duration_ms is None else {"duration_ms": self.duration_ms}
         return {
@@ -82,7 +82,7 @@ class Draft(NamedTuple):
         return join(self.detail.cmd) if isinstance(self.detail, RunDetail) else ""
 
     def completed(self) -> "Draft":
-        """Return it as a step that did what it was to do."""
+        """Return the draft with the status "completed"."""
         return self._replace(status=StepStatus.COMPLETED.value)
 
 

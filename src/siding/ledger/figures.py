@@ -1,4 +1,4 @@
-"""How much a step changed."""
+"""The figures of a step: how many files, lines and permissions it changed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class DiffFigures(NamedTuple):
-    """How much changed."""
+    """The number of changed files, added lines and deleted lines, and the changed paths."""
 
     files: int = 0
     additions: int = 0
@@ -43,7 +43,7 @@ class DiffFigures(NamedTuple):
 
 
 class ModeFigure(NamedTuple):
-    """A path whose permissions changed; a directory's ends in "/". Both in octal digits."""
+    """A path whose permissions changed; a directory ends in "/". The modes are octal digits."""
 
     path: str
     before: str
@@ -51,7 +51,7 @@ class ModeFigure(NamedTuple):
 
 
 class ModeFigures(NamedTuple):
-    """Which permissions changed: the first of them, and how many."""
+    """Changed permissions: the first paths, and the total number."""
 
     first: tuple[ModeFigure, ...] = ()
     total: int = 0
@@ -75,7 +75,7 @@ class ModeFigures(NamedTuple):
         return cls(first, len(changes))
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields of a line; none where nothing changed."""
+        """Return the fields of a ledger line; {} if no permissions changed."""
         if not self.total:
             return {}
         return {"modes": [each._asdict() for each in self.first], "mode_count": self.total}

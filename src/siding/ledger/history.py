@@ -1,11 +1,11 @@
-"""What undo and redo would do next: read from the steps alone. Pure.
+"""Work out what undo and redo would do next, from the steps alone. Pure.
 
-The ledger only grows, so going back and forth is itself a row of steps: one that takes back another
-names it in ``undoes``, one that does it again in ``redoes``. Reading them in order gives two
-stacks, as in an editor. There is no file with a stack that could be lost or disagree.
+The ledger only grows, so an undo and a redo are steps as well: an undo names its step in
+``undoes``, a redo in ``redoes``. Reading the steps in order gives two stacks, as in an editor. The
+stacks are not stored in a file, which could be lost or contradict the ledger.
 
-A step that was cut off while it undid or redid something changes neither stack: it is an
-*attempt*, and the next undo or redo of the same step goes on with it.
+An undo or redo that was cut off changes neither stack: it is an *attempt*, and the next undo or
+redo of the same step continues it.
 """
 
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ _REVERSIBLE = (StepKind.ROLLBACK.value, StepKind.APPLY.value)
 
 
 class PastAct(NamedTuple):
-    """Something that can be undone, or redone.
+    """An act that can be undone or redone.
 
-    `step` is the act itself and `by` the step that did or took it back last; both None for a
-    closing of the task, which is no step.
+    `step` is the act itself. `by` is the step that did, undid or redid it last. Both are None for
+    the closing of the task, which is not a step.
     """
 
     step: Step | None
@@ -28,18 +28,19 @@ class PastAct(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where a task stands between undo and redo; the last of each comes next."""
+    """The undo and redo stacks of a task; the last item of each is the next to use."""
 
     undoable: tuple[PastAct, ...]
     redoable: tuple[PastAct, ...]
-    attempt: Step | None  # the newest step, when it is an undo or redo that was cut off
-    since: Step | None  # the step that ended the last line of redoing
+    attempt: Step | None  # the newest step, if it is an undo or redo that was cut off
+    since: Step | None  # the step that last emptied the redo stack
 
 
 def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Position:
-    """Return the position after `steps`, oldest first.
+    """Return the stacks after `steps`, which are given oldest first.
 
-    `reopened_after`: the task was closed after this step, and an undo opened it again.
+    `reopened_after` is the number of the step after which the task was closed, if an undo opened
+    the task again; None otherwise.
     """
     undoable: list[PastAct] = []
     redoable: list[PastAct] = []
@@ -75,11 +76,12 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
 
 
 def returns_to(by: Step) -> str | None:
-    """Return the snapshot that taking back `by` leads to."""
+    """Return the snapshot that an undo of the step `by` restores; None if it is unknown."""
     return by.returns or by.parent
 
 
 def _pass_on(source: list[PastAct], target: list[PastAct], named: str, by: Step) -> None:
+    """Move the newest act with the id `named` from one stack to the other."""
     for index in range(len(source) - 1, -1, -1):
         step = source[index].step
         if step is not None and step.id == named:
@@ -88,7 +90,7 @@ def _pass_on(source: list[PastAct], target: list[PastAct], named: str, by: Step)
 
 
 def _does_nothing(step: Step) -> bool:
-    """A checkpoint of an unchanged workspace takes no one's redo away; a run does."""
+    """Tell whether a step keeps the redo stack: a checkpoint of an unchanged workspace does."""
     return step.kind == StepKind.CHECKPOINT and step.snapshot == step.parent
 
 

@@ -1,11 +1,11 @@
-"""Acts that have begun and are not known to have ended: ``intents/<act id>.json``, one file each.
+"""Acts that began and have no ledger line yet: one file ``intents/<act id>.json`` for each.
 
-An act writes its intent before anything of it happens, and removes it when its ledger line is
-flushed. Beside the file lies ``<act id>.lock``, which the act holds for as long as it lives: an
-intent whose lock nobody holds is an act that was cut off. The next command in the task finishes it.
+An act writes its intent before it changes anything, and removes it after its ledger line is flushed
+to disk. The process holds the lock ``<act id>.lock`` beside the file while it lives. If an intent
+exists and its lock is free, the act was cut off; the next command in the task finishes it.
 
-Homes of earlier versions have one ``running.json`` instead, whose act holds the lock of the task.
-It is read and finished like any other, and never written.
+Earlier versions wrote a single ``running.json`` instead and held the lock of the task. This file
+is read and finished like any other intent, and is never written.
 """
 
 import os
@@ -17,7 +17,7 @@ from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder, LockBusy
 
-if TYPE_CHECKING:  # loaded where there is such a document: most of the time there is none
+if TYPE_CHECKING:  # imported in `_read`: most commands find no intent and never need it
     from siding.ledger.draft import Draft
 
 INTENT_VERSION = 1
@@ -25,10 +25,10 @@ _SUFFIX = ".json"
 
 
 class Intent(NamedTuple):
-    """What is known about an act before it ends."""
+    """An act that has begun."""
 
-    act: str  # the act's own id; "" for one that was found in running.json
-    number: int  # of its step, unless another process appends a line first
+    act: str  # the act's id; "" if it was read from running.json
+    number: int  # its step will get this number, unless another process appends a line first
     kind: str
     started_at: str
     pid: int
@@ -38,37 +38,37 @@ class Intent(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The command that runs, quoted so that it can be typed again; "" for other kinds."""
+        """The command, quoted so that it can be typed into a shell; "" for other kinds."""
         return self.draft.title
 
     @property
     def stem(self) -> str:
-        """What the names of its artifacts begin with until its line is written."""
+        """The first part of the file names of its artifacts, until its line is written."""
         return self.act or f"{self.number:04d}"
 
     def as_record(self) -> dict[str, Any]:
-        """Return the document's fields; ``record`` is the ledger line as far as it is known."""
+        """Return the fields of the JSON document; ``record`` holds the draft of the step."""
         fields = self._asdict()
         del fields["draft"]
         return {**fields, "record": self.draft.as_record()}
 
 
 class Intents:
-    """The intents of one task. One object holds the locks of the acts that it began."""
+    """The intents of one task. An object keeps the locks of the acts that were begun through it."""
 
     def __init__(self, layout: TaskLayout) -> None:
         self._layout = layout
         self._held: dict[str, FileLock] = {}
 
     def all(self) -> list[Intent]:
-        """Return every intent, oldest first. Raises DamagedFile and NewerVersion."""
+        """Return every intent, oldest first; raise DamagedFile or NewerVersion."""
         found = [
             intent for path in intent_paths(self._layout) if (intent := _read(path)) is not None
         ]
         return sorted(found, key=lambda intent: (intent.started_at, intent.number))
 
     def newest(self) -> Intent | None:
-        """Return the act that is under way, else the newest one that was cut off."""
+        """Return the newest act that is running, else the newest one that was cut off."""
         found = self.all()
         alive = [intent for intent in found if not self.is_cut_off(intent)]
         if alive or found:
@@ -76,18 +76,19 @@ class Intents:
         return None
 
     def is_cut_off(self, intent: Intent) -> bool:
-        """Return whether the act's process died; False for one that lives, or has ended since."""
+        """Return whether the act's process died; False if it is running or has ended properly."""
         if self._lock(intent).is_locked():
             return False
-        # Asked last: an act that ends removes its intent before it lets go of its lock.
+        # The order matters: an act that ends removes its intent before it releases its lock. So
+        # a free lock and an intent that is still there can only mean that the process died.
         return os.path.lexists(self.path(intent))
 
     def holder(self, intent: Intent) -> Holder | None:
-        """Return who holds the act; None when nobody does."""
+        """Return the process that holds the act's lock; None if the lock is free."""
         return self._lock(intent).holder()
 
     def write(self, intent: Intent, holder: Holder) -> None:
-        """Make the intent durable. The first call takes the act's lock; `clear` lets it go."""
+        """Write the intent durably. The first call takes the act's lock; `clear` releases it."""
         path = self.path(intent)
         if intent.act not in self._held:
             make_dirs(path.parent)
@@ -96,12 +97,12 @@ class Intents:
         write_document(path, {"version": INTENT_VERSION, **intent.as_record()})
 
     def take_over(self, intent: Intent) -> bool:
-        """Take the lock of an act whose process is dead; return False if it is alive.
+        """Take the lock of an act whose process is dead; return False if the process is alive.
 
-        The lock of the task is held.
+        The caller holds the lock of the task.
         """
         if not intent.act or intent.act in self._held:
-            return True  # before acts had locks of their own, the task's was theirs
+            return True  # an act from running.json was protected by the lock of the task
         try:
             lock = self._lock(intent).acquire(timeout_s=0)
         except LockBusy:
@@ -110,20 +111,20 @@ class Intents:
         return True
 
     def clear(self, intent: Intent) -> None:
-        """Remove the intent, durably: its line is in the ledger, or it did nothing."""
+        """Remove the intent durably, once its line is in the ledger or if the act did nothing."""
         remove_file(self.path(intent))
         lock = self._held.pop(intent.act, None)
         if lock is not None:
-            lock.path.unlink(missing_ok=True)  # nobody waits for it: an act's id is used once
+            lock.path.unlink(missing_ok=True)  # safe: an act's id is used once, nobody waits for it
             lock.release()
 
     def release(self) -> None:
-        """Let go of every act that is not cleared: from now on it counts as cut off."""
+        """Release the locks of all acts that are not cleared: they count as cut off from now on."""
         while self._held:
             self._held.popitem()[1].release()
 
     def path(self, intent: Intent) -> Path:
-        """Return where the intent is kept."""
+        """Return the path of the intent's file."""
         if not intent.act:
             return self._layout.running_json
         return self._layout.intents_dir / f"{intent.act}{_SUFFIX}"
@@ -135,12 +136,12 @@ class Intents:
 
 
 def has_intents(task_directory: str) -> bool:
-    """Return whether an act has begun in a task and is not in its ledger yet; reads no file."""
+    """Return whether a task has an intent; this lists one directory and reads no file."""
     return bool(intent_paths(TaskLayout(Path(task_directory))))
 
 
 def intent_paths(layout: TaskLayout) -> list[Path]:
-    """Return the files of a task's intents; the usual answer is none, and costs one look."""
+    """Return the paths of a task's intents; usually there are none."""
     directory = os.fspath(layout.intents_dir)
     try:
         names = os.listdir(directory)
@@ -152,7 +153,7 @@ def intent_paths(layout: TaskLayout) -> list[Path]:
 
 
 def is_intent(name: str) -> bool:
-    """Tell whether a file in the directory of intents is one: locks and temporary files are not."""
+    """Tell whether a file name is that of an intent, and not of a lock or a temporary file."""
     return name.endswith(_SUFFIX) and not name.startswith(".")
 
 

@@ -1,10 +1,10 @@
-"""The closed sets of words in a ledger line."""
+"""The fixed sets of words in a ledger line."""
 
 from enum import StrEnum
 
 
 class StepKind(StrEnum):
-    """What a step did."""
+    """What kind of act a step records. A merge is recorded as a rollback."""
 
     RUN = "run"
     APPLY = "apply"

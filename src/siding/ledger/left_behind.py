@@ -1,13 +1,13 @@
-"""Which of the agent's commits, and which steps, a task was taken back from. Pure.
+"""Find the agent's commits and the steps that a rollback left behind. Pure.
 
-A rollback restores files and leaves the branch alone, so commits that were gone back from are still
-in the history of HEAD. They must not be published. What counts is the state that the workspace was
-taken to: commits that HEAD had at that moment and that the state did not have are left behind, and
-so are those that were left behind in that state already. An undo and a redo are such steps like any
-other: the state before a rollback has its commits, so going there makes them good again.
+A rollback restores files and does not move the branch, so commits from before the rollback are
+still in the history of HEAD. They must not be published. A commit is left behind by a rollback if
+HEAD contained it at that moment and the restored state did not contain it, or had left it behind
+already. An undo and a redo are such steps as well: the state before a rollback contains its
+commits, so an undo that restores this state makes them valid again.
 
-Where something is not known (a ledger of an older version, a step that was cut off) more commits
-count as left behind, never fewer.
+If something is unknown (a ledger of an older version, a step that was cut off), more commits count
+as left behind, never fewer.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,23 +18,23 @@ from siding.ledger.step import Step, StepStatus
 
 Member = TypeVar("Member")
 Graph = Mapping[str, Sequence[str]]
-"""The parents of each commit since the task's base. What is not in it belongs to the base."""
+"""The parents of each commit since the task's base. Any other commit belongs to the base."""
 
 
 class Return(NamedTuple):
-    """A step that took the files to the state after another step."""
+    """A step that restored the files as they were after another step."""
 
     number: int
-    to: int | None  # the step whose state that is: 0 for the base, None when it is not known
-    partly: bool  # only some paths, or cut off half way
-    reverses: int | None  # for the undo or redo of a part: the step that it takes back
+    to: int | None  # the number of that other step; 0 for the base, None if it is unknown
+    partly: bool  # only some paths were restored, or the step was cut off
+    reverses: int | None  # for an undo or redo of some paths: the number of the step it reverses
 
 
 def returns_in(steps: Iterable[Step], base_snapshot: str) -> list[Return]:
-    """Return every step that took the files to an earlier state, oldest first."""
+    """Return every step that restored an earlier state, oldest first."""
     found: list[Return] = []
     snapshots: dict[int, str | None] = {0: base_snapshot}
-    newest: dict[str, int] = {}  # an act -> the step that did it or took it back last
+    newest: dict[str, int] = {}  # an act's id -> the number of the last step that did or undid it
     for step in steps:
         snapshots[step.number] = step.snapshot
         act = step.reversal.of or ""
@@ -61,10 +61,10 @@ def left_behind(
     present: Sequence[str],
     graph: Graph,
 ) -> frozenset[str]:
-    """Return the commits of `graph` that were gone back from and not returned to since.
+    """Return the commits of `graph` that a rollback left behind and that no later step restored.
 
-    `heads` says where HEAD was after a step (0: at the base), as far as that is known; `present`
-    is where it is now.
+    `heads` maps the number of a step to HEAD after it (0: at the base), as far as it is known.
+    `present` is HEAD now.
     """
     after: list[tuple[int, frozenset[str]]] = [(0, frozenset())]
     for step in returns:
@@ -87,7 +87,7 @@ def left_behind(
 
 
 def abandoned_steps(steps: Iterable[Step], returns: Sequence[Return]) -> frozenset[int]:
-    """Return the steps that did not lead to the present state: they were gone back from."""
+    """Return the numbers of the steps that a rollback left behind."""
     by_number = {each.number: each for each in returns}
     line: frozenset[int] = frozenset()
     lines: list[tuple[int, frozenset[int]]] = [(0, line)]
@@ -103,7 +103,7 @@ def abandoned_steps(steps: Iterable[Step], returns: Sequence[Return]) -> frozens
 
 
 def ancestry(graph: Graph, tips: Iterable[str]) -> frozenset[str]:
-    """Return the commits of `graph` that `tips` lead to, themselves included."""
+    """Return `tips` and their ancestors, as far as they are in `graph`."""
     found: set[str] = set()
     waiting = [tip for tip in tips if tip in graph]
     while waiting:
@@ -115,18 +115,20 @@ def ancestry(graph: Graph, tips: Iterable[str]) -> frozenset[str]:
 
 
 def newest_clean(graph: Graph, head: str, left: frozenset[str], base: str) -> str:
-    """Return the newest commit of HEAD's own line (first parents) whose history has no commit that
-    was left behind."""
+    """Return the newest commit without a left-behind commit in its history.
+
+    Only HEAD and its first parents are considered.
+    """
     at = head
     while at in graph and ancestry(graph, [at]) & left:
         if not graph[at]:
-            return base  # a history of its own, and all of it was left behind
+            return base  # a root commit without parents: the whole unrelated history is left behind
         at = graph[at][0]
     return at
 
 
 def _destination(back: RollbackDetail, snapshots: Mapping[int, str | None]) -> int | None:
-    """Return the step whose state a rollback went to, if the ledger says that without doubt."""
+    """Return the number of the step whose state was restored; None if the ledger is ambiguous."""
     if back.target_step is None and back.target != "base":
         return None
     try:
@@ -138,12 +140,12 @@ def _destination(back: RollbackDetail, snapshots: Mapping[int, str | None]) -> i
 
 
 def _head_at(number: int, heads: Mapping[int, str | None], present: Sequence[str]) -> Sequence[str]:
-    """Return HEAD after a step; where it is not known, the next HEAD that is."""
+    """Return HEAD after a step; if it is unknown, the next HEAD that is known."""
     later = (heads[each] for each in sorted(heads) if each >= number)
     found = next((head for head in later if head), None)
     return [found] if found else present
 
 
 def _at(after: Sequence[tuple[int, frozenset[Member]]], number: int) -> frozenset[Member]:
-    """Return what held after step `number`: what the last entry up to it says."""
+    """Return the value that was valid after step `number`: that of the last entry up to it."""
     return next(value for at, value in reversed(after) if at <= number)

@@ -1,4 +1,4 @@
-"""A ledger line before it is written: all but its number and its place in the chain."""
+"""A ledger line before it is written: all fields except its number and ``prev``."""
 
 from typing import Any, NamedTuple
 
@@ -8,10 +8,10 @@ from siding.ledger.intents import Intent
 
 
 class LedgerLine(NamedTuple):
-    """What the maker of a step said, and what was found when the step was recorded.
+    """The draft of a step, and what the recorder found out about it.
 
-    `ended_at` and `duration_ms` (milliseconds) are used where the maker said nothing of them.
-    `snapshot` and `parent` are the workspace after the step and before it.
+    `ended_at` and `duration_ms` (milliseconds) are used if the draft does not have them. `snapshot`
+    is the workspace after the step, `parent` before it.
     """
 
     intent: Intent
@@ -22,11 +22,11 @@ class LedgerLine(NamedTuple):
     snapshot: str
     parent: str
     coverage: Coverage
-    commits: tuple[str, ...] = ()  # that the command made
+    commits: tuple[str, ...] = ()  # the commits that the command made
     patch_sha256: str = ""
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields of the line. Those that every line has are there even if empty."""
+        """Return the fields of the line. Fields that every line has are present even if empty."""
         intent = self.intent
         record: dict[str, Any] = {
             "kind": intent.kind,

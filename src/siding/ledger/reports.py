@@ -1,6 +1,6 @@
-"""What a step's line says about one side of it: its output, its processes, the rules it matched.
+"""Parts of a ledger line: the output, the processes, the hooks, the matched rules, the sandbox.
 
-Each is read by `from_record` and written by `as_record`. Paths are text, as git quotes them.
+Each part is read by `from_record` and written by `as_record`. Paths are quoted as git quotes them.
 """
 
 from collections.abc import Mapping
@@ -23,10 +23,10 @@ NOTE = "note"
 
 
 class OutputReport(NamedTuple):
-    """The figures of ``artifacts/NNNN.output``; `sha256` is that of the whole file."""
+    """The sizes and the hash of ``artifacts/NNNN.output``; `sha256` covers the whole file."""
 
     streams: str = ""  # piped, pty
-    stdout_bytes: int | None = None  # None: another tool's line, which does not count them
+    stdout_bytes: int | None = None  # None in lines of another tool, which does not count them
     stderr_bytes: int | None = None
     sha256: str = ""
     complete: bool = True
@@ -48,7 +48,7 @@ class OutputReport(NamedTuple):
 
 
 class LeftProcess(NamedTuple):
-    """A process that outlived the command, or was ended with it."""
+    """A process that was still alive when the command ended."""
 
     pid: int
     name: str
@@ -56,11 +56,11 @@ class LeftProcess(NamedTuple):
 
 
 class ProcessReport(NamedTuple):
-    """What became of the processes that a command left."""
+    """What happened to the processes that were still alive when a command ended."""
 
-    ended: tuple[LeftProcess, ...] = ()
-    survivors: tuple[LeftProcess, ...] = ()  # could not be ended
-    left_running: tuple[LeftProcess, ...] = ()  # on purpose
+    ended: tuple[LeftProcess, ...] = ()  # Siding ended them
+    survivors: tuple[LeftProcess, ...] = ()  # Siding could not end them
+    left_running: tuple[LeftProcess, ...] = ()  # they were kept running on purpose
 
     @classmethod
     def from_record(cls, value: object) -> "ProcessReport":
@@ -81,7 +81,7 @@ def _processes(value: object) -> tuple[LeftProcess, ...]:
 
 
 class HookReport(NamedTuple):
-    """How a hook of the step ended."""
+    """A hook that ran around the command: its exit code and output."""
 
     moment: str  # pre_run, post_run
     command: str
@@ -110,8 +110,8 @@ class PolicyEvent(NamedTuple):
     action: str  # log, warn, ask, block
     matched: str = ""  # the text that the rule matched
     reason: str = ""
-    command: str = ""  # the simple command
-    via: tuple[str, ...] = ()  # what the command stands in, such as "sh -c"
+    command: str = ""  # the simple command, one part of the command line
+    via: tuple[str, ...] = ()  # the commands that contain it, such as "sh -c"
     answer: str | None = None  # to an ``ask``: yes, always, remembered, flag, no, nobody
 
     @classmethod
@@ -134,12 +134,12 @@ class PolicyEvent(NamedTuple):
 
 
 class OutsideChange(NamedTuple):
-    """Something outside the workspace that is not as it was before the run."""
+    """One thing outside the workspace that changed during the run."""
 
     what: str  # branch, tag, ref, stash, head, index, files, config, hook, git, worktree, own, ...
     name: str
     how: str  # in words: "made", "moved", ...
-    weight: str = ALARM  # NOTE: commands do this in an ordinary day
+    weight: str = ALARM  # or NOTE, for changes that ordinary commands make
     before: str | None = None
     after: str | None = None
 
@@ -159,10 +159,10 @@ class OutsideChange(NamedTuple):
 
 
 class IsolationReport(NamedTuple):
-    """What changed outside the workspace while a command ran."""
+    """The changes outside the workspace while a command ran."""
 
     changes: tuple[OutsideChange, ...] = ()
-    files: str = ""  # whether git looked at the checkout: "looked at", "not looked at"
+    files: str = ""  # whether the files of the checkout were checked: "looked at", "not looked at"
 
     @classmethod
     def from_record(cls, value: object) -> "IsolationReport | None":
@@ -176,25 +176,25 @@ class IsolationReport(NamedTuple):
 
     @property
     def alarms(self) -> tuple[OutsideChange, ...]:
-        """The changes that no command makes in an ordinary day."""
+        """The changes that ordinary commands do not make."""
         return tuple(each for each in self.changes if each.weight == ALARM)
 
     @property
     def notes(self) -> tuple[OutsideChange, ...]:
-        """The changes that are only worth a word."""
+        """The changes that ordinary commands make, too."""
         return tuple(each for each in self.changes if each.weight == NOTE)
 
 
 class SandboxReport(NamedTuple):
-    """The sandbox a command ran in."""
+    """The sandbox that a command ran in."""
 
     mode: str = ""  # on, require
-    engine: str | None = None  # bwrap, landlock; None: there was none
+    engine: str | None = None  # bwrap, landlock; None: the command ran without a sandbox
     profile: str = ""
     network: str = ""
     git: str = ""
-    not_covered: tuple[str, ...] = ()  # sentences: what stayed open
-    reason: str = ""  # why the engine is not bwrap, or why there is none
+    not_covered: tuple[str, ...] = ()  # what the sandbox did not restrict, as sentences
+    reason: str = ""  # why the engine is not bwrap, or why there was no sandbox
 
     @classmethod
     def from_record(cls, value: object) -> "SandboxReport | None":

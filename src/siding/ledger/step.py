@@ -1,9 +1,9 @@
-"""A step: one recorded action in a task. The fields of a ``ledger.jsonl`` line.
+"""A step: one recorded act in a task, read from a line of ``ledger.jsonl``.
 
-The shape of ``run``, ``apply`` and ``rollback`` lines is the bar tool's; added are ``v``, ``prev``
-(hash of the line before), ``snapshot`` and ``parent`` (the trees after and before), ``coverage``
-and ``status``. `Step.line` is the line as it stands: what a newer version or another tool wrote is
-passed on as it is. Outside this package nobody reads it by its keys.
+Other tools write ``run``, ``apply`` and ``rollback`` lines of the same shape. Siding adds ``v``,
+``prev`` (the hash of the line before), ``snapshot`` and ``parent`` (the workspace after and before
+the step), ``coverage`` and ``status``. `Step.line` is the unchanged line, so fields of newer
+versions and of other tools are passed on. Code outside this package must not read it by its keys.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ from siding.ledger.fields import (
 )
 from siding.ledger.kinds import StepKind, StepStatus
 
-# What only some readers ask for is loaded when they do: a status or a board needs none of it, and
-# the types of all kinds and reports take longer to load than a ledger to read.
+# Details and reports are imported by the properties that return them. A status or a board needs
+# none of them, and importing all of these modules takes longer than reading a ledger.
 if TYPE_CHECKING:
     from siding.git.snapshots.coverage import Coverage
     from siding.ledger.details import Detail
@@ -38,19 +38,19 @@ STEP_VERSION = 1
 
 
 class Step(NamedTuple):
-    """What steps of every kind have. What only one kind has is in `detail`."""
+    """The fields that steps of every kind have. Fields of one kind only are in `detail`."""
 
     number: int
-    kind: str  # a StepKind, or the word of a newer version
-    status: str  # a StepStatus, or the word of a newer version
+    kind: str  # a StepKind, or another word that a newer version wrote
+    status: str  # a StepStatus, or another word that a newer version wrote
     started_at: str
     ended_at: str
     duration_ms: int
     exit_code: int | None
     cmd: tuple[str, ...]
     message: str
-    snapshot: str | None  # commit in the project's own store: the workspace after the step
-    parent: str | None  # the same, before the step
+    snapshot: str | None  # a commit in the snapshot store: the workspace after the step
+    parent: str | None  # the same for the workspace before the step
     files: int
     additions: int
     deletions: int
@@ -64,24 +64,24 @@ class Step(NamedTuple):
 
     @property
     def act(self) -> str:
-        """The id of the act that it records; "" in lines of other tools and earlier versions."""
+        """The id of the act that the step records; "" in lines of other tools and old versions."""
         return text(self.line.get("act"))
 
     @property
     def recovered(self) -> bool:
-        """Whether its own process died, and a later command recorded it."""
+        """Whether the process of the step died, and a later command recorded the step."""
         return bool(self.line.get("recovered"))
 
     @property
     def detail(self) -> "Detail":
-        """What only steps of this kind have, read from the line each time."""
+        """The fields of this kind of step; parsed from the line at each access."""
         from siding.ledger.details import detail_from
 
         return detail_from(self.kind, self.line)
 
     @property
     def as_run(self) -> "RunDetail | None":
-        """What a command did; None for a step of another kind."""
+        """The detail of a run; None for a step of another kind."""
         if self.kind != StepKind.RUN:
             return None
         from siding.ledger.details.run import RunDetail
@@ -90,7 +90,7 @@ class Step(NamedTuple):
 
     @property
     def as_apply(self) -> "ApplyDetail | None":
-        """What an apply did; None for a step of another kind."""
+        """The detail of an apply; None for a step of another kind."""
         if self.kind != StepKind.APPLY:
             return None
         from siding.ledger.details.apply import ApplyDetail
@@ -99,7 +99,7 @@ class Step(NamedTuple):
 
     @property
     def as_rollback(self) -> "RollbackDetail | None":
-        """What a rollback, an undo or a merge did; None for a step of another kind."""
+        """The detail of a rollback, an undo or a merge; None for a step of another kind."""
         if self.kind != StepKind.ROLLBACK:
             return None
         from siding.ledger.details.rollback import RollbackDetail
@@ -108,7 +108,7 @@ class Step(NamedTuple):
 
     @property
     def as_checkpoint(self) -> "CheckpointDetail | None":
-        """What a checkpoint says; None for a step of another kind."""
+        """The detail of a checkpoint; None for a step of another kind."""
         if self.kind != StepKind.CHECKPOINT:
             return None
         from siding.ledger.details.checkpoint import CheckpointDetail
@@ -117,50 +117,50 @@ class Step(NamedTuple):
 
     @property
     def merges(self) -> bool:
-        """Whether a branch was merged into the workspace.
+        """Whether the step merged a branch into the workspace.
 
-        Such a step has the form of a rollback in the ledger: like one, it replaces what the
-        workspace holds.
+        The ledger records a merge as a rollback, because both replace the content of the
+        workspace.
         """
         return self.kind == StepKind.ROLLBACK and isinstance(self.line.get("merged"), dict)
 
     @property
     def goes_back(self) -> bool:
-        """Whether the workspace was taken to an earlier state."""
+        """Whether the step restored an earlier state of the workspace."""
         return self.kind == StepKind.ROLLBACK and not self.merges
 
     @property
     def reversal(self) -> "Reversal":
-        """The step that this one takes back or does again, if it does."""
+        """The step that this one undoes or redoes; both fields are None if it does neither."""
         from siding.ledger.details.reversal import Reversal
 
         return Reversal.from_record(self.line)
 
     @property
     def returns(self) -> str | None:
-        """The snapshot that taking this step back leads to, where it is not the one before it."""
+        """The snapshot that an undo of this step restores, if it is not `parent`."""
         return text_or_none(self.line.get("returns"))
 
     @property
     def kind_shown(self) -> str:
-        """Return the kind as a person is told it."""
+        """The kind as it is shown to a person."""
         return "merge" if self.merges else self.kind
 
     @property
     def title(self) -> str:
-        """Return one line that says what the step did."""
+        """One line that says what the step did."""
         if self.cmd:
             return join(self.cmd)  # quoted, so that it can be typed again
         return self.message or text(self.line.get("target") or self.line.get("mode"))
 
     @property
     def reason(self) -> str:
-        """Why it was blocked, stopped or could not be started; "" when there is nothing to say."""
+        """Why the step was blocked, stopped or could not start; "" if none of this happened."""
         return text(self.line.get("reason"))
 
     @property
     def agent(self) -> str:
-        """The agent that ran, "" for any other command."""
+        """The name of the agent that ran; "" for any other command."""
         return text(self.line.get("agent"))
 
     @property
@@ -170,7 +170,7 @@ class Step(NamedTuple):
 
     @property
     def coverage(self) -> "Coverage | None":
-        """What the snapshot after the step holds; None where nobody looked."""
+        """What the snapshot after the step contains and lacks; None if the line does not say."""
         from siding.git.snapshots.coverage import Coverage
 
         report = self.line.get("coverage")
@@ -178,7 +178,7 @@ class Step(NamedTuple):
 
     @property
     def policy_events(self) -> "tuple[PolicyEvent, ...]":
-        """The rules that matched."""
+        """The rules of the policy that the command matched."""
         from siding.ledger.reports import PolicyEvent
 
         found = mappings(self.line.get("policy_events"))
@@ -186,7 +186,7 @@ class Step(NamedTuple):
 
     @property
     def isolation(self) -> "IsolationReport | None":
-        """What changed outside the workspace meanwhile; None for nothing, or nobody looked."""
+        """The changes outside the workspace during the step; None if none are known."""
         report = self.line.get("isolation")
         if not isinstance(report, dict) or not report.get("changes"):
             return None
@@ -196,30 +196,30 @@ class Step(NamedTuple):
 
     @property
     def diff_stat(self) -> "DiffFigures":
-        """How much changed in the workspace, and the paths."""
+        """The figures of the change in the workspace, and the changed paths."""
         from siding.ledger.figures import DiffFigures
 
         return DiffFigures.from_record(self.line.get("diff_stat"))
 
     @property
     def artifacts(self) -> Mapping[str, str]:
-        """The files that belong to the step: ``patch``, ``output``; names relative to the task."""
+        """The step's files, ``patch`` and ``output``, as paths relative to the task's directory."""
         found = mapping(self.line.get("artifacts"))
         return {kind: text(name) for kind, name in found.items()}
 
     @property
     def patch_sha256(self) -> str | None:
-        """The hash of the patch, where there is one."""
+        """The SHA-256 of the patch; None if there is no patch."""
         return text_or_none(self.line.get("patch_sha256"))
 
     @property
     def is_chained(self) -> bool:
-        """Whether the line names the one before it; those of other tools do not."""
+        """Whether the line has the hash of the line before it; lines of other tools have none."""
         return bool(self.line.get("prev"))
 
 
 def step_from(line: Mapping[str, Any]) -> Step:
-    """Return the step in a ledger line; raise ValueError when it is not one."""
+    """Return the step in a ledger line; raise ValueError if the line is not a step."""
     number, kind = number_of(line), str(line["kind"])
     exit_code = line.get("exit_code")
     stat = mapping(line.get("diff_stat"))
@@ -245,7 +245,7 @@ def step_from(line: Mapping[str, Any]) -> Step:
 
 
 def number_of(record: Mapping[str, Any]) -> int:
-    """Return the step's number; raise ValueError when the ledger line is not a step."""
+    """Return the step's number; raise ValueError if the ledger line is not a step."""
     try:
         number, _kind = int(record["step_id"]), record["kind"]
     except (KeyError, TypeError, ValueError) as error:
@@ -254,7 +254,7 @@ def number_of(record: Mapping[str, Any]) -> int:
 
 
 def _status_of_old_line(exit_code: object) -> StepStatus:
-    """Lines of the bar tool have no status; its timeouts are exit code -1."""
+    """Return the status of a line without one. Other tools write exit code -1 for a timeout."""
     if exit_code == -1:
         return StepStatus.TIMEOUT
     return StepStatus.COMPLETED if exit_code in (0, None) else StepStatus.FAILED

@@ -1,4 +1,4 @@
-"""A task's ledger: ``ledger.jsonl``, one line a step, only ever appended to."""
+"""A task's ledger: ``ledger.jsonl``, an append-only file with one line per step."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from siding.storage.journals import Entry, Journal
 
 
 class LedgerDamage(NamedTuple):
-    """A line that is not a step. `line` is 1-based, or None when it was read from the end."""
+    """A line that is not a step. `line` is 1-based; None if the file was read from its end."""
 
     line: int | None
     reason: str
@@ -32,11 +32,11 @@ class Ledger:
         at_least: int = 1,
         name: Callable[[int], Mapping[str, str]] | None = None,
     ) -> Step:
-        """Append one step under a number greater than all before it, flushed on return.
+        """Append one step with the next number and return it; the line is flushed to disk.
 
-        `at_least` is the smallest number that it may get. `name` is called with its number, under
-        the journal's lock and before the line is written: it gives the step's artifacts their names
-        and returns them.
+        `at_least` is the smallest number that the step may get. `name` is called with the number,
+        under the journal's lock and before the line is written: it renames the step's artifacts and
+        returns their names.
         """
 
         def build(before: bytes | None) -> Mapping[str, Any]:
@@ -56,11 +56,14 @@ class Ledger:
         try:
             return number_of(parse_object(last_line))
         except ValueError:
-            last = self.last()  # the last line is damaged: the last step is somewhere before it
+            last = self.last()  # the last line is damaged: search for the last step before it
             return 0 if last is None else last.number
 
     def close_last_line(self) -> None:
-        """End a last line that was cut off; a step that was whole but for that is one from then."""
+        """Add the missing newline to a last line that was cut off.
+
+        If only the newline was missing, the line counts as a step from then on.
+        """
         self._journal.close_last_line()
 
     def steps(self) -> Iterator[Step]:
@@ -71,25 +74,26 @@ class Ledger:
                 yield step
 
     def tail(self, count: int) -> list[Step]:
-        """Return the newest `count` steps, oldest first, at a cost that follows `count`."""
+        """Return the newest `count` steps, oldest first; the cost grows with `count` only."""
         wanted = count
         while True:
             entries = self._journal.tail(wanted)
             steps = [step for entry in entries if (step := _step_of(entry)) is not None]
             if len(steps) >= count or len(entries) < wanted:
                 return steps[-count:]
-            wanted *= 2  # damaged lines stood in the way
+            wanted *= 2  # some of the lines were damaged: read further back
 
     def last(self) -> Step | None:
-        """Return the newest step."""
+        """Return the newest step; None if there is none."""
         newest = self.tail(1)
         return newest[0] if newest else None
 
     def find(self, number: int) -> Step | None:
-        """Return step `number`; the cost follows its distance from the end."""
+        """Return step `number`, or None; the cost grows with its distance from the end."""
         newest = self.last()
         if newest is None or number > newest.number or number < 1:
             return None
+        # Numbers can be out of order in a ledger of another tool: then the whole file is searched.
         near = self.tail(newest.number - number + 1)
         found = [step for step in near if step.number == number] or [
             step for step in self.steps() if step.number == number
@@ -97,7 +101,7 @@ class Ledger:
         return found[-1] if found else None
 
     def damage(self) -> list[LedgerDamage]:
-        """Return every line that is not a step, with what is wrong with it."""
+        """Return every line that is not a step, with the reason."""
         found: list[LedgerDamage] = []
         for entry in self._journal.entries():
             if entry.problem is not None:
@@ -107,7 +111,7 @@ class Ledger:
         return found
 
     def breaks(self) -> list[Break]:
-        """Return every place where the hash chain does not hold."""
+        """Return every break in the hash chain."""
         return breaks((entry.raw, entry.record) for entry in self._journal.entries())
 
 

@@ -1,1 +1,1 @@
-"""The one skeleton of every act on a task."""
+"""The skeleton that every act on a task runs through."""

@@ -1,10 +1,10 @@
-"""How anything is done to a task: one order for every kind of act.
+"""Perform an act on a task. Every kind of act goes through the same phases in the same order.
 
     select -> [hold: recover -> settle -> plan -> begin] -> act -> [hold: settle -> end]
 
-An act brings a plan and says how it is carried out; the order, the lock, the intent and the ledger
-line are made here. Whatever goes wrong before `begin` has changed nothing. After it, the intent is
-on disk, and whoever comes next can finish the act or take it back (`unfinished/by_kind.py`).
+An act supplies a plan and carries it out; this module takes the lock and writes the intent and the
+ledger line. A failure before `begin` has changed nothing. After `begin` the intent is on disk, and
+the next command in the task can finish the act or take it back (`unfinished/by_kind.py`).
 """
 
 from abc import ABC, abstractmethod
@@ -24,17 +24,17 @@ from siding.ledger.intents import Intent
 from siding.ledger.step import Step
 from siding.tasks.task import Task
 
-Plan = TypeVar("Plan")  # what is to be done, worked out before anything changes
-Outcome = TypeVar("Outcome")  # what was found while it was done
-Result = TypeVar("Result")  # what the caller gets
+Plan = TypeVar("Plan")  # what the act will do, worked out before anything changes
+Outcome = TypeVar("Outcome")  # what carrying the act out produced
+Result = TypeVar("Result")  # what the caller of `perform` gets
 
 
 class Work(NamedTuple):
-    """A task that is held, settled, and about to be changed.
+    """A task that is locked, whose ledger is up to date, and which is about to be changed.
 
-    `settled` are the steps that were recorded first. `since_ns` is a moment before that, in
-    nanoseconds of the system's clock: what changes later was not seen. What is entered into
-    `resources` is closed when the act is over.
+    `settled` are the steps that were recorded to get it up to date. `since_ns` is a time before
+    that, in nanoseconds since 1970: changes after it may not be recorded. Context managers that are
+    entered into `resources` are closed when the act is over.
     """
 
     project: Project
@@ -46,7 +46,11 @@ class Work(NamedTuple):
 
 
 class Ended(NamedTuple, Generic[Outcome]):
-    """How an act ended. `later` adds to the draft, beside the work of recording it."""
+    """How an act ended.
+
+    `later` completes the draft after the workspace was captured; it can wait for work that runs
+    during the capture.
+    """
 
     intent: Intent
     draft: Draft
@@ -55,54 +59,54 @@ class Ended(NamedTuple, Generic[Outcome]):
 
 
 class Act(ABC, Generic[Plan, Outcome, Result]):
-    """One thing that is done to a task. Its methods are called in the order they stand here."""
+    """One act on a task. The methods are called in the order in which they are defined here."""
 
-    what: str  # for whoever finds the task busy
+    what: str  # shown to a person whose command finds the task busy
     wait: bool | None = None  # as in `holding_task`
-    token: str = ""  # in the environment of everything it starts
-    redaction: Redaction | None = None  # the project's if None
+    token: str = ""  # put into the environment of every process that the act starts
+    redaction: Redaction | None = None  # None: that of the project
 
-    # Whether the task must have a workspace; else its newest snapshot is the state it is in.
+    # Whether the task must have a workspace. If not, its newest snapshot counts as its state.
     needs_workspace: ClassVar[bool] = True
-    # Whether the task stays held while the act is carried out; else others may work in it.
+    # Whether the task stays locked while the act is carried out. If not, others may work in it.
     keeps_hold: ClassVar[bool] = True
-    # If one of these is raised while the act is carried out, nothing was changed.
+    # Exceptions of `carry_out` after which nothing was changed, so that no step is recorded.
     unchanged: ClassVar[tuple[type[BaseException], ...]] = ()
-    # Whether a failure is recovered at once, in place of by the next command in the task.
+    # Whether this command recovers a failed act itself. If not, the next command in the task does.
     recovers_at_once: ClassVar[bool] = False
 
     def settle(self, recorder: Recorder) -> list[Step]:
-        """Record what was cut off, and what changed since the last step."""
+        """Record acts that were cut off and changes since the last step; return these steps."""
         return recorder.settle()
 
     @abstractmethod
     def plan(self, work: Work) -> Plan:
-        """Work out what is to be done. Raise to refuse it: nothing has changed."""
+        """Work out what the act will do, without changing anything; raise an error to refuse it."""
 
     @abstractmethod
     def draft(self, work: Work, plan: Plan) -> Draft | None:
-        """Return what the step says before it begins; None if there is nothing to do."""
+        """Return the draft of the step before the act begins; None if there is nothing to do."""
 
     @abstractmethod
     def carry_out(self, work: Work, plan: Plan, intent: Intent) -> Ended[Outcome]:
-        """Do it."""
+        """Carry out the plan and return how that ended."""
 
     @abstractmethod
     def result(self, work: Work, plan: Plan, done: "Done[Outcome] | None") -> Result:
-        """Return what the caller gets. `done` is None if there was nothing to do."""
+        """Return the result of `perform`. `done` is None if there was nothing to do."""
 
 
 class Done(NamedTuple, Generic[Outcome]):
-    """An act that was carried out, and its step."""
+    """An act that was carried out: its step in the ledger, and its outcome."""
 
     step: Step
     outcome: Outcome
 
 
 def perform(project: Project, task_id: TaskId, act: Act[Plan, Outcome, Result]) -> Result:
-    """Do it to the task, and record it as one step.
+    """Lock the task, perform the act, record it as one step, and return the act's result.
 
-    Raises TaskBusy, NoWorkspace, and what the act refuses.
+    Raises TaskBusy, NoWorkspace, and the errors with which the act refuses.
     """
     with (
         holding_task(project, task_id, act.what, wait=act.wait) as hold,
@@ -128,7 +132,7 @@ def working(
     needs_workspace: bool = True,
     redaction: Redaction | None = None,
 ) -> Iterator[Work]:
-    """Finish what was cut off, record what changed, and yield the task as something to work on."""
+    """Recover acts that were cut off, record changes since the last step, and yield the task."""
     recover_if_cut_off(project, task_id)
     task = project.tasks.load(task_id)
     opened = open_recorder if needs_workspace else open_anywhere
@@ -140,7 +144,10 @@ def working(
 
 
 def complete(work: Work, hold: Hold, act: Act[Plan, Outcome, Result]) -> Result:
-    """Plan, begin, carry out and end an act: also one that was chosen when the task was settled."""
+    """Plan, begin, carry out and end an act on a task that is locked and settled.
+
+    Call it directly if the kind of act is only known once the task is settled.
+    """
     plan = act.plan(work)
     draft = act.draft(work, plan)
     if draft is None:
@@ -163,5 +170,6 @@ def _carried_out(
         if act.recovers_at_once:
             recorder.settle_interrupted()
         raise
+    # While the lock was released, other commands may have recorded steps.
     told = ended.intent if act.keeps_hold else recorder.follows(ended.intent)
     return Done(recorder.finish(told, ended.draft, later=ended.later), ended.outcome)

@@ -1,1 +1,1 @@
-"""Questions put to a person, and the answers."""
+"""Decisions: questions to a person, and the answers."""

@@ -1,4 +1,4 @@
-"""Who asks a question, about which files, and under which key it is found again."""
+"""Find out who asks a question, about which files, and under which key it can be found again."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from siding.ledger.intents import Intents
 
 
 def calling_task(project: Project) -> str:
-    """Return the task whose step or workspace the caller is in, "" when it is in none."""
+    """Return the id of the task whose step or workspace the caller is in; "" if there is none."""
     named = project.app.env.get("SIDING_TASK_ID", "")
     if named and named in project.tasks.ids():
         return named
@@ -22,7 +22,11 @@ def calling_task(project: Project) -> str:
 
 
 def origin_of(project: Project, task_id: str, key: str | None, request: DecisionRequest) -> Origin:
-    """Return who asks now; without a `key` the content is one."""
+    """Return the origin of a question that is asked now.
+
+    Without a `key`, the key is a hash of the question and its task. Raises UsageError for a blank
+    key.
+    """
     if key is not None and not key.strip():
         raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
     moment = project.app.clock.now().astimezone()
@@ -39,7 +43,7 @@ def origin_of(project: Project, task_id: str, key: str | None, request: Decision
 
 
 def choices(request: DecisionRequest) -> list[tuple[int, str, frozenset[str]]]:
-    """Return what of a request its answers depend on."""
+    """Return the parts of a request that limit its answers: ids, kinds and option values."""
     return [
         (item.id, item.kind.value, frozenset(option.value for option in item.options))
         for item in request.items
@@ -54,7 +58,7 @@ def _content_key(task_id: str, request: DecisionRequest) -> str:
 
 
 def _step(project: Project, task_id: str) -> tuple[str, str]:
-    """Return the step the caller runs in, and its agent; "" and "" outside one."""
+    """Return the id of the step that the caller runs in, and its agent; "" for what is unknown."""
     named = project.app.env.get("SIDING_STEP_ID", "")
     if not task_id or not named:
         return "", ""
@@ -67,7 +71,7 @@ def _step(project: Project, task_id: str) -> tuple[str, str]:
 
 
 def with_relative_locations(project: Project, value: object) -> object:
-    """Return the request with absolute paths inside the project made relative to it."""
+    """Return the request with absolute paths inside the workspace or checkout made relative."""
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(items, list):
         return value
@@ -90,7 +94,10 @@ def _relative_location(project: Project, item: Any) -> Any:
 
 
 def root_of(project: Project, task_id: str) -> Path:
-    """Return the directory whose files a question is about."""
+    """Return the directory that the paths of a question are relative to.
+
+    It is the task's workspace, else the person's checkout, else the repository.
+    """
     workspace = project.registry.of_task(TaskId(task_id)) if task_id else None
     if workspace is not None and Path(workspace.path).is_dir():
         return Path(workspace.path)

@@ -1,8 +1,8 @@
-"""Put a question to a person, wait for the answer, answer it: the one way decisions are made.
+"""Ask a person a question, wait for the answer, and record it. All decisions go through here.
 
-Any number may be open at once, each with its own waiting caller. The first answer wins; whoever
-comes second is told so and nothing changes. A caller that dies loses nothing: asking with the same
-key finds the same question, and its answer if there is one by then.
+Any number of questions may be open at once, each with its own waiting caller. The first answer
+counts; a second one gets an error and changes nothing. If a caller dies, it can ask again with the
+same key: it gets the same question, or its answer.
 """
 
 import time
@@ -37,7 +37,7 @@ from siding.storage.errors import DamagedFile
 from siding.storage.locks import FileLock, Holder
 
 FIRST_LOOK_S = 0.01
-LONGEST_PAUSE_S = 0.08  # who waits is awake within a tenth of a second
+LONGEST_PAUSE_S = 0.08  # a waiting caller sees the answer within a tenth of a second
 
 __all__ = [
     "AlreadyClosed",
@@ -70,40 +70,44 @@ __all__ = [
 
 
 class NotAnswered(SidingError):
-    """The decision still waits for a person."""
+    """No person has answered the decision yet."""
 
     code = "not_answered"
 
 
 class Cancelled(SidingError):
-    """The question was taken back; there is no answer."""
+    """The question was cancelled, so it has no answer."""
 
     code = "cancelled"
 
 
 class KeyTaken(SidingError):
-    """The key that was named stands for a question with other items or other options."""
+    """The key belongs to another question, with other items or other options."""
 
     code = "key_taken"
 
 
 class CodeNeeded(SidingError):
-    """The dashboard's key is not enough: an agent in a step without a sandbox can read it."""
+    """The dashboard's key alone does not permit this.
+
+    An agent in a step without a sandbox can read the key from the disk, and so act as the person.
+    """
 
     code = "code_needed"
 
 
 class Answered(NamedTuple):
-    """A decision that is open, and answers as they would be recorded."""
+    """An open decision, and checked answers in the form in which they would be recorded."""
 
     decision: DecisionView
     answers: tuple[Answer, ...]
 
 
 class Asking(NamedTuple):
-    """A question that was put. ``found``: its key found one that was there already.
+    """A question that was asked.
 
-    ``ignored`` are sentences about what of the request was left out.
+    ``found`` is true if a question with the same key existed already. ``ignored`` are sentences
+    about parts of the request that were left out.
     """
 
     decision: DecisionView
@@ -114,13 +118,14 @@ class Asking(NamedTuple):
 def ask(
     project: Project, value: object, *, key: str | None = None, task_id: str | None = None
 ) -> Asking:
-    """Store a question durably and return it, or the one that has the same key.
+    """Store a question durably and return it, or return the existing question with the same key.
 
-    It belongs to `task_id`; without one, to the task that the caller is in, if any.
+    The question belongs to `task_id`; without one, to the task that the caller is in, if any.
 
-    `value` is the parsed JSON. Without a `key` the question's own content in its task is the key.
-    Raises InvalidRequest, which names the place and the fix, and KeyTaken: under one key the words
-    may differ, as an agent's do when it asks again, but not what can be answered.
+    `value` is the parsed JSON. Without a `key`, the key is a hash of the question and its task.
+    Raises InvalidRequest, which names the mistake and its place, and KeyTaken if the question with
+    this key has other items or options. The wording may differ, because an agent that asks again
+    rarely finds the same words.
     """
     checked = check_request(with_relative_locations(project, value))
     task_id = calling_task(project) if task_id is None else task_id
@@ -140,9 +145,10 @@ def ask(
 def list_decisions(
     project: Project, *, closed: bool = False, limit: int = 0
 ) -> tuple[list[DecisionView], list[str]]:
-    """Return the decisions, oldest first, and a sentence for each that cannot be read.
+    """Return the decisions, oldest first, and a sentence for each one that cannot be read.
 
-    Only open ones unless `closed`; with a `limit` only the newest.
+    Closed decisions are included if `closed` is set. With a `limit` above 0, only that many of the
+    newest are returned.
     """
     store = _store(project)
     waiting = store.open_ids()
@@ -154,17 +160,20 @@ def list_decisions(
         try:
             found.append(_view(project, store.load(session_id), gates))
         except DamagedFile:
-            continue  # it is among the problems
+            continue  # already in `problems`
         except UnreadableFile as error:
             problems.append(error.message)
         except NotFound:
-            continue  # cleaned away since the list was made
+            continue  # `clean` removed it after the ids were listed
     found.sort(key=lambda each: (each.created_at, each.session_id))
     return found, problems
 
 
 class DamagedDecision(NamedTuple):
-    """A question or a record that cannot be read; `session_id` is `pending` for the newest slot."""
+    """A question or a record that cannot be read.
+
+    `session_id` is "pending" if the damaged file is the copy of the newest question.
+    """
 
     session_id: str
     file: str
@@ -173,17 +182,17 @@ class DamagedDecision(NamedTuple):
     @property
     def sentence(self) -> str:
         return (
-            f"decision {self.session_id}: {self.problem}; `siding doctor` sets the file aside as "
-            "it is, and who waits can ask again"
+            f"decision {self.session_id}: {self.problem}; `siding doctor` moves the file aside "
+            "unchanged, then the question can be asked again"
         )
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as programs see it, in the place of the decision."""
+        """Return the JSON object that is printed in place of the decision."""
         return {**self._asdict(), "state": "damaged"}
 
 
 def damaged_decisions(project: Project, *, closed: bool = False) -> list[DamagedDecision]:
-    """Return what cannot be read of open questions; with `closed` of all decisions."""
+    """Return the open questions that cannot be read; with `closed`, closed decisions as well."""
     return [
         DamagedDecision(session_id=session_id, file=str(error.path), problem=error.message)
         for session_id, error in _store(project).damaged(closed=closed)
@@ -191,7 +200,10 @@ def damaged_decisions(project: Project, *, closed: bool = False) -> list[Damaged
 
 
 def set_damaged_aside(project: Project, session_id: str) -> str:
-    """Set the damaged file of a decision aside, byte for byte; say what became of the question."""
+    """Rename the damaged file of a decision, with its bytes unchanged.
+
+    Returns a phrase about the new name and about the state of the question.
+    """
     store = _store(project)
     with _changing(project, "setting a damaged decision aside"):
         kept = [
@@ -205,18 +217,20 @@ def set_damaged_aside(project: Project, session_id: str) -> str:
     done = f"kept as {path.name}"
     if session_id in store.open_ids():
         return f"{done}; the question is open again"
-    return done if session_id == "pending" else f"{done}; who needs an answer can ask again"
+    # Without the copy in the pending slot nothing is lost: the question has a file of its own.
+    return done if session_id == "pending" else f"{done}; the question can be asked again"
 
 
 def get(project: Project, session_id: str) -> DecisionView:
-    """Return one decision by its whole id; raises NotFound, DamagedFile."""
+    """Return the decision with this id, which must be complete; raise NotFound or DamagedFile."""
     return _view(project, _store(project).load(session_id))
 
 
 def find(project: Project, named: str | None) -> DecisionView:
-    """Return the decision with this id or the only one that begins so; None: the newest.
+    """Return the decision with this id or unique beginning of an id; for None, the newest one.
 
-    Inside a task the newest is the newest of the task. Raises NotFound, UsageError.
+    If the caller is in a task, this is the newest decision of the task. Raises NotFound, and
+    UsageError for an ambiguous beginning.
     """
     store = _store(project)
     if named is not None:
@@ -239,13 +253,16 @@ def find(project: Project, named: str | None) -> DecisionView:
 
 
 def with_key(project: Project, key: str) -> DecisionView | None:
-    """Return the decision that a key stands for; None when nobody has asked it."""
+    """Return the decision that has this key; None if there is none."""
     found = _store(project).with_key(key)
     return None if found is None else _view(project, found)
 
 
 def source_of(project: Project, decision: DecisionView, item: ItemView) -> QuotedSource | None:
-    """Return the lines an item is about, read now from the task's workspace or the checkout."""
+    """Return the source lines that an item names, or None if it names none.
+
+    They are read now, from the task's workspace or the checkout.
+    """
     if item.location is None:
         return None
     root = root_of(project, decision.task_id)
@@ -254,11 +271,12 @@ def source_of(project: Project, decision: DecisionView, item: ItemView) -> Quote
 
 
 def answer(project: Project, session_id: str, answers: object, *, via: Via) -> DecisionView:
-    """Record a person's answers; returns after they would survive a power cut.
+    """Record a person's answers, and return once they are flushed to disk.
 
-    `answers` is a list of ``{"id": 1, "chosen": "a", "note": "…"}``, or an object with that list as
-    `decisions`; of a multiple choice `chosen` is a list. Raises NotFound, InvalidAnswer,
-    AlreadyClosed when somebody was first, InsideStep, and CodeNeeded for a gate.
+    `answers` is a list of ``{"id": 1, "chosen": "a", "note": "…"}``, or an object with this list as
+    `decisions`. For a multiple choice, `chosen` is a list. Raises NotFound, InvalidAnswer,
+    AlreadyClosed if another answer came first, InsideStep, and CodeNeeded for a gate that is
+    answered on the dashboard without the code.
     """
     refuse_inside_step(
         project,
@@ -280,15 +298,17 @@ def answer(project: Project, session_id: str, answers: object, *, via: Via) -> D
 
 
 def cancel(project: Project, session_id: str, *, reason: str = "", via: Via) -> DecisionView:
-    """Take a question back; who waits for it is told.
+    """Cancel a question; a caller that waits for it gets `Cancelled`.
 
-    Inside a step only a question of the step's own task is taken back, and no gate's. Raises
-    NotFound, AlreadyClosed, InsideStep, and CodeNeeded for what has only the dashboard's key.
+    A command inside a step may cancel only ordinary questions of its own task, not those of gates.
+    Raises NotFound, AlreadyClosed, InsideStep, and CodeNeeded on the dashboard without the code.
     """
     store = _store(project)
     decision = store.load(session_id)
     state = move_decision(decision.state, DecisionMove.CANCEL)
-    if via is Via.PAGE:  # which task the request came from cannot be known: any may be another's
+    # A web request does not show which task it came from, so an agent could cancel the question of
+    # another task.
+    if via is Via.PAGE:
         raise CodeNeeded(
             "the dashboard's key alone cancels no question", hint=_code_hint(session_id, "cancel")
         )
@@ -303,14 +323,14 @@ def cancel(project: Project, session_id: str, *, reason: str = "", via: Via) -> 
 
 
 def open_decision(project: Project, session_id: str) -> DecisionView:
-    """Return a decision that can still be answered; raises NotFound, AlreadyClosed."""
+    """Return a decision that can still be answered; raise NotFound or AlreadyClosed."""
     decision = _store(project).load(session_id)
     move_decision(decision.state, DecisionMove.ANSWER)
     return _view(project, decision)
 
 
 def answered(project: Project, session_id: str, answers: object) -> Answered:
-    """Return what `answer` would record; raises NotFound, InvalidAnswer, AlreadyClosed."""
+    """Check answers without recording them; raise NotFound, InvalidAnswer or AlreadyClosed."""
     decision = _store(project).load(session_id)
     move_decision(decision.state, DecisionMove.ANSWER)
     checked = check_answers(decision.request, answers)
@@ -318,7 +338,7 @@ def answered(project: Project, session_id: str, answers: object) -> Answered:
 
 
 def _own_step(project: Project, decision: Decision) -> str:
-    """Return the calling step, "" outside of any; raise when it may not cancel this decision."""
+    """Return the calling step as text, "" outside a step; raise InsideStep if it may not cancel."""
     steps = calling_steps(project)
     own = [str(step) for step in steps if step.task_id and step.task_id == decision.origin.task_id]
     if steps and (not own or GateKeys(project).phase_of(decision.origin)):
@@ -344,10 +364,11 @@ def wait(
     timeout_s: float | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> DecisionView:
-    """Return the decision once it is closed; raises NotAnswered after `timeout_s` seconds.
+    """Wait until the decision is closed and return it; raise NotAnswered after `timeout_s` seconds.
 
-    It costs one look at a file name each time, at most every 10 ms, soon every 80. The question
-    stays open when the waiting ends.
+    A timeout of None waits for ever. The wait polls for the existence of one file, every 10 ms at
+    first and every 80 ms later. The question stays open when the wait ends. Raises NotFound if the
+    decision was damaged and moved aside meanwhile.
     """
     store = _store(project)
     monotonic = project.app.clock.monotonic
@@ -371,7 +392,7 @@ def wait(
 
 
 def output_or_raise(decision: DecisionView) -> dict[str, Any]:
-    """Return what was answered, in the seed's form; raises NotAnswered or Cancelled."""
+    """Return the answers as a JSON object; raise NotAnswered or Cancelled if there are none."""
     if decision.state == "open":
         raise NotAnswered(
             f"decision {decision.session_id} has no answer yet",
@@ -387,9 +408,10 @@ def output_or_raise(decision: DecisionView) -> dict[str, Any]:
 
 
 def collected(project: Project, decision: DecisionView) -> None:
-    """Note that the caller has the answer: the same content is a new question from now on.
+    """Record that the caller has received the answer.
 
-    A key that the caller named goes on to stand for this decision.
+    Asking the same content again is a new question from now on. A key that the caller chose itself
+    still belongs to this decision.
     """
     if not decision.key_named:
         store = _store(project)
@@ -398,10 +420,10 @@ def collected(project: Project, decision: DecisionView) -> None:
 
 
 def clean(project: Project, *, keep: int, before: str | None = None) -> list[str]:
-    """Move closed decisions to the trash, all but the newest `keep`; return their sessions.
+    """Move all closed decisions but the newest `keep` to the trash; return the moved ids.
 
-    With `before`, an ISO 8601 moment, only those that were closed before it. The newest decision
-    of all stays: a reader of ``pending.json`` looks for its record.
+    With `before`, an ISO 8601 time, only decisions that were closed before it are moved. The newest
+    decision always stays, because readers of ``pending.json`` look for its record.
     """
     store = _store(project)
     trash = project.layout.trash_dir / f"decisions-{project.app.random_bytes(6).hex()}"

@@ -1,8 +1,8 @@
-"""Which decisions are gates: questions whose answer lets a task leave a phase.
+"""Find the decisions that are gates: questions whose answer lets a task leave a phase.
 
-A gate that asks (`ask:` in the settings) has a key that nobody else can take; a gate that wants a
-decision (`decision:`) names the key that an agent asks under. What a gate holds back is a person's
-to release, so neither kind is answered or cancelled with the dashboard's key alone.
+A gate that asks a question itself (`ask:` in the settings) uses a reserved key. A gate that waits
+for a decision (`decision:`) names the key under which an agent asks. Only a person may open a gate,
+so neither kind can be answered or cancelled with the dashboard's key alone.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from siding.decisions.record import Origin
 from siding.errors import SidingError, UsageError
 
-if TYPE_CHECKING:  # every command about decisions pays for what is loaded here
+if TYPE_CHECKING:  # not imported at run time, to keep commands about decisions fast
     import re
 
     from siding.app.place.project import Project
@@ -21,7 +21,7 @@ _UNKNOWN = "of a plan that cannot be read"
 
 
 class GateKeys:
-    """The keys of decisions that gates wait for. The plan is read when a key needs it, and once."""
+    """The keys of the decisions that gates wait for. The plan is read on first use, and once."""
 
     def __init__(self, project: "Project") -> None:
         self._project = project
@@ -40,20 +40,24 @@ class GateKeys:
 
 
 class _Wanted(NamedTuple):
-    """A decision that a gate wants: its key, for any task and any pass, and the gate's phase."""
+    """A decision that a gate waits for: a pattern for its key in any task, and the gate's phase."""
 
     key: "re.Pattern[str]"
     phase: str
 
 
 def key_of_gate(task_id: str, status: "FlowStatus", number: int) -> str:
-    """Return the key of a gate's own question. A step on it is another: a no is not for ever."""
+    """Return the key of a gate's own question.
+
+    The key contains the step within the phase: after a "no" the task can move on, and the gate asks
+    again.
+    """
     at = f"{status.current_phase}:{status.current_step}"
     return f"{_PREFIX}{task_id}:{status.task_id}:{at}:{number}"
 
 
 def refuse_key_of_gates(key: str | None) -> None:
-    """Raise UsageError for a key that only gates may ask under."""
+    """Raise UsageError for a key that is reserved for gates."""
     if key is not None and key.startswith(_PREFIX):
         raise UsageError(
             f"--key {key!r}: keys that begin with {_PREFIX!r} are for gates of the phases",
@@ -67,7 +71,7 @@ def _wanted(project: "Project") -> tuple[_Wanted, ...]:
 
     try:
         plan = configured(project).plan
-    except SidingError:  # then any name may be a gate's, and each is treated as one
+    except SidingError:  # the plan cannot be read: treat every key that was chosen as a gate's
         return (_Wanted(key=_pattern("{task}"), phase=_UNKNOWN),)
     return tuple(
         _Wanted(key=_pattern(gate.text), phase=phase)

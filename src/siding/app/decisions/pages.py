@@ -1,13 +1,14 @@
-"""Where a decision has its page, when a dashboard runs."""
+"""The address of a decision's page on a running dashboard."""
 
 from siding.app.decisions.views import DecisionView
 from siding.app.place.project import Project
 
 
 def page_of(project: Project, decision: DecisionView, *, with_key: bool = False) -> str | None:
-    """Return the address of the decision's page; None when no dashboard runs.
+    """Return the address of the decision's page; None if no dashboard runs.
 
-    `with_key` is for handing it to a browser, never for printing: it opens the page by itself.
+    With `with_key` the address opens the page without any further proof. Pass it only to a browser;
+    never print or store it.
     """
     from siding.app.place.dashboard import page_url
 

@@ -1,4 +1,4 @@
-"""A question as it arrives: JSON text or a file; what is wrong with it is said with the place."""
+"""Read a question or its answers from JSON text or a file; errors name the place and the fix."""
 
 import json
 from pathlib import Path
@@ -11,13 +11,13 @@ LONGEST_REQUEST = 1 << 20  # bytes
 
 
 class NotARequest(SidingError):
-    """What was given is no JSON object."""
+    """The input cannot be read as a question or as answers."""
 
     code = "not_a_request"
 
 
 def read_text(raw: bytes, where: str) -> object:
-    """Return the JSON object in the bytes; `where` names them in messages."""
+    """Return the JSON object in `raw`; raise NotARequest. `where` names the input in messages."""
     if len(raw) > LONGEST_REQUEST:
         raise NotARequest(
             f"{where} has more than {LONGEST_REQUEST} bytes",
@@ -32,7 +32,7 @@ def read_text(raw: bytes, where: str) -> object:
 
 
 def read_file(path: Path) -> object:
-    """Return the JSON object in a file."""
+    """Return the JSON object in a file; raise NotFound or NotARequest."""
     try:
         raw = read_bytes(path, limit=LONGEST_REQUEST)
     except FileNotFoundError:
@@ -46,7 +46,7 @@ def read_file(path: Path) -> object:
 
 
 def read_answers(raw: bytes, where: str) -> object:
-    """Return the JSON of answers: an object, or a list."""
+    """Return the parsed JSON of answers, an object or a list; raise NotARequest."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):

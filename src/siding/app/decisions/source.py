@@ -1,7 +1,8 @@
-"""The lines a question is about, with their neighbours; only from inside the project.
+"""Read the source lines that a question names, and the lines around them.
 
-The path comes from an agent and the files are the agent's: every directory on the way is opened
-without following links, and a link, a pipe or anything in ``.git`` is not shown.
+An agent chose the path and can change the files. So only files inside the project are read: every
+directory of the path is opened without following links, and a link, a pipe or anything in ``.git``
+is refused.
 """
 
 import os
@@ -9,16 +10,17 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-AROUND = 3  # lines before and after
+AROUND = 3  # lines shown before and after the named ones
 MOST_LINES = 400
 MOST_BYTES = 4 * 1024 * 1024
 LONGEST_LINE = 2_000  # characters
 
+# O_NONBLOCK: opening a named pipe without a writer would wait for ever.
 _STEP = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class SourceLine(NamedTuple):
-    """One line; ``asked`` when it is one of those the question names. The text is untrusted."""
+    """One line; ``asked`` is true if the question names it. The text is untrusted."""
 
     number: int
     text: str
@@ -26,9 +28,9 @@ class SourceLine(NamedTuple):
 
 
 class QuotedSource(NamedTuple):
-    """What there is to show; when there is nothing, ``problem`` says why.
+    """The lines to show; if there are none, ``problem`` says why.
 
-    ``above`` is the file before the first line shown: what a line means may depend on it.
+    ``above`` are all lines of the file before the first line shown; syntax highlighting needs them.
     """
 
     file: str
@@ -40,7 +42,10 @@ class QuotedSource(NamedTuple):
 
 
 def read_source(root: Path, file: str, start: int, end: int) -> QuotedSource:
-    """Return lines `start` to `end` of a file below `root`, and their neighbours."""
+    """Return lines `start` to `end` (1-based) of a file below `root`, and the lines around them.
+
+    Never raises for the file: `QuotedSource.problem` says why nothing can be shown.
+    """
     source = QuotedSource(file=file, start=start, end=end, lines=())
     try:
         text = _read(root, file)

@@ -1,6 +1,6 @@
-"""What front ends see of a decision: frozen values, and the same as documents for programs.
+"""A decision as front ends get it: as frozen values, and as JSON objects for programs.
 
-All texts are an agent's or a person's own: a front end makes them inert before it shows them.
+An agent or a person wrote the texts. A front end must escape them before it shows them.
 """
 
 from typing import Any, NamedTuple
@@ -23,11 +23,11 @@ class OptionView(NamedTuple):
 
 
 class ItemView(NamedTuple):
-    """One question; ``kind`` is ``single``, ``multiple`` or ``text``.
+    """One item of a question; ``kind`` is ``single``, ``multiple`` or ``text``.
 
-    Of a multiple choice ``least`` to ``most`` options are chosen. ``context`` is Markdown.
-    ``suggested`` is the text that is recommended for a free text. ``values`` and ``note`` are the
-    recorded answer, empty while there is none.
+    In a multiple choice, ``least`` to ``most`` options can be chosen. ``context`` is Markdown.
+    ``suggested`` is the recommended answer to a free text. ``values`` and ``note`` are the recorded
+    answer; they are empty if there is none.
     """
 
     id: int
@@ -44,7 +44,7 @@ class ItemView(NamedTuple):
 
 
 class DecisionView(NamedTuple):
-    """One decision; ``state`` is ``open``, ``answered`` or ``cancelled``. Times are ISO 8601."""
+    """One decision. ``state`` is ``open``, ``answered`` or ``cancelled``; times are ISO 8601."""
 
     session_id: str
     state: str
@@ -54,32 +54,32 @@ class DecisionView(NamedTuple):
     created_at: str
     completed_at: str
     via: str  # how it was closed: "terminal", "flag", "page", "page with code"
-    closed_in_step: str  # ``TASK/STEP`` when that was done from inside a step, else ""
-    gate: str  # the phase that its answer lets the task leave, "" for an ordinary question
+    closed_in_step: str  # ``TASK/STEP`` if it was closed from inside a step, else ""
+    gate: str  # the phase that its answer lets the task leave; "" for an ordinary question
     reason: str  # why it was cancelled
     key: str
     key_named: bool
-    task_id: str  # the Siding task it belongs to, "" for none
+    task_id: str  # the Siding task that it belongs to; "" for none
     step_id: str
     agent: str
-    output: dict[str, Any]  # the seed's DecideOutput: {"decisions": [{id, chosen, note?}]}
-    input: dict[str, Any]  # the seed's DecideInput
+    output: dict[str, Any]  # the answers: {"decisions": [{id, chosen, note?}]}
+    input: dict[str, Any]  # the question, as `siding decide` reads it
 
     @property
     def how_closed(self) -> str:
-        """How it was answered or cancelled, as one phrase; "" when nobody knows."""
+        """How the decision was answered or cancelled, as one phrase; "" if it is unknown."""
         inside = f"inside step {self.closed_in_step}" if self.closed_in_step else ""
         return ", ".join(each for each in (self.via, inside) if each)
 
     @property
     def title(self) -> str:
-        """The question in one line."""
+        """The title of the first item, and the number of further items."""
         more = len(self.items) - 1
         return self.items[0].title + (f" (and {more} more)" if more else "")
 
 
 def view_of(decision: Decision, *, gate: str) -> DecisionView:
-    """Return what front ends see of a decision."""
+    """Return a decision for front ends. `gate` is the phase whose gate it opens, "" for none."""
     answers = {each.id: each for each in decision.answers}
     items = []
     for item in decision.request.items:
@@ -109,7 +109,7 @@ def view_of(decision: Decision, *, gate: str) -> DecisionView:
 
 
 def as_record(view: DecisionView) -> dict[str, Any]:
-    """Return the decision as a document for programs."""
+    """Return the decision as a JSON object."""
     record = {
         "session_id": view.session_id,
         "state": view.state,

@@ -17,10 +17,10 @@ from siding.app.life.workspaces import recover, remove
 from siding.app.place.locking import TaskBusy, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
-from siding.app.policy.guarding import may_be_judged
+from siding.app.policy.enforcement import may_be_judged
 from siding.app.recording.opening import open_anywhere
 from siding.app.recording.steps import damaged_steps
-from siding.app.unfinished.abandoned import find_abandoned, sweep_abandoned
+from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import TEMPORARY_PREFIX
 from siding.git.worktrees.linked import WorktreeInfo, detach_worktree, worktrees

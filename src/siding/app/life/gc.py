@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.life.archives import places_in_trash, records_archive
-from siding.app.life.collecting import collect, collect_records
+from siding.app.life.collection import collect, collect_records
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
 from siding.app.place.locking import TaskBusy, holding_task
 from siding.app.place.project import Project
-from siding.app.unfinished.abandoned import find_abandoned, sweep_abandoned
 from siding.app.unfinished.sandbox_commits import sweep_refused
+from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.errors import SidingError
 from siding.git.command import output_of
 from siding.git.errors import GitError

@@ -13,7 +13,7 @@ from siding.app.life.archives import (
     task_name_in,
 )
 from siding.app.life.recovery import recover_if_cut_off
-from siding.app.life.returning import bring_back
+from siding.app.life.restoration import bring_back
 from siding.app.place.events import TaskChanged
 from siding.app.place.locking import holding_task
 from siding.app.place.project import Project

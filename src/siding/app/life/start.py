@@ -12,7 +12,7 @@ from siding.app.place.events import TaskChanged
 from siding.app.place.locking import Hold, holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
-from siding.app.policy.guarding import run_judged_hook
+from siding.app.policy.enforcement import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.recording.opening import open_recorder
 from siding.errors import UsageError

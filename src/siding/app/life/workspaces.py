@@ -9,9 +9,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from siding.app.life.collecting import COLLECT, finish_collection
+from siding.app.life.collection import COLLECT, finish_collection
 from siding.app.life.reserve import keep_reserve
-from siding.app.life.returning import RESTORE, finish_return
+from siding.app.life.restoration import RESTORE, finish_return
 from siding.app.place.base_seed import base_seed
 from siding.app.place.events import WorkspaceChanged
 from siding.app.place.locking import holding_git

@@ -1,1 +1,1 @@
-"""The policy in force, what it says to a command, and hooks."""
+"""The policy in force, its verdict on a command, and hooks."""

@@ -1,8 +1,8 @@
-"""Commands a person wants run around the life of a workspace.
+"""Hooks: commands that run when a workspace is made, around runs, and for notifications.
 
-Hooks in the project's own ``config.yaml`` are the person's and simply run. Hooks that come with the
-repository (``.siding/config.yaml``) are somebody else's program: they run only after the person has
-allowed exactly these, and any change to them asks again.
+Hooks in the project's own ``config.yaml`` were written by the person and always run. Hooks that
+come with the repository (``.siding/config.yaml``) may be anybody's: they run only after the person
+has allowed exactly these commands. After any change they must be allowed again.
 """
 
 import json
@@ -18,11 +18,11 @@ from siding.ledger.reports import PolicyEvent
 from siding.process.capture import run_captured
 
 HOOK_TIMEOUT_S = 1800.0
-KEPT_OUTPUT = 64 * 1024  # bytes of a hook's output that its record keeps, from the end
+KEPT_OUTPUT = 64 * 1024  # the last bytes of a hook's output that are recorded
 
 
 class Hook(NamedTuple):
-    """One command of one moment."""
+    """One command, and the moment at which it runs."""
 
     moment: str  # post_create, pre_run, post_run or notify
     command: str
@@ -30,14 +30,14 @@ class Hook(NamedTuple):
 
 
 class HookResult(NamedTuple):
-    """How a hook ended."""
+    """A hook that ran, with its exit code and output."""
 
     moment: str
     command: str
     source: str
     exit_code: int
     output: str
-    policy_events: tuple[PolicyEvent, ...] = ()  # rules that the command matched
+    policy_events: tuple[PolicyEvent, ...] = ()  # the policy rules that the command matched
 
 
 class RepositoryHooks(NamedTuple):
@@ -49,7 +49,7 @@ class RepositoryHooks(NamedTuple):
 
 
 def repository_hooks(project: Project) -> RepositoryHooks:
-    """Return the repository's own hooks."""
+    """Return the hooks that come with the repository; a bare repository has none."""
     hooks = {} if project.paths.bare else hooks_in(project.paths.root / ".siding" / "config.yaml")
     digest = _digest(hooks)
     trusted = digest in trusted_hooks(trust_json(project))
@@ -57,7 +57,7 @@ def repository_hooks(project: Project) -> RepositoryHooks:
 
 
 def hooks_for(project: Project, moment: str) -> tuple[list[Hook], int]:
-    """Return the hooks to run at `moment`, and how many were left out for want of trust."""
+    """Return the hooks to run at `moment`, and the number of hooks that nobody has trusted yet."""
     ours = getattr(project.settings, moment)
     assert isinstance(ours, tuple)
     hooks = [Hook(moment=moment, command=each, source="project") for each in ours]
@@ -71,7 +71,11 @@ def hooks_for(project: Project, moment: str) -> tuple[list[Hook], int]:
 def run_hook(
     hook: Hook, *, cwd: Path, env: Mapping[str, str], timeout_s: float = HOOK_TIMEOUT_S
 ) -> HookResult:
-    """Run one hook to its end; never raises for what the hook does."""
+    """Run one hook in the directory `cwd` and return how it ended.
+
+    A hook that fails does not raise; a hook that takes longer than `timeout_s` seconds, or cannot
+    be started, raises a SidingError.
+    """
     done = run_captured(
         ["/bin/sh", "-c", hook.command + "\n"],
         env={**env, "PWD": str(cwd)},
@@ -89,7 +93,7 @@ def run_hook(
 
 
 def trust(project: Project, found: RepositoryHooks) -> RepositoryHooks:
-    """Allow the repository's hooks exactly as they were found."""
+    """Allow the repository's hooks as they are in `found`; a later change is not covered."""
     add(project, HOOKS, found.digest, {"hooks": _plain(found.hooks)})
     return found._replace(trusted=True)
 

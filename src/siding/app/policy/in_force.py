@@ -1,9 +1,9 @@
-"""The policy in force in a project, and where each part of it comes from.
+"""Find the policy in force in a project, and the files that it comes from.
 
-Three sources, added up by `siding.policy.combining`: the built-in rules, the person's own
+`siding.policy.combining` adds up three sources: the built-in rules, the person's own
 ``$SIDING_HOME/policy.yaml``, and the file the setting ``policy.path`` names, by default the
-repository's ``.siding/policy.yaml``. A file is believed whole or not at all: one that does not
-parse, or is no ordinary file, blocks everything and says where.
+repository's ``.siding/policy.yaml``. A file counts as a whole or not at all: if it does not parse,
+or is not a regular file, every command is blocked and the message names the mistake.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.place.trusting import POLICIES, add, trusted_policies
-from siding.app.policy.parsed import parsed
+from siding.app.policy.parse_cache import parsed
 from siding.errors import SidingError, UnreadableFile
 from siding.files.regular import read_bytes
 from siding.git.discovery import find_repository
@@ -29,23 +29,23 @@ LARGEST = 1 << 20  # bytes of a policy file
 
 
 class PolicyGround(NamedTuple):
-    """What is needed to find the policy of a place; a project is none of it."""
+    """The directories and settings that the policy is read from; the project need not exist yet."""
 
     app: "App"
-    root: Path | None  # the repository's main checkout; None: there is none
+    root: Path | None  # the repository's main checkout; None outside a repository, or if it is bare
     settings: Settings
-    trust_json: Path | None  # what the person allowed; None where there is no project yet
-    cache: Path | None  # a directory for what was parsed; the same
+    trust_json: Path | None  # the file of what the person allowed; None if there is no project yet
+    cache: Path | None  # the directory for parsed policies; None if there is no project yet
 
 
 class PolicySource(NamedTuple):
-    """One file of the policy, as it was read."""
+    """One policy file that was read."""
 
     name: str  # "yours" or "project"
     path: Path
     raw: bytes
     policy: "Policy"
-    from_repository: bool  # it came with the repository: its loosening counts only when trusted
+    from_repository: bool  # then the parts that permit more count only if the file is trusted
     trusted: bool
 
     @property
@@ -54,15 +54,15 @@ class PolicySource(NamedTuple):
 
 
 class InForce(NamedTuple):
-    """The policy of a place."""
+    """The policy in force, and its files."""
 
-    on: bool  # whether `siding run` judges by it
+    on: bool  # whether `siding run` applies it
     policy: "Policy"
     sources: tuple[PolicySource, ...]
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """What of the project's file does not count, because nobody trusted it."""
+        """The parts of the project's file that do not count, because nobody trusted the file."""
         return tuple(
             each
             for source in self.sources
@@ -72,7 +72,7 @@ class InForce(NamedTuple):
 
 
 def ground_of(project: "Project") -> PolicyGround:
-    """Return where a project's policy is looked for."""
+    """Return the places that a project's policy is read from."""
     return PolicyGround(
         app=project.app,
         root=project.paths.main_worktree,
@@ -83,7 +83,7 @@ def ground_of(project: "Project") -> PolicyGround:
 
 
 def ground_here(app: "App") -> PolicyGround:
-    """Return where the policy of the working directory is looked for, project or not."""
+    """Return the places for the working directory, which need not be in a project."""
     from siding.app.place.project import find_project
     from siding.git.errors import NotARepository
 
@@ -98,7 +98,7 @@ def ground_here(app: "App") -> PolicyGround:
 
 
 def policy_in(ground: PolicyGround) -> InForce:
-    """Return the policy of a place, whether it is switched on or not."""
+    """Read and combine the policy files, whether the policy is switched on or not."""
     from siding.policy.combining import combined
     from siding.policy.policy import Policy
 
@@ -123,14 +123,17 @@ def loosening_policy(ground: PolicyGround) -> PolicySource | None:
 
 
 def trust_policy(project: "Project", source: PolicySource) -> None:
-    """Let the repository's policy loosen, as long as it stays exactly as it was read."""
+    """Let the parts of the repository's policy file that permit more count.
+
+    This holds for the bytes that were read; after any change the file must be trusted again.
+    """
     add(project, POLICIES, source.digest, {"path": str(source.path), "loosens": _loosens(source)})
 
 
 def place_for(
     ground: PolicyGround, *, cwd: Path, workspace: Path, policy: "Policy"
 ) -> "JudgingPlace":
-    """Return where a command is judged: paths lead where they lead on this disk, now."""
+    """Return the place in which a command is judged, with all symbolic links resolved now."""
     from siding.adapters.agents.table import BY_PROGRAM, OBEYED
     from siding.policy.agents import KnownAgents
     from siding.policy.paths import JudgingPlace
@@ -151,7 +154,10 @@ def place_for(
 
 
 def environment_for(env: Mapping[str, str]) -> dict[str, str]:
-    """Return what a verdict may know of an environment: a secret's value stands in no record."""
+    """Return the variables that a verdict may use; values of secrets become UNKNOWN.
+
+    A verdict quotes the values that it matched, and the verdict is recorded.
+    """
     from siding.policy.fields import UNKNOWN
     from siding.redaction.commands import sounds_secret
 
@@ -159,7 +165,7 @@ def environment_for(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def project_file(ground: PolicyGround) -> Path | None:
-    """Return where the project's policy file is or would be."""
+    """Return where the project's policy file is, or would be; None without a repository."""
     named = Path(os.path.expanduser(ground.settings.policy_path))
     if named.is_absolute():
         return named
@@ -172,7 +178,8 @@ def _loosens(source: PolicySource) -> list[str]:
 
 def _own(ground: PolicyGround) -> PolicySource | None:
     path = ground.app.home.root / OWN_POLICY
-    # A link is fine here: people keep such files elsewhere, and nobody else writes their home.
+    # A symbolic link is allowed here: people link such files from elsewhere, and only they can
+    # write to their home.
     real = Path(os.path.realpath(path))
     return _read("yours", path, real, root=ground.app.home.root, cache=ground.cache)
 
@@ -200,7 +207,7 @@ def _projects(ground: PolicyGround) -> PolicySource | None:
 def _read(
     name: str, path: Path, opened: Path, *, root: Path, cache: Path | None
 ) -> PolicySource | None:
-    """Return a file's policy; a broken one for a file that is there and cannot be believed."""
+    """Read a policy file; None if there is none, a broken policy if the file cannot be used."""
     if not os.path.lexists(path):
         return None
     try:

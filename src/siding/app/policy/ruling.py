@@ -1,4 +1,4 @@
-"""What the policy says to one run, as values."""
+"""The values that pass between a run and the policy: the request, the questions, the ruling."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from siding.ids import TaskId
 from siding.ledger.kinds import StepStatus
 
-if TYPE_CHECKING:  # whoever shows a step needs neither
+if TYPE_CHECKING:  # not imported at run time: commands that show steps use this module, too
     from siding.ledger.draft import Draft
     from siding.ledger.reports import PolicyEvent
 
@@ -16,21 +16,21 @@ POLICY_EXIT = 5
 
 
 class PolicyAnswer(StrEnum):
-    """What became of a question."""
+    """How a question of the policy was answered."""
 
     YES = "yes"
     NO = "no"
     ALWAYS = "always"  # yes, and for this command in this task from now on
-    REMEMBERED = "remembered"  # somebody said always
-    FLAG = "flag"  # `--allow`
-    NOBODY = "nobody"  # there was nobody to ask
+    REMEMBERED = "remembered"  # it was answered with "always" earlier
+    FLAG = "flag"  # it was answered by `--allow`
+    NOBODY = "nobody"  # nobody could be asked, which counts as no
 
 
 class PolicyQuestion(NamedTuple):
-    """One thing a person is asked about."""
+    """One question to a person: a part of the command that matches a rule."""
 
-    command: str  # the simple command it is about
-    via: tuple[str, ...]
+    command: str  # the simple command that matched
+    via: tuple[str, ...]  # the commands that contain it, such as "sh -c"
     rule: str
     reason: str
     matched: str
@@ -40,16 +40,16 @@ Asker = Callable[[tuple[PolicyQuestion, ...]], PolicyAnswer]
 
 
 class Ruling(NamedTuple):
-    """What the policy says to one run."""
+    """Whether one run may start, and why not."""
 
     runs: bool = True
     events: "tuple[PolicyEvent, ...]" = ()
     reason: str = ""  # why it does not run
     hint: str = ""
-    withheld: int = 0  # what of the project's policy does not count, for want of trust
+    withheld: int = 0  # the number of parts of the project's policy that nobody has trusted yet
 
     def on(self, draft: "Draft") -> "Draft":
-        """Return the draft of a step with what the policy said to it."""
+        """Return the draft of a step with this ruling; a run that may not start is blocked."""
         draft = draft._replace(policy_events=self.events)
         if self.runs:
             return draft
@@ -59,11 +59,11 @@ class Ruling(NamedTuple):
 
 
 class RunToJudge(NamedTuple):
-    """A command, and where it would run."""
+    """A command, and the place where it would run."""
 
     argv: tuple[str, ...]
     cwd: Path
     workspace: Path
     env: Mapping[str, str]  # the whole environment
-    added: Mapping[str, str]  # what of it `-e` sets
+    added: Mapping[str, str]  # the variables of it that `-e` sets
     task_id: TaskId

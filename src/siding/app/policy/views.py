@@ -1,4 +1,4 @@
-"""Looking at a policy: what it says to a command, its rules, its project's own examples."""
+"""Read-only views of the policy: the verdict on a command, the rules, the project's examples."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,15 +42,15 @@ class PolicyBroken(SidingError):
 
 
 class CheckedCommand(NamedTuple):
-    """What the policy of this place says to a command."""
+    """The verdict on a command in the working directory."""
 
     verdict: Verdict
-    on: bool | None  # whether `siding run` would keep to it; None: a sandbox hides that
-    workspace: Path  # what the command was judged to be in
+    on: bool | None  # whether `siding run` applies the policy; None if a sandbox hides the settings
+    workspace: Path  # the directory that the command was taken to run in
 
 
 class ListedRule(NamedTuple):
-    """One rule, and where its action comes from."""
+    """One rule, its action, and the source of the action."""
 
     rule: Rule
     action: str  # an Action, or "off"
@@ -58,7 +58,7 @@ class ListedRule(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """One example of a project, and what the policy says to it."""
+    """One example from a project's policy, and the verdict on it."""
 
     line: str
     wanted: Action
@@ -66,14 +66,14 @@ class Tried(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """`allow` means: runs without a question; any other action is meant exactly."""
+        """Whether the verdict is the wanted one; "allow" includes all verdicts that do not ask."""
         if self.wanted is Action.ALLOW:
             return self.verdict.runs
         return self.verdict.action is self.wanted
 
 
 def check(app: "App", command: tuple[str, ...] | str) -> CheckedCommand:
-    """Judge a command line (text) or an argument list as `siding run` would; runs nothing."""
+    """Judge a shell command line (a str) or an argument list as `siding run` would; run nothing."""
     ground = ground_here(app)
     in_force = policy_in(ground)
     place, workspace = _place(ground, in_force.policy)
@@ -85,14 +85,14 @@ def check(app: "App", command: tuple[str, ...] | str) -> CheckedCommand:
 
 
 def is_on(app: "App", in_force: InForce) -> bool | None:
-    """Return whether `siding run` judges by it here, None where a sandbox hides the settings."""
+    """Return whether `siding run` applies the policy; None if a sandbox hides the settings."""
     if home_is_hidden(app) and _project(app) is None:
         return None
     return in_force.on
 
 
 def _project(app: "App") -> "Project | None":
-    """Return the project here; None where there is none, or no repository."""
+    """Return the project of the working directory; None without a project or a repository."""
     try:
         return find_project(app)
     except NotARepository:
@@ -100,13 +100,13 @@ def _project(app: "App") -> "Project | None":
 
 
 def rules(app: "App") -> tuple[InForce, list[ListedRule]]:
-    """Return the policy of this place and every rule there is, those that are off too."""
+    """Return the policy in force here and every rule, including those that are switched off."""
     in_force = policy_in(ground_here(app))
     return in_force, [_listed(in_force, rule) for rule in _all_rules(in_force)]
 
 
 def rule_named(app: "App", name: str) -> ListedRule:
-    """Return one rule; raise NotFound."""
+    """Return the rule with this name; raise NotFound."""
     _in_force, listed = rules(app)
     for each in listed:
         if each.rule.name == name:
@@ -115,10 +115,11 @@ def rule_named(app: "App", name: str) -> ListedRule:
 
 
 def examples(app: "App") -> Iterator[Tried]:
-    """Yield the project's own examples, each judged by the project's file alone.
+    """Yield the project's examples, each judged by the project's policy file alone.
 
-    As if it were trusted, and without the person's own rules: an example says what the file means,
-    and has to say the same on every machine.
+    The file counts as trusted, and the person's own rules do not apply: an example documents what
+    the file means, so its verdict must be the same on every machine. Raises PolicyBroken if the
+    policy or the examples do not parse.
     """
     ground = ground_here(app)
     source = next((each for each in policy_in(ground).sources if each.name == "project"), None)
@@ -131,7 +132,7 @@ def examples(app: "App") -> Iterator[Tried]:
 
 
 def as_record(checked: CheckedCommand) -> dict[str, Any]:
-    """Return a verdict for programs."""
+    """Return a verdict as a JSON object."""
     return {
         "action": checked.verdict.action.value,
         "runs": checked.verdict.runs,
@@ -150,7 +151,10 @@ def as_record(checked: CheckedCommand) -> dict[str, Any]:
 
 
 def _place(ground: PolicyGround, policy: Policy) -> tuple["JudgingPlace", Path]:
-    """Return the place of the active task, else of the repository as if it were a workspace."""
+    """Return the place for judging, and its workspace.
+
+    The workspace is that of the active task; without one, the main checkout stands in for it.
+    """
     workspace = _workspace(ground.app) or ground.root or ground.app.cwd
     here = ground.app.cwd.resolve()
     cwd = workspace
@@ -190,7 +194,7 @@ def _all_rules(in_force: InForce) -> list[Rule]:
 
 
 def _listed(in_force: InForce, rule: Rule) -> ListedRule:
-    """Return a rule as it stands, and the file that made it so."""
+    """Return a rule with its action in force, and the file that set this action."""
     if rule.pattern is not None:
         source = _first(in_force.sources, lambda policy: rule in policy.rules)
         return ListedRule(rule=rule, action=rule.action.value, source=source)

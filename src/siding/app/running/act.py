@@ -9,7 +9,7 @@ from siding.app.place.environment import environment_in
 from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.place.step_events import StepStarted
-from siding.app.policy.guarding import rule_on, run_judged_hook, with_hooks
+from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder

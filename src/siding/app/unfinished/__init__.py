@@ -1,1 +1,1 @@
-"""What a dead command left, by kind: finished or forgotten before anything new."""
+"""Recovery of acts whose process died: each is finished or taken back before new work begins."""

@@ -1,7 +1,7 @@
-"""An apply that was cut off: the branch and the checkout are brought to one side.
+"""Finish an apply that was cut off, so that the branch and the checkout agree again.
 
-Its intent holds the whole move, so that whoever comes next (any command that works in the task, or
-`siding doctor`) can finish it, or take it back where the person's files no longer allow it.
+The intent describes the whole move. The next command that works in the task, or `siding doctor`,
+finishes the move, or takes it back if the files in the person's checkout no longer allow it.
 """
 
 from siding.app.unfinished.ground import Ground
@@ -13,9 +13,9 @@ from siding.ledger.kinds import StepStatus
 
 
 def finish_apply(ground: Ground, intent: Intent) -> Draft:
-    """Finish the move of an apply that was cut off; return what its step says."""
+    """Finish or take back the move of an apply that was cut off; return the draft of its step."""
     draft = intent.draft
-    if draft.status:  # it had ended; only its step was not recorded
+    if draft.status:  # the move had ended; only its step was not recorded
         return draft
     detail = draft.detail
     assert isinstance(detail, ApplyDetail)

@@ -1,7 +1,7 @@
-"""What becomes of an act whose process died, by its kind: one table, one door to each kind.
+"""The recovery function for each kind of act whose process died.
 
-A kind that is not in the table left nothing but changes of the workspace, which the recorder finds
-by itself. Recoveries are loaded when there is something to recover: hardly ever.
+An act of a kind that is not in the table left nothing but changes in the workspace, which the
+recorder finds by itself. The recovery modules are imported on use, because that is rare.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def recovered(ground: Ground, intent: "Intent") -> "Draft":
-    """Finish or take back what an act left half done; return what its step says."""
+    """Finish or take back an act that was cut off; return the draft of its step."""
     recovery = RECOVERIES.get(intent.kind)
     draft = intent.draft if recovery is None else recovery(ground, intent)
     if not draft.status:

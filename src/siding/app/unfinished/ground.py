@@ -1,4 +1,4 @@
-"""Where an act that was cut off was at work."""
+"""The project, task and workspace of an act that is being recovered."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,10 @@ from siding.tasks.registry import Workspace
 
 
 class Ground(NamedTuple):
-    """Where the act was at work. The task's lock is held, so no process of the act's is alive."""
+    """The place in which an act was cut off.
+
+    The caller holds the task's lock, so no process of the act is alive.
+    """
 
     project: Project
     layout: TaskLayout

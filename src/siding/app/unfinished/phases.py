@@ -1,4 +1,4 @@
-"""Finish or forget a move through the phases that was cut off, by what the branch says."""
+"""Finish or forget a move between phases that was cut off; the branch shows which of the two."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ REFLOG = "siding phase"
 
 
 def finish_cut_off(project: Project, task: Task) -> None:
-    """Finish or forget a move that was cut off; one that is under way is left to itself."""
+    """Finish or forget a move that was cut off; do nothing if a move is in progress."""
     try:
         with phase_lock(project, task, "finishing a move that was cut off", wait_s=0):
             settle_cut_off(project, task, PhaseStore(project.task_layout(task.id).root))
@@ -28,15 +28,15 @@ def finish_cut_off(project: Project, task: Task) -> None:
 
 
 def finish_before_work(project: Project, task: Task) -> None:
-    """Do that before other work in the task; what cannot be mended now must not be in its way."""
+    """Do the same before other work in the task; a failure must not prevent this work."""
     try:
         finish_cut_off(project, task)
-    except (SidingError, OSError):  # the next move, and doctor, say what is wrong with it
+    except (SidingError, OSError):  # the next move and `siding doctor` report the problem
         return
 
 
 def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
-    """Do it; the lock of the task's phases is held."""
+    """Finish or forget a move that was cut off. The caller holds the lock of the task's phases."""
     intent = store.cut_off()
     if intent is None:
         return
@@ -51,7 +51,9 @@ def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
     if place.root.is_dir() and repository.branch(step.branch) == step.new:
         try:
             agree_index(repository, user, place, step)
-        except (SidingError, OSError):  # the second time: it is for `git reset`, and said there
+        # The commit is made, and only the index of the workspace disagrees. The move has reported
+        # that already, with `git reset` as the remedy.
+        except (SidingError, OSError):
             pass
     store.finish(intent)
 
@@ -60,7 +62,10 @@ def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:
 def phase_lock(
     project: Project, task: Task, what: str, *, wait_s: float = WAIT_FOR_PROJECT_S
 ) -> Iterator[FileLock]:
-    """Hold the lock of a task's phases: one move at a time."""
+    """Hold the lock of a task's phases, so that only one move happens at a time.
+
+    Raises LockBusy if another process still holds it after `wait_s` seconds.
+    """
     path = project.task_layout(task.id).root / "phase.lock"
     make_dirs(path.parent)
     lock = FileLock(path)

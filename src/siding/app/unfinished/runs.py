@@ -1,4 +1,4 @@
-"""A run that was cut off: its processes are ended, its output and its commits are brought home."""
+"""Finish a run that was cut off: end its processes, recover its output and its commits."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from siding.storage.layout import TaskLayout
 
 
 def finish_run(ground: Ground, intent: Intent) -> Draft:
-    """Return what the step of a cut-off run says: its output, and the processes it left."""
+    """End the processes of a cut-off run; return the draft of its step, with its output."""
     left = end_token(intent.token) if intent.token else None
     draft = intent.draft
     if draft.exit_code is None and not draft.status:
@@ -24,7 +24,7 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
     if not isinstance(detail, RunDetail):
         return draft
     found = recover_output(output_of(ground.layout, intent))
-    if detail.sandbox is not None:  # what was committed inside waits to be taken over
+    if detail.sandbox is not None:  # commits made inside are not in the repository yet
         from siding.app.unfinished.sandbox_commits import take_over_leftover
 
         take_over_leftover(ground.project, ground.layout, ground.workspace)

@@ -1,4 +1,4 @@
-"""What was committed inside a sandbox becomes the repository's, after the run."""
+"""Take the commits that were made inside a sandbox over into the repository, after the run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +18,11 @@ from siding.tasks.registry import Workspace
 def take_over_commits(
     project: Project, prepared: PreparedQuarantine, workspace: Workspace
 ) -> Taken:
-    """Take over what the run committed. Never raises for what the run left: it is said, kept in
-    the quarantine, and tried again before the task's next sandboxed run."""
+    """Take over the commits of a run.
+
+    If that fails, nothing is raised: the result says why, the commits stay in the quarantine, and
+    the next sandboxed run of the task tries again.
+    """
     try:
         with holding_git(project, "taking over commits of a sandbox"):
             return take_over(project.repository, prepared, Path(workspace.git_dir))
@@ -29,7 +32,7 @@ def take_over_commits(
 
 
 def take_over_leftover(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[str, ...]:
-    """Take over what a run that was cut off committed; return what to tell about it."""
+    """Take over the commits of a run that was cut off; return sentences about what was done."""
     left = leftover(quarantine_of(task))
     if left is None:
         return ()
@@ -39,9 +42,9 @@ def take_over_leftover(project: Project, task: TaskLayout, workspace: Workspace)
 
 
 def make_way(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[str, ...]:
-    """Take over what a cut-off run left, or set it aside: it must not keep the next from running.
+    """Empty the quarantine for the next run: take over what a cut-off run left, or set it aside.
 
-    Returns what to tell about it.
+    Returns sentences about what was done.
     """
     said = take_over_leftover(project, task, workspace)
     root = quarantine_of(task)
@@ -52,24 +55,27 @@ def make_way(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[
 
 
 def quarantine_of(task: TaskLayout) -> Path:
-    """Return where a task's sandboxed runs write what git makes."""
+    """Return the directory into which git writes objects and refs during sandboxed runs."""
     return task.root / "sandbox"
 
 
 def refused_quarantines(project: Project) -> Iterator[tuple[TaskId, Path, str]]:
-    """Yield what could not be taken over and is kept: whose it is, where, and why."""
+    """Yield the quarantines that could not be taken over: the task, the directory, the reason."""
     for task_id in project.tasks.ids():
         top = quarantine_of(project.task_layout(task_id)) / REFUSED
         for kept in sorted(top.iterdir()) if top.is_dir() else ():
             try:
                 why = read_bytes(kept / WHY, limit=1 << 16).decode("utf-8", "replace")
             except FileNotFoundError:
-                continue  # what an index and a log were before they were mended
+                continue  # a copy of an index or a log from before its repair, not a quarantine
             yield task_id, kept, "; ".join(why.splitlines())
 
 
 def sweep_refused(project: Project) -> int:
-    """Remove what could not be taken over, of every task that nobody works in; return how many."""
+    """Remove the quarantines that could not be taken over; return how many.
+
+    Tasks in which a command works are skipped.
+    """
     count = 0
     for task_id in project.tasks.ids():
         top = quarantine_of(project.task_layout(task_id)) / REFUSED

@@ -1,1 +1,1 @@
-"""What waits for a person, and the board of tasks."""
+"""The inbox, which lists what waits for a person, and the board of tasks."""

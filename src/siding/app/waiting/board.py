@@ -1,8 +1,8 @@
-"""The rows of ``task list``, at a cost that follows what changed since the last look.
+"""The rows of ``task list``. The cost grows with the number of tasks that changed since last time.
 
-A row needs the task's document and its newest ledger line. Both are remembered in
-``cache/board.json`` with the size, time and inode of the files they came from; a row whose files
-are still the same is not read again. The cache can be deleted at any time.
+A row is made from the task's document and its newest ledger line. Rows are kept in
+``cache/board.json`` with the size, modification time and inode of these two files; a row whose
+files are the same is not read again. The cache can be deleted at any time.
 """
 
 import os
@@ -22,13 +22,13 @@ CACHE_VERSION = 2
 
 
 class TaskRow(NamedTuple):
-    """One task as a list shows it."""
+    """One task in a list."""
 
     id: str
     name: str
     status: str
     active: bool
-    running: bool  # a step is in progress, or was cut off and is not recorded yet
+    running: bool  # there is an intent: a step is in progress, or was cut off and is not recorded
     owner: str
     tags: tuple[str, ...]
     blocked_by: tuple[str, ...]
@@ -42,14 +42,14 @@ class TaskRow(NamedTuple):
     last_status: str
     last_at: str  # when the last step ended
     last_snapshot: str
-    agent: str  # of the last step that knows its agent
-    files: int  # what the last step changed
+    agent: str  # of the last step; "" for any other command
+    files: int  # the number of files that the last step changed
     additions: int
     deletions: int
 
 
 class Board(NamedTuple):
-    """What a list of tasks shows, and the ids of those whose document cannot be read."""
+    """The rows of a list of tasks, and the ids of the tasks whose document cannot be read."""
 
     rows: list[TaskRow]
     unreadable: list[TaskId]
@@ -61,17 +61,18 @@ def rows(project: Project, *, include_closed: bool) -> list[TaskRow]:
 
 
 def look(project: Project, *, include_closed: bool) -> Board:
-    """Return the tasks, oldest first, and which could not be read: no task vanishes silently."""
+    """Return the tasks, oldest first, and the ids of those that could not be read."""
     try:
         return _board(project, _cached(project), include_closed=include_closed)
-    except (LookupError, TypeError):  # what was remembered is damaged: it is only a cache
+    except (LookupError, TypeError):  # the cache is damaged: read everything again
         return _board(project, {}, include_closed=include_closed)
 
 
 def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) -> Board:
     fresh: dict[str, Any] = {}
     unreadable = []
-    tasks = os.fspath(project.layout.tasks_dir)  # thousands of paths: text is ten times cheaper
+    # With thousands of tasks, joining strings is ten times as fast as making Path objects.
+    tasks = os.fspath(project.layout.tasks_dir)
     for task_id in project.tasks.ids():
         signature = _signature(f"{tasks}/{task_id}")
         entry = known.get(task_id)
@@ -126,7 +127,7 @@ def _row(
 
 
 def _entry(project: Project, task_id: TaskId, signature: list[int]) -> dict[str, Any] | None:
-    """Return what to remember of a task, or None when its document cannot be read."""
+    """Return the cache entry of a task, or None if its document cannot be read."""
     try:
         task = project.tasks.load(task_id)
     except SidingError:
@@ -184,7 +185,7 @@ def _cached(project: Project) -> dict[str, Any]:
 
 
 def _remember(project: Project, entries: dict[str, Any]) -> None:
-    """Write the cache if we can: reading must work on a full or read-only disk."""
+    """Write the cache, and ignore failures: listing must work on a full or read-only disk."""
     path = _cache_path(project)
     try:
         make_dirs(path.parent)

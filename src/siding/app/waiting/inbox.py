@@ -1,12 +1,13 @@
-"""All that waits for a person, across projects, read from what is there: nothing is kept for it.
+"""List what waits for a person, in all projects. The inbox stores nothing; it is read each time.
 
-- decisions that are open;
-- work a policy stopped: the last step of an open task was blocked;
-- work that failed: the last step failed, timed out or was cut off;
-- conflicts: the target was merged into a workspace and its markers are to be resolved;
-- hooks that came with a repository and that nobody has allowed or refused.
+- open decisions;
+- steps that the policy blocked, if they are the last step of an open task;
+- steps that failed, timed out or were cut off, if they are the last step of an open task;
+- conflicts: a target branch was merged into a workspace and has conflict markers to resolve;
+- hooks that came with a repository and that the person has neither allowed nor refused.
 
-An entry goes away when its cause does: an answer, a next step, closing the task, `siding trust`.
+An entry disappears with its cause: after an answer, a next step, the end of the task, or `siding
+trust`.
 """
 
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ from siding.ledger.step import Step, StepStatus
 
 
 class Waits(StrEnum):
-    """What kind of thing waits."""
+    """The kinds of entries."""
 
     DECISION = "decision"
     POLICY = "policy"
@@ -35,17 +36,17 @@ class Waits(StrEnum):
 
 
 class InboxEntry(NamedTuple):
-    """One thing that waits. Texts may be an agent's: make them inert before showing them."""
+    """One thing that waits. An agent may have written the texts: escape them before display."""
 
     kind: str
-    project: str  # the repository's name
+    project: str  # the name of the repository's directory
     repo_root: str
-    project_dir: str  # where Siding keeps it, absolute
+    project_dir: str  # the absolute path of the project's directory in Siding's home
     title: str
     detail: str
-    since: str  # ISO 8601; "" when that is not known
-    command: str  # what to type about it, in the repository
-    page: str  # of the dashboard; "" for none
+    since: str  # ISO 8601; "" if it is unknown
+    command: str  # the command to run next, in the repository
+    page: str  # the path of its page on the dashboard; "" if it has none
     task_id: str = ""
     task_name: str = ""
     session_id: str = ""
@@ -53,14 +54,14 @@ class InboxEntry(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """What waits, longest first, and sentences about what could not be read."""
+    """The entries, longest waiting first, and sentences about what could not be read."""
 
     entries: tuple[InboxEntry, ...]
     problems: tuple[str, ...]
 
 
 def waiting(app: App) -> Inbox:
-    """Return what waits in every project of the home."""
+    """Return the entries of all projects of the home."""
     entries: list[InboxEntry] = []
     problems: list[str] = []
     for found in known_projects(app):
@@ -74,7 +75,7 @@ def waiting(app: App) -> Inbox:
 
 
 def waiting_in(project: Project) -> Inbox:
-    """Return what waits in one project; one part that cannot be read hides no other."""
+    """Return the entries of one project. A part that cannot be read does not hide the others."""
     entries: list[InboxEntry] = []
     problems: list[str] = []
     for part in (_decisions, _tasks, _hooks):
@@ -91,7 +92,7 @@ def waiting_in(project: Project) -> Inbox:
 
 
 def decision_entry(project: Project, decision: DecisionView, task_name: str = "") -> InboxEntry:
-    """Return an open decision as something that waits."""
+    """Return the entry of an open decision."""
     return _entry(
         project,
         kind=Waits.DECISION,
@@ -108,7 +109,7 @@ def decision_entry(project: Project, decision: DecisionView, task_name: str = ""
 
 
 def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> InboxEntry | None:
-    """Return the last step of a task as something that waits; None when it does not."""
+    """Return the entry of the last step of a task; None if this step does not need a person."""
     back = step.as_rollback
     merged = back.merged if back else None
     conflicts = () if merged is None else merged.conflicts
@@ -180,7 +181,10 @@ def _tasks(project: Project) -> Iterator[InboxEntry | str]:
 
 
 def _may_wait(row: TaskRow) -> bool:
-    """A completed step waits only as a merge with conflicts, which is no command of a person's."""
+    """Tell from a row whether the last step may need a person, to avoid reading its ledger line.
+
+    Of the completed steps only merges with conflicts do; their message says "to be resolved".
+    """
     return bool(row.steps) and (
         row.last_status != StepStatus.COMPLETED or "to be resolved" in row.last_command
     )
@@ -212,7 +216,10 @@ def _entry(project: Project, *, kind: Waits, **more: Any) -> InboxEntry:
 
 
 def _sorted(entries: list[InboxEntry]) -> tuple[InboxEntry, ...]:
-    """Longest waiting first; what has no beginning comes last. Offsets differ, so moments do."""
+    """Return the entries, longest waiting first, and entries without a time last.
+
+    Times are compared as moments and not as text, because their UTC offsets can differ.
+    """
     return tuple(sorted(entries, key=lambda each: (not each.since, _moment(each.since))))
 
 

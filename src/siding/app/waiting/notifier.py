@@ -1,6 +1,7 @@
-"""Hear in one act of what begins to wait for a person, and tell them when the act is over.
+"""Collect what begins to wait for a person during an act, and notify them when the act is over.
 
-Not at once: an act often holds its task, and what is run may be a command that needs it.
+The notification is delayed because an act often holds the lock of its task, and the command that
+the person configured may need this lock.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Notifier:
-    """A listener for the length of one act."""
+    """A context manager that listens to a project's events during one act."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -33,13 +34,12 @@ class Notifier:
         self._unsubscribe()
 
     def deliver(self, *, url: str | None = None) -> "list[HookResult]":
-        """Run the person's hooks for all that was heard; return those that did not succeed."""
+        """Run the person's hooks for the collected events; return the hooks that failed."""
         heard, self._heard = self._heard, []
         if not heard:
             return []
-        from siding.app.waiting.notifying import (
-            notify_event,  # the inbox and the hooks: most acts end well
-        )
+        # Imported here because most acts end well, and this loads the inbox and the hooks.
+        from siding.app.waiting.notifications import notify_event
 
         return [failed for event in heard for failed in notify_event(self._project, event, url=url)]
 
@@ -49,7 +49,7 @@ class Notifier:
 
 
 def _waits(event: "Event") -> bool:
-    """Tell whether an event may be the beginning of something that waits."""
+    """Tell whether an event may need a person: a run that failed, or a question."""
     match event:
         case StepRecorded(step=step):
             ended_badly = step.status != StepStatus.COMPLETED

@@ -1,4 +1,4 @@
-"""The board as a page shows it: every task with what runs in it and what it changed so far."""
+"""The data of the board page: each task with its running step and what waits for a person."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class BoardGroup(StrEnum):
-    """Where a task stands on the board."""
+    """The columns of the board."""
 
     WAITING = "waiting"  # for a person
     RUNNING = "running"
@@ -34,9 +34,10 @@ class BoardGroup(StrEnum):
 
 
 class Waiting(NamedTuple):
-    """Something that waits for a person. `task`: "" for a question that was asked outside of tasks.
+    """Something that waits for a person.
 
-    `path`: its page, "" when it has none; `about` and `since` say more of it.
+    `task` is "" for a question that was asked outside of any task. `path` is its page on the
+    dashboard, "" if it has none. `about` and `since` are a detail and an ISO 8601 time.
     """
 
     task: str
@@ -47,7 +48,7 @@ class Waiting(NamedTuple):
 
 
 class Total(NamedTuple):
-    """What a task changed since its base."""
+    """The total figures of what a task changed since its base."""
 
     files: int
     additions: int
@@ -55,7 +56,10 @@ class Total(NamedTuple):
 
 
 class Card(NamedTuple):
-    """One task. `running` is the step in progress; `cut_off`: it is not, its writer has gone."""
+    """One task on the board.
+
+    `running` is the step in progress. If `cut_off` is set, its process has died.
+    """
 
     row: TaskRow
     group: BoardGroup
@@ -65,20 +69,24 @@ class Card(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """All tasks, the ids of those that cannot be read, and what waits and is on no open task."""
+    """The whole board.
+
+    `unreadable` are the ids of tasks that cannot be read. `loose` is what waits and belongs to no
+    open task.
+    """
 
     cards: list[Card]
     unreadable: list[TaskId]
     loose: list[Waiting]
 
     def group(self, group: BoardGroup) -> list[Card]:
-        """Return the tasks of a group: those with the newest step first."""
+        """Return the tasks of a group, those with the newest step first."""
         found = [card for card in self.cards if card.group is group]
         return sorted(found, key=lambda card: card.row.last_at or card.row.created_at, reverse=True)
 
 
 def overview(project: Project, waiting: Sequence[Waiting] = ()) -> Overview:
-    """Return the board; nothing is written but the board's own cache."""
+    """Return the board. Only the cache of the board is written."""
     board = look(project, include_closed=True)
     by_task: dict[str, list[Waiting]] = {}
     for each in waiting:
@@ -90,9 +98,9 @@ def overview(project: Project, waiting: Sequence[Waiting] = ()) -> Overview:
 
 
 def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:
-    """Return what a task changed between its base and a snapshot; None when nothing is known.
+    """Return what a task changed between its base and a snapshot; None if it cannot be computed.
 
-    Starts git once; both ends never change, so the answer can be kept for ever.
+    Starts git once. Neither snapshot ever changes, so the caller can cache the result for ever.
     """
     from siding.app.recording.snapshots import TaskSnapshots
 
@@ -101,13 +109,13 @@ def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:
         return None
     try:
         stat = TaskSnapshots(project, workspace).diff_stat(workspace.base_snapshot, snapshot)
-    except SidingError:  # its snapshots are gone; `siding verify` says so
+    except SidingError:  # the snapshots are gone; `siding verify` reports that
         return None
     return Total(files=stat.files, additions=stat.additions, deletions=stat.deletions)
 
 
 def chosen(cards: Iterable[Card], ids: Sequence[str]) -> list[Card]:
-    """Return the cards of these tasks."""
+    """Return the cards whose task has one of these ids."""
     return [card for card in cards if card.row.id in ids]
 
 

@@ -1,4 +1,4 @@
-"""The board: show, switch and change tasks."""
+"""Show, switch and change tasks."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ __all__ = ["TaskRow", "rows", "show", "switch", "update"]
 
 
 def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:
-    """Return a task and its workspace."""
+    """Return the task that is named, or the current one, and its workspace."""
     task = select(project, named)
     return task, workspace_of(project, task)
 
@@ -44,9 +44,9 @@ def update(
     tags: Sequence[str] | None = None,
     blocked_by: Sequence[str] | None = None,
 ) -> Task:
-    """Change what a task says about itself; None leaves a field as it is.
+    """Change the owner, description, tags or blockers of a task; None leaves a field as it is.
 
-    Raises UsageError when a task would block itself, directly or around a corner.
+    Raises UsageError if a task would block itself, directly or through other tasks.
     """
     chosen = select(project, named)
     blockers = None if blocked_by is None else [resolve(project, each).id for each in blocked_by]

@@ -1,10 +1,10 @@
-"""What a step did: one type for each kind, and the fields of a ledger line that only it has.
+"""One type for each kind of step, with the ledger fields that only this kind has.
 
-`detail_from` reads them, ``as_record`` writes them. The union is closed: code that tells its types
-apart does it with ``match`` or ``isinstance``, and mypy knows all cases. A kind that this version
-does not know is a `ForeignDetail`: it is kept and shown, and nothing is undone across it.
+`detail_from` reads the fields, ``as_record`` writes them. The union is closed: use ``match`` or
+``isinstance``, and mypy checks that all cases are covered. A kind that this version does not know
+becomes a `ForeignDetail`: it is kept and shown, but undo does not go past it.
 
-Each kind is a module of its own, loaded when there is a step of it.
+Each kind has its own module, which is imported when a step of that kind is read.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def detail_from(kind: str, record: Mapping[str, Any]) -> "Detail":
-    """Return what a line of that kind says that its step did."""
+    """Return the detail of a step of this kind from its ledger line."""
     match kind:
         case StepKind.RUN:
             from siding.ledger.details.run import RunDetail

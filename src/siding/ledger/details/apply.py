@@ -1,4 +1,4 @@
-"""The task's change went onto the main line, or came back from there."""
+"""The detail of an apply step: the task's change was put onto a target branch, or taken back."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,19 +17,19 @@ from siding.ledger.kinds import StepKind
 
 
 class ApplyDetail(NamedTuple):
-    """The task's change went onto the main line, or came back from there."""
+    """What an apply, or the undo or redo of one, changed on the target branch."""
 
     mode: str = ""  # commit, squash, patch, ...
     message: str = ""
-    commit_sha: str = ""  # empty: files only
+    commit_sha: str = ""  # of the new commit; "" if only files were changed
     commit_message: str = ""
     target_branch: str = ""
-    target_before: str = ""
+    target_before: str = ""  # the commit that the target branch was at before
     commits: tuple[str, ...] = ()
-    whole: bool = False  # all of the task's change went
-    head: str | None = None  # the agent's commit then
+    whole: bool = False  # the whole change of the task was applied
+    head: str | None = None  # HEAD of the workspace at that moment
     applied: DiffFigures | None = None
-    steps: str = ""  # as asked for, where it was some steps
+    steps: str = ""  # the steps as they were named on the command line; "" for all
     paths: tuple[str, ...] = ()
     left_out: tuple[LeftAlone, ...] = ()
     gone_back: tuple["LeftCommit", ...] = ()
@@ -92,7 +92,7 @@ class ApplyDetail(NamedTuple):
 
 
 class LeftCommit(NamedTuple):
-    """A commit of the agent's that stayed out because a rollback went back from it."""
+    """A commit of the agent that was not applied, because a rollback had left it behind."""
 
     commit: str
     subject: str

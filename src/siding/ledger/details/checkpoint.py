@@ -1,4 +1,4 @@
-"""The workspace as it stood."""
+"""The detail of a checkpoint step."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,10 +10,11 @@ from siding.ledger.kinds import StepKind
 
 
 class CheckpointDetail(NamedTuple):
-    """The workspace as it stood, recorded because somebody asked or something had changed."""
+    """The workspace was recorded: on request, or because it changed since the last step."""
 
     message: str = ""
-    origin: str = ""  # asked, outside, carry
+    # asked: `siding checkpoint`; outside: changed between steps; carry: `task start --carry`
+    origin: str = ""
 
     @property
     def kind(self) -> str:

@@ -1,10 +1,10 @@
-"""An act that this version does not know."""
+"""The detail of a step of an unknown kind."""
 
 from typing import Any, NamedTuple
 
 
 class ForeignDetail(NamedTuple):
-    """An act of a kind that this version does not know."""
+    """A step of a kind that this version does not know; a newer version wrote it."""
 
     kind: str
 

@@ -1,4 +1,4 @@
-"""Which step another one takes back, or does again."""
+"""Undo and redo: the reference from one step to the step that it reverses or repeats."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,10 +10,10 @@ from siding.ledger.fields import (
 
 
 class Reversal(NamedTuple):
-    """The step that another one takes back, or does again."""
+    """The step that this step undoes or redoes; at most one of the two is set."""
 
-    undoes: str | None = None  # a step's id
-    redoes: str | None = None
+    undoes: str | None = None  # the id of the step that is undone
+    redoes: str | None = None  # the id of the step that is done again
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Reversal":
@@ -21,7 +21,7 @@ class Reversal(NamedTuple):
 
     @property
     def of(self) -> str | None:
-        """Return the step that is taken back or done again."""
+        """Return the id of the step that is undone or redone; None if this is neither."""
         return self.undoes or self.redoes
 
     def as_record(self) -> dict[str, Any]:

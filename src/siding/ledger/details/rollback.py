@@ -1,4 +1,4 @@
-"""The workspace was taken to another state, or a branch was merged into it."""
+"""The detail of a rollback step: another state was restored, or a branch was merged."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,21 +17,21 @@ from siding.ledger.kinds import StepKind
 
 
 class RollbackDetail(NamedTuple):
-    """The workspace was taken to another state."""
+    """The workspace was set to another state, or a branch was merged into it."""
 
     target: str = "step"  # base, step, merge
-    target_step: str | None = None  # the id of the step whose state it is
+    target_step: str | None = None  # the id of the step whose state was restored
     message: str = ""
     hard: bool = False
-    restored: str | None = None  # the snapshot
-    paths: tuple[str, ...] = ()  # empty: everything
-    trash: str | None = None  # where ignored files and obstacles went
-    trash_before: tuple[str, ...] = ()  # the same, of attempts that were cut off
-    brought_back: tuple[str, ...] = ()  # places in the trash whose files returned
-    left: tuple["LeftAlone", ...] = ()  # what was left alone
+    restored: str | None = None  # the snapshot that was restored
+    paths: tuple[str, ...] = ()  # the paths that were restored; empty: all
+    trash: str | None = None  # the directory in the trash for ignored files and obstacles
+    trash_before: tuple[str, ...] = ()  # the same directories of attempts that were cut off
+    brought_back: tuple[str, ...] = ()  # directories in the trash whose files were put back
+    left: tuple["LeftAlone", ...] = ()  # paths that were not touched
     merged: "MergedBranch | None" = None
     reversal: Reversal = Reversal()
-    returns: str | None = None  # the snapshot that taking this one back leads to
+    returns: str | None = None  # the snapshot that an undo of this step restores
 
     @property
     def kind(self) -> str:
@@ -76,14 +76,14 @@ class RollbackDetail(NamedTuple):
 
 
 class LeftAlone(NamedTuple):
-    """A path that a rollback or an apply did not touch."""
+    """A path that a rollback or an apply did not touch, and the reason as a sentence."""
 
     path: str
     why: str
 
 
 class MergedBranch(NamedTuple):
-    """A target branch that was merged into the workspace, to be resolved there."""
+    """A target branch that was merged into the workspace; conflicts are resolved there."""
 
     branch: str
     commit: str
@@ -107,19 +107,19 @@ class MergedBranch(NamedTuple):
 
 
 class ConflictedPath(NamedTuple):
-    """A path that both sides of a merge changed."""
+    """A path with a merge conflict, and the kind of the conflict."""
 
     name: str
     kind: str
 
 
 def left_in(value: object) -> tuple[LeftAlone, ...]:
-    """Return the paths that a line says were left alone."""
+    """Return the untouched paths from a field of a ledger line."""
     found = mappings(value)
     return tuple(LeftAlone(text(each.get("path")), text(each.get("why"))) for each in found)
 
 
 def _step_named(value: object) -> str | None:
-    """Return a step's id, which another tool may have written as a number."""
+    """Return a step's id. Another tool may have written it as a number."""
     number = whole_or_none(value)
     return text_or_none(value) if number is None else step_id(number)

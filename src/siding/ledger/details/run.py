@@ -1,4 +1,4 @@
-"""A command that ran in the workspace."""
+"""The detail of a run step."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -26,17 +26,17 @@ class RunDetail(NamedTuple):
 
     cmd: tuple[str, ...] = ()
     cwd: str = ""  # relative to the workspace
-    env: Mapping[str, str] = {}  # what was passed explicitly
+    env: Mapping[str, str] = {}  # only the variables that `-e` set
     timeout_s: float | None = None
     ending: str = ""
-    child_exit_code: int | None = None  # where it is not the step's
+    child_exit_code: int | None = None  # if it differs from the exit code of the step
     output: OutputReport | None = None
     notes: tuple[str, ...] = ()
     processes: ProcessReport = ProcessReport()
     hooks: tuple[HookReport, ...] = ()
     sandbox: SandboxReport | None = None
-    limits: Mapping[str, int] = {}  # those in force besides the time
-    isolation: IsolationReport | None = None  # None: nobody was left to look
+    limits: Mapping[str, int] = {}  # the limits in force, without the time limit
+    isolation: IsolationReport | None = None  # None: cut off before the repository was checked
 
     @property
     def kind(self) -> str:

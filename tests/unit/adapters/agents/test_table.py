@@ -68,7 +68,7 @@ def test_what_an_agent_obeys_is_its_own_and_relative() -> None:
 
 
 def test_a_run_loads_the_names_alone() -> None:
-    script = "import sys, siding.app.running.run, siding.app.policy.judging; print(*sys.modules)"
+    script = "import sys, siding.app.running.run, siding.app.policy.judgement; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=30
     )

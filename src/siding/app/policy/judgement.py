@@ -1,8 +1,9 @@
-"""A run's verdict, and a person's word where the policy asks for one.
+"""Judge a run by the policy, and get a person's answer if the policy asks for one.
 
-What a rule blocks does not run. What it asks about runs when a person says so: at the terminal,
-with ``--allow RULE``, or earlier, for this very command in this task. Where nobody can be asked the
-answer is no. Everything that matched, and every answer, is in the step's ``policy_events``.
+A command that a rule blocks does not run. A command that a rule asks about runs if a person agrees:
+at the terminal, with ``--allow RULE``, or with an earlier "always" for the same command in the same
+task. If nobody can be asked, the answer is no. Every match and every answer is recorded in the
+step's ``policy_events``.
 """
 
 from collections.abc import Mapping
@@ -29,9 +30,13 @@ ALLOWED_VERSION = 1
 def judge_run(
     project: Project, run: RunToJudge, *, allow: tuple[str, ...], ask: Asker | None
 ) -> Ruling:
-    """Return whether the command may run; asks whoever can answer."""
+    """Return whether the command may run, and ask a person if a rule wants that.
+
+    Raises UsageError for an `allow` that is not permitted or names no rule that asks.
+    """
     in_force = policy_in(ground_of(project))
-    inside = bool(project.app.env.get("SIDING_STEP_TOKEN"))  # what runs in a step is no person
+    # A command that was started inside a step comes from an agent, which must not answer.
+    inside = bool(project.app.env.get("SIDING_STEP_TOKEN"))
     if allow:
         _check_allow(project, in_force, allow, inside=inside)
     verdict = _judge(project, run, in_force)
@@ -45,7 +50,7 @@ def judge_run(
 def judge_hook(project: Project, hook: Hook, *, root: Path, env: Mapping[str, str]) -> Ruling:
     """Return whether a hook of the repository may run.
 
-    Questions are not asked again: the person who trusted the hook saw exactly this command.
+    A rule that asks counts as answered: the person who trusted the hook saw exactly this command.
     """
     in_force = policy_in(ground_of(project))
     place = place_for(ground_of(project), cwd=root, workspace=root, policy=in_force.policy)
@@ -65,7 +70,7 @@ def _judge(project: Project, run: RunToJudge, in_force: InForce) -> Verdict:
         ground_of(project), cwd=run.cwd, workspace=run.workspace, policy=in_force.policy
     )
     argv = run.argv
-    if run.added:  # judged as `env K=V COMMAND` is
+    if run.added:  # variables of `-e` are judged as part of `env K=V COMMAND`
         values = project.redaction.environment(run.added)
         argv = ("env", *(f"{name}={value}" for name, value in values.items()), *argv)
     return check_argv(argv, place, in_force.policy, environment_for(run.env))
@@ -101,7 +106,7 @@ def _answered(
     allow: tuple[str, ...],
     ask: Asker | None,
 ) -> Ruling:
-    """Put the verdict's questions to whoever can answer them."""
+    """Return the ruling for a verdict, and ask a person the questions that are still open."""
     questions = _questions(verdict)
     if verdict.action is Action.BLOCK:
         blocked = Ruling(runs=False, reason=_reason(verdict), hint=_hint(verdict))
@@ -165,7 +170,7 @@ def _events(
     return tuple(events)
 
 
-# -- the words ----------------------------------------------------------------------------------
+# -- messages -----------------------------------------------------------------------------------
 
 
 def _worst(verdict: Verdict) -> Any:
@@ -212,7 +217,7 @@ def _allowed_json(project: Project, task_id: TaskId) -> Path:
 
 
 def _kept(project: Project, task_id: TaskId) -> frozenset[tuple[str, str]]:
-    """Return (rule, command) of what somebody allowed for good in this task."""
+    """Return the pairs of rule and command that were answered with "always" in this task."""
     document = read_document_or_none(
         _allowed_json(project, task_id), what="answers to the policy", version=ALLOWED_VERSION
     )

@@ -1,8 +1,8 @@
-"""Run the person's own commands when something starts to wait for them: ``hooks.notify``.
+"""Run the commands of ``hooks.notify`` when something starts to wait for a person.
 
-They get what waits in variables, never as words of the command. Hooks of the repository count only
-when they are trusted, as at any other moment. A notification is a courtesy: one that fails or
-hangs is reported and stops nothing.
+The commands get the details in environment variables, never as words of the command line, because
+an agent may have written them. Hooks of the repository run only if they are trusted. A hook that
+fails or hangs is reported and does not stop the act.
 """
 
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from siding.app.decisions.views import view_of
 from siding.app.place.events import DecisionChanged
 from siding.app.place.project import Project
 from siding.app.place.step_events import StepRecorded
-from siding.app.policy.guarding import run_judged_hook
+from siding.app.policy.enforcement import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.waiting.inbox import InboxEntry, decision_entry, step_entry
 from siding.errors import SidingError
@@ -23,7 +23,7 @@ NOTIFY_TIMEOUT_S = 10.0
 
 
 def notify_event(project: Project, event: "Event", *, url: str | None) -> list[HookResult]:
-    """Tell the person of an event; return the hooks that did not succeed."""
+    """Run the hooks for an event; return those that failed."""
     entry = None
     match event:
         case StepRecorded(task=task, step=step):
@@ -34,7 +34,10 @@ def notify_event(project: Project, event: "Event", *, url: str | None) -> list[H
 
 
 def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> list[HookResult]:
-    """Tell the person; return the hooks that did not succeed."""
+    """Run the hooks for an entry of the inbox; return those that failed.
+
+    Each hook may take `NOTIFY_TIMEOUT_S` seconds. `url` is the page of the entry, if one is known.
+    """
     try:
         hooks, _untrusted = hooks_for(project, "notify")
     except SidingError as error:
@@ -63,6 +66,6 @@ def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> li
 
 
 def _plain(text: str) -> str:
-    """Return one line of at most 300 characters without anything a terminal would obey."""
+    """Return one line of at most 300 characters, without control characters."""
     kept = "".join(each if each.isprintable() else " " for each in text)
     return " ".join(kept.split())[:300]

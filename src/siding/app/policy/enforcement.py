@@ -1,5 +1,7 @@
-"""Whether a command may run, as a run asks it. The work is in `judging`, and loaded only where a
-policy is in force: without one a run pays for two looks at files that are not there.
+"""Enforce the policy for runs and hooks.
+
+The verdict is made in `judgement`, which is imported only if there is a policy. Without one a run
+pays for two tests whether a file exists.
 """
 
 import os
@@ -20,10 +22,14 @@ NO_POLICY = Ruling()
 def rule_on(
     project: Project, run: RunToJudge, *, allow: tuple[str, ...] = (), ask: Asker | None = None
 ) -> Ruling:
-    """Return whether the command may run. The task's lock is held: an answer may be kept."""
+    """Return whether the command may run.
+
+    `allow` are the rules of ``--allow``; `ask` puts questions to a person, None if nobody can be
+    asked. The caller holds the task's lock, because an answer may be stored.
+    """
     if not may_be_judged(project):
         return NO_POLICY
-    from siding.app.policy.judging import judge_run
+    from siding.app.policy.judgement import judge_run
 
     return judge_run(project, run, allow=allow, ask=ask)
 
@@ -36,10 +42,13 @@ def run_judged_hook(
     env: Mapping[str, str],
     timeout_s: float = HOOK_TIMEOUT_S,
 ) -> HookResult:
-    """Run a hook, unless it came with the repository and the policy blocks it."""
+    """Run a hook and return how it ended. `timeout_s` is in seconds.
+
+    A hook that came with the repository does not run if the policy blocks it.
+    """
     events: tuple[PolicyEvent, ...] = ()
     if hook.source == "repository" and may_be_judged(project):
-        from siding.app.policy.judging import judge_hook
+        from siding.app.policy.judgement import judge_hook
 
         ruling = judge_hook(project, hook, root=root, env=env)
         events = ruling.events
@@ -56,7 +65,7 @@ def run_judged_hook(
 
 
 def with_hooks(draft: Draft, hooks: Sequence[HookResult]) -> Draft:
-    """Return the draft of a run with its hooks, and the rules of the policy that they matched."""
+    """Return the draft of a run with its hooks and the policy rules that the hooks matched."""
     assert isinstance(draft.detail, RunDetail)
     reports = tuple(
         HookReport(each.moment, each.command, each.source, each.exit_code, each.output)
@@ -72,9 +81,10 @@ def with_hooks(draft: Draft, hooks: Sequence[HookResult]) -> Draft:
 
 
 def may_be_judged(project: Project) -> bool:
-    """Return whether there is a policy: the setting says so, or says nothing and there is a file.
+    """Return whether there is a policy.
 
-    A file that is named and missing counts: that it does not hold has to be said.
+    The setting ``policy.enabled`` decides. Without it there is a policy if there is a policy file,
+    or if the settings name one: a file that is named and missing must be reported.
     """
     settings = project.settings
     if settings.policy_enabled is not None:

@@ -1,7 +1,7 @@
-"""A policy file's bytes as a policy, parsed once.
+"""Parse a policy file, and keep the result for later runs.
 
-Parsing YAML costs 12 ms, and every run reads its policy. What came out of it is kept in the
-project's ``cache`` under the digest of the bytes, and can be deleted at any time.
+Parsing YAML takes 12 ms, and every run reads its policy. So the parsed policy is stored in the
+project's ``cache`` with the digest of the bytes it was made from. It can be deleted at any time.
 """
 
 from pathlib import Path
@@ -19,7 +19,11 @@ KEPT_VERSION = 1
 
 
 def parsed(raw: bytes, *, root: str, kept: Path | None) -> "Policy":
-    """Return the policy in `raw`; `kept` is where the last one parsed is, and this one goes."""
+    """Return the policy in the bytes `raw`.
+
+    `kept` is the cache file for this policy; None for no cache. A policy file that does not parse
+    gives a policy whose `broken` says why.
+    """
     digest = sha256_hex(f"{__version__}\0{root}\0".encode("utf-8", "surrogateescape") + raw)
     found = None if kept is None else _kept(kept, digest)
     if found is not None:
@@ -43,7 +47,7 @@ def _kept(path: Path, digest: str) -> "Policy | None":
             return None
         return policy_from(document["policy"])
     except (SidingError, OSError, KeyError, TypeError, ValueError, AttributeError, re.error):
-        return None  # it is made anew
+        return None  # a damaged cache, or one of another version: parse again
 
 
 def _keep(path: Path, digest: str, policy: "Policy") -> None:
