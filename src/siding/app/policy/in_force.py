@@ -165,7 +165,7 @@ def environment_for(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def project_file(ground: PolicyGround) -> Path | None:
-    """Return the path of the project's policy file, which need not exist; None without a repository."""
+    """Return the path of the project's policy file, existing or not; None without a repository."""
     named = Path(os.path.expanduser(ground.settings.policy_path))
     if named.is_absolute():
         return named
