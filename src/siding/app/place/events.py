@@ -1,7 +1,7 @@
-"""What happens in a project, as values: an act emits one, and whoever subscribed hears of it.
+"""The events of a project, as values. Acts emit them, and listeners receive them.
 
-`record` is what the journal keeps for other programs (``events.jsonl``; `event_log.py`). Listeners
-in the same process get the value itself, with the step or the decision that it is about.
+`record` gives the fields for ``events.jsonl``, which other programs read (`event_log.py`).
+Listeners in the same process get the value itself, with its step or decision.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 class Event(Protocol):
-    """Something that happened. `name` is its word in the journal."""
+    """An event. `name` is the value of the field ``event`` in the file."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def task_id(self) -> str:
-        """The task it happened to; "" for none."""
+        """The id of the task that it is about; "" for none."""
 
     def record(self) -> dict[str, Any]:
-        """Return its fields in the journal: ``task``, ``worktree``, ``error`` and its own."""
+        """Return its fields in the file: ``task``, ``worktree``, ``error`` and its own ones."""
 
 
 class TaskChanged(NamedTuple):
-    """A task was made, changed, closed, opened again or deleted. `how`: the second word."""
+    """A task was made, changed, closed, reopened or deleted. `how` is the second part of `name`."""
 
     task: "Task"
     how: str  # created, updated, completed, reopened, deleted
@@ -60,8 +60,8 @@ class TaskChanged(NamedTuple):
 class WorkspaceChanged(NamedTuple):
     """An act on a workspace began, ended or failed.
 
-    `worktree` are the facts of it that the journal keeps, which depend on the act. `status`: the
-    task's, where the act knows it.
+    `worktree` are the fields that are recorded; they depend on the act. `status` is that of the
+    task, or "" if the act does not know it.
     """
 
     task_id: str
@@ -108,7 +108,7 @@ class StepStarted(NamedTuple):
 
 
 class StepRecorded(NamedTuple):
-    """A step is in the ledger."""
+    """A step was written to the ledger."""
 
     task: "Task"
     workspace: "Workspace"
@@ -147,7 +147,7 @@ class StepInterrupted(NamedTuple):
 
 
 class PolicyBlocked(NamedTuple):
-    """The policy stopped a command."""
+    """The policy blocked a command."""
 
     task_id: str
     rules: Sequence[str]
@@ -161,7 +161,7 @@ class PolicyBlocked(NamedTuple):
 
 
 class IsolationChanged(NamedTuple):
-    """Something outside the workspace is not as it was before a run."""
+    """Something outside the workspace changed during a run."""
 
     workspace: "Workspace"
     changes: "Sequence[OutsideChange]"
@@ -183,7 +183,7 @@ class IsolationChanged(NamedTuple):
 
 
 class PhaseMoved(NamedTuple):
-    """A task is in another phase, or in another step of its phase."""
+    """A task moved to another phase, or to another step of its phase."""
 
     task: "Task"
     how: str  # the move
@@ -209,7 +209,7 @@ class PhaseMoved(NamedTuple):
 
 
 class GateTried(NamedTuple):
-    """A condition for leaving a phase was looked at. `gate`: its kind, text and what was found."""
+    """A gate of a phase was checked. `gate` has its kind, its text and the result."""
 
     task: "Task"
     phase: str
@@ -228,7 +228,7 @@ class GateTried(NamedTuple):
 
 
 class PullRequestChanged(NamedTuple):
-    """A pull request was opened, or its branch pushed again."""
+    """A pull request was opened, or its branch was pushed again."""
 
     task: "Task"
     how: str  # opened, pushed
@@ -247,7 +247,7 @@ class PullRequestChanged(NamedTuple):
 
 
 class DecisionChanged(NamedTuple):
-    """A decision was asked for, answered, cancelled or removed."""
+    """A question was asked, answered, cancelled or removed."""
 
     decision: "Decision"
     how: str  # asked, answered, …
