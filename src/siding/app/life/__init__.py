@@ -1,1 +1,1 @@
-"""A task's life: started, closed, reopened, freed; its workspace and what belongs in it."""
+"""The life of a task: start, close, reopen, free; and how its workspace is made and filled."""

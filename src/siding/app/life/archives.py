@@ -1,10 +1,10 @@
-"""The last, self-contained form of a closed task's workspace, and how it is laid out again.
+"""Write the archive of a closed task's workspace, and restore the workspace from it.
 
-An archive is a gzipped tar of the task's places in the trash: git's record of the workspace, the
-records of a deleted task, files set aside by rollbacks, and of the workspace itself everything that
-the task's newest snapshot does not give back byte for byte: ignored files, nested repositories,
-empty directories, pipes, unusual permissions. Snapshot and archive together are the whole. Nothing
-may be deleted before `write_archive` has read both back.
+An archive is a gzipped tar of the task's directories in the trash: git's record of the workspace,
+the records of a deleted task, files that rollbacks moved away, and everything in the workspace that
+the newest snapshot cannot restore byte for byte: ignored files, nested repositories, empty
+directories, pipes, unusual permissions. Snapshot and archive together restore everything. Nothing
+may be deleted before `write_archive` has read both of them back.
 """
 
 import os
@@ -31,32 +31,32 @@ from siding.tasks.registry import Workspace
 if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
 
-_LEVEL = 3  # of gzip: three times as fast as the usual 6, a few per cent larger
+_LEVEL = 3  # gzip level: three times as fast as the default 6, and a few per cent larger
 _READ = 1 << 20
 ARCHIVES = "archives"  # the directory of a project that holds them
 
 
 class NotTheSame(SidingError):
-    """What was read back is not what is on disk: nothing may be deleted."""
+    """The archive does not match the files on disk, so nothing may be deleted."""
 
     code = "archive_differs"
 
 
 class ArchiveEntry(NamedTuple):
-    """Something to archive: where it is, and its name in the archive."""
+    """One file to archive: its path on disk, and its name in the archive."""
 
     path: str
     name: str
 
 
 def archive_of(project: Project, workspace: Workspace) -> Path:
-    """Return where the archive of a removed workspace is, or will be."""
+    """Return the path of the archive of a removed workspace, which may not exist yet."""
     assert workspace.trash is not None
     return project.layout.root / ARCHIVES / (Path(workspace.trash).name + ".tar.gz")
 
 
 def places_in_trash(project: Project, task_id: TaskId) -> list[Path]:
-    """Return everything in the trash that belongs to a task."""
+    """Return the paths in the trash that belong to a task."""
     try:
         names = sorted(os.listdir(project.layout.trash_dir))
     except FileNotFoundError:
@@ -66,9 +66,10 @@ def places_in_trash(project: Project, task_id: TaskId) -> list[Path]:
 
 
 def write_archive(project: Project, workspace: Workspace) -> Path:
-    """Write the archive of a removed workspace, and read it and the snapshot back. Durable.
+    """Write the archive of a removed workspace durably, and read it and the snapshot back.
 
-    Raises NotTheSame when what was read is not what is there; then there is no archive.
+    Returns the path of the archive. Raises NotTheSame if the archive differs from the files on
+    disk; then no archive is left.
     """
     target = archive_of(project, workspace)
     _write(target, list(_entries(project, workspace)), project, workspace.task_id)
@@ -76,12 +77,12 @@ def write_archive(project: Project, workspace: Workspace) -> Path:
 
 
 def records_archive(project: Project, task_id: TaskId) -> Path:
-    """Return where the archive of a deleted task without a workspace is, or will be."""
+    """Return the path of the archive of a deleted task without a workspace, existing or not."""
     return project.layout.root / ARCHIVES / f"{task_id}.tar.gz"
 
 
 def write_records(project: Project, task_id: TaskId) -> Path:
-    """Archive what a deleted task has in the trash, when it never had a workspace. Durable."""
+    """Write the archive of a deleted task that never had a workspace; return its path. Durable."""
     target = records_archive(project, task_id)
     entries = [
         ArchiveEntry(path=path, name=os.path.relpath(path, project.layout.trash_dir))
@@ -95,7 +96,10 @@ def write_records(project: Project, task_id: TaskId) -> Path:
 def _write(
     target: Path, entries: list[ArchiveEntry], project: Project, task_id: TaskId | None
 ) -> None:
-    """Write an archive and read it back, and with it the snapshots of the task."""
+    """Write an archive, and read it and the snapshots of the task back.
+
+    The archive gets its final name last, so that a file with this name is always complete.
+    """
     import tarfile
 
     make_dirs(target.parent)
@@ -125,24 +129,28 @@ def _write(
 
 
 def lay_out(project: Project, workspace: Workspace, archive: Path, trash: Path) -> None:
-    """Put a collected workspace back into the trash, whole; it appears there at once."""
+    """Restore the trash of a task from its archive and its newest snapshot.
+
+    Everything is made in another directory and then renamed, so the workspace appears complete.
+    """
     partial = project.layout.root / "restoring" / f"{workspace.task_id}.archive"
     remove_tree(partial)
     make_dirs(partial)
-    # Directories are in the archive, with their permissions: till then they must be open.
+    # The archive sets the permissions of directories. Until then they must be writable, so that
+    # files can be made in them.
     rebuild(project, workspace.task_id, partial / trash.name / "workspace", directories=False)
     _extract(archive, partial)
     make_dirs(trash.parent)
     for place in sorted(partial.iterdir(), key=lambda each: each == partial / trash.name):
         target = trash.parent / place.name
         if not os.path.lexists(target):
-            place.rename(target)  # the workspace's own place comes last
+            place.rename(target)  # the directory of the workspace is renamed last
     flush_dir(trash.parent)
     remove_tree(partial)
 
 
 def lay_out_records(project: Project, task_id: TaskId, archive: Path) -> None:
-    """Put the records of a deleted task without a workspace back into the trash, at once."""
+    """Restore the records of a deleted task without a workspace from its archive to the trash."""
     partial = project.layout.root / "restoring" / f"{task_id}.archive"
     remove_tree(partial)
     make_dirs(partial)
@@ -156,7 +164,7 @@ def lay_out_records(project: Project, task_id: TaskId, archive: Path) -> None:
 
 
 def task_name_in(archive: Path, task_id: TaskId) -> str:
-    """Return the name that a task has in the archive of its records; empty when it has none."""
+    """Return the name of the task in an archive of records; "" if it cannot be read."""
     import tarfile
 
     from siding.storage.codec import NotJson, parse_object
@@ -171,14 +179,17 @@ def task_name_in(archive: Path, task_id: TaskId) -> str:
 
 
 def rebuild(project: Project, task_id: TaskId, path: Path, *, directories: bool = True) -> None:
-    """Make a directory with what the task's newest snapshot holds, `directories` with their
-    permissions."""
+    """Make the directory `path` from the task's newest snapshot.
+
+    With `directories`, recorded permissions of directories are set as well. Raises SidingError if
+    the task has no snapshot.
+    """
     store = project.snapshots
     tip = store.tip(task_id)
     if tip is None:
         raise SidingError(
-            f"nothing of the workspace of task {task_id} is left",
-            hint=f"`siding worktree add {task_id}` gives it a new one",
+            f"the workspace of task {task_id} cannot be restored: no snapshot of it is left",
+            hint=f"`siding worktree add {task_id}` makes a new one from the base",
         )
     remove_tree(path)
     path.mkdir(mode=0o755, parents=True)
@@ -196,7 +207,7 @@ def rebuild(project: Project, task_id: TaskId, path: Path, *, directories: bool 
 
 
 def _entries(project: Project, workspace: Workspace) -> Iterator[ArchiveEntry]:
-    """Yield what has to be in the archive."""
+    """Yield what the archive must contain: all that the newest snapshot does not restore."""
     assert workspace.trash is not None
     own = os.path.join(project.layout.root, workspace.trash, "workspace")
     held = _held(project, workspace.task_id)
@@ -209,12 +220,13 @@ def _entries(project: Project, workspace: Workspace) -> Iterator[ArchiveEntry]:
                 below = os.fsencode(os.path.relpath(path, own))
                 if _given_back(path, below, held.get(below), modes, object_format):
                     continue
-            if not stat.S_ISSOCK(os.lstat(path).st_mode):  # nobody listens on it any more
+            # tar cannot hold sockets, and no process listens on these any more.
+            if not stat.S_ISSOCK(os.lstat(path).st_mode):
                 yield ArchiveEntry(path=path, name=name)
 
 
 def _held(project: Project, task_id: TaskId) -> dict[bytes, Change]:
-    """Return the files that the newest snapshot gives back."""
+    """Return the files that the newest snapshot restores, by path."""
     store = project.snapshots
     tip = store.tip(task_id)
     if tip is None:
@@ -224,7 +236,7 @@ def _held(project: Project, task_id: TaskId) -> dict[bytes, Change]:
 
 
 def _modes_held(project: Project, task_id: TaskId) -> Modes:
-    """Return the permissions that the newest snapshot gives back."""
+    """Return the permissions that the newest snapshot restores."""
     tip = project.snapshots.tip(task_id)
     known = modes_of(project.snapshots, tip) if tip else None
     return known or Modes(usual=Usual(), files={}, directories={})
@@ -233,7 +245,7 @@ def _modes_held(project: Project, task_id: TaskId) -> Modes:
 def _given_back(
     path: str, below: bytes, held: Change | None, modes: Modes, object_format: str
 ) -> bool:
-    """Tell whether the snapshot makes exactly this file, permissions included."""
+    """Tell whether the snapshot restores exactly this file, with its permissions."""
     if held is None:
         return False
     found = os.lstat(path)
@@ -245,7 +257,7 @@ def _given_back(
 
 
 def _walk(root: str) -> Iterator[str]:
-    """Yield all that is below a directory, and it; directories before what is in them."""
+    """Yield a directory and everything below it; a directory comes before its entries."""
     yield root
     waiting = [root]
     while waiting:
@@ -257,7 +269,7 @@ def _walk(root: str) -> Iterator[str]:
 
 
 def _read_back(archive: Path, entries: list[ArchiveEntry]) -> None:
-    """Compare every member with what is on disk; raise NotTheSame at the first difference."""
+    """Compare every member with the file on disk; raise NotTheSame at the first difference."""
     import tarfile
 
     expected = {entry.name: entry.path for entry in entries}
@@ -267,7 +279,7 @@ def _read_back(archive: Path, entries: list[ArchiveEntry]) -> None:
             if path is None or not _same(tar, member, path):
                 raise NotTheSame(
                     f"{member.name!r} in the archive is not what is on disk",
-                    hint="nothing was deleted; something may be changing it",
+                    hint="nothing was deleted; another program may be changing this file",
                 )
     if expected:
         raise NotTheSame(f"{min(expected)!r} is not in the archive", hint="nothing was deleted")
@@ -301,7 +313,7 @@ def _extract(archive: Path, directory: Path) -> None:
             if member.name.startswith("/") or ".." in member.name.split("/"):
                 raise SidingError(f"{str(archive)!r} names {member.name!r}, outside of itself")
             members.append(member)
-        # It is ours, it was read back when it was written, and permissions must come back as
-        # they were: no filter. (The attribute is unknown, and harmless, before 3.11.4.)
+        # The archive is our own and its names were checked above. A filter of tarfile would change
+        # permissions, so none is used. (Python before 3.11.4 ignores this attribute.)
         tar.extraction_filter = lambda member, _path: member
         tar.extractall(directory, members)

@@ -1,6 +1,6 @@
-"""``--carry``: take the uncommitted changes of the main checkout along as the first step.
+"""``--carry``: copy the uncommitted changes of the main checkout into a new workspace.
 
-They are copied, byte for byte; the main checkout, its index and its stash are not touched.
+The files are copied byte for byte. The main checkout, its index and its stash are not changed.
 """
 
 import os
@@ -12,7 +12,7 @@ from siding.tasks.registry import Workspace
 
 
 def carry_changes(project: Project, workspace: Workspace) -> int:
-    """Make the workspace's files those of the main checkout; return how many differed."""
+    """Copy all uncommitted changes into the workspace; return the number of paths."""
     checkout = project.checkout
     if checkout is None:
         raise UsageError("a bare repository has no uncommitted changes to carry")
@@ -28,15 +28,15 @@ def carry_changes(project: Project, workspace: Workspace) -> int:
 
 
 def _carry(source: bytes, target: bytes) -> None:
-    """Make `target` what `source` is: a file, a symlink, or nothing."""
+    """Make `target` the same as `source`: a file, a symbolic link, or absent."""
     if os.path.isdir(source) and not os.path.islink(source):
-        return  # a nested repository; the start card names it
+        return  # a nested repository is not copied; the start card lists it
     if not os.path.lexists(source):
         if os.path.lexists(target) and not (os.path.isdir(target) and not os.path.islink(target)):
             os.unlink(target)
         return
     if os.path.isdir(target) and not os.path.islink(target):
-        # The person replaced a directory by a file; its files are deletions in the same list.
+        # The person replaced this directory by a file.
         _remove_empty(target)
     copy_entry(source, target)
 

@@ -1,4 +1,4 @@
-"""End a task: what becomes of its workspace is a recorded choice, and never a loss."""
+"""Close a task. Its workspace is kept or moved to the trash; nothing is deleted."""
 
 import os
 from enum import StrEnum
@@ -34,21 +34,21 @@ __all__ = [
 
 
 class Fate(StrEnum):
-    """What becomes of the workspace of a closed task."""
+    """What happens to the workspace of a task that is closed."""
 
     REMOVE = "remove"
     KEEP = "keep"
-    DELETE = "delete"  # the task's records go to the trash with it
+    DELETE = "delete"  # the workspace and the task's records are moved to the trash
 
 
 class NotSwitchedOver(SidingError):
-    """The workspace holds work that is nowhere else."""
+    """The workspace contains changes that exist nowhere else."""
 
     code = "work_left"
 
 
 class Closed(NamedTuple):
-    """What was done."""
+    """A task that was closed; `trash` is the directory of its records if it was deleted."""
 
     task: Task
     workspace: Workspace | None
@@ -57,10 +57,11 @@ class Closed(NamedTuple):
 
 
 def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Closed:
-    """Close a task. Raises NotSwitchedOver when its work would leave sight, unless forced.
+    """Close a task.
 
-    A last snapshot is taken first, and what is removed is moved into the trash, whole. A task that
-    is closed already can still be deleted: after a crash between the two, or later.
+    A last snapshot is taken, and a workspace that is removed is moved to the trash as a whole. A
+    closed task can still be deleted later. Raises NotSwitchedOver if the workspace would be removed
+    while it has changes, unless `force` is set.
     """
     recover_cut_off(project)
     with (
@@ -88,7 +89,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
 
 
 def keep_workspace(project: Project, task: Task) -> Workspace:
-    """Record that the workspace of a task stays."""
+    """Record that the workspace of a task is kept, and return its entry."""
     recover_cut_off(project)
     with holding_task(project, task.id, f"keeping the workspace of {task.name}"):
         recover_if_cut_off(project, task.id)
@@ -98,9 +99,9 @@ def keep_workspace(project: Project, task: Task) -> Workspace:
 def remove_workspace(
     project: Project, task: Task, *, force: bool, complete: bool
 ) -> tuple[Workspace, Task]:
-    """Move a workspace into the trash; with `complete`, close the task in the same act.
+    """Move a workspace to the trash; with `complete`, also close the task.
 
-    A removal that was cut off is finished, and that is all there is to do.
+    If an earlier removal was cut off, it is finished instead of starting another one.
     """
     is_half_done = _is_going(project, task)
     recover_cut_off(project)
@@ -152,9 +153,10 @@ def _refuse_to_hide_work(project: Project, task: Task, hold: Hold) -> None:
 
 
 def _record_last_state(project: Project, task: Task, hold: Hold) -> None:
-    """Take a last snapshot. Where the snapshots are lost, the workspace itself is the record.
+    """Take a last snapshot. If earlier snapshots are lost, only warn.
 
-    It is left in place or goes into the trash whole, and `siding gc` frees nothing of it.
+    In this case the workspace itself is the only record: it is kept or moved to the trash as a
+    whole, and `siding gc` does not free it.
     """
     try:
         open_recorder(project, task, hold).settle()
@@ -177,7 +179,7 @@ def _close(project: Project, task: Task) -> Task:
 
 
 def _delete_records(project: Project, task: Task) -> Path:
-    """Move the task's records into the trash, beside its workspace."""
+    """Move the task's records to the trash, next to its workspace; return the directory."""
     workspace = workspace_of(project, task)
     named = workspace.trash if workspace is not None else None
     trash = project.layout.root / (named or f"trash/{task.id}")

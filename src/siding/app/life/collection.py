@@ -1,4 +1,4 @@
-"""Delete what a closed task has in the trash, after its archive was written and read back."""
+"""Delete the trash of a closed task, after its archive was written and read back."""
 
 import os
 from pathlib import Path
@@ -15,9 +15,10 @@ COLLECT = "collect"
 
 
 def collect(project: Project, workspace: Workspace) -> Workspace:
-    """Archive a removed workspace and delete it from the trash. The task's lock is held.
+    """Archive a removed workspace and delete it from the trash; return its new entry.
 
-    The archive is named in the registry, with the intent to delete, before anything is deleted.
+    The caller holds the task's lock. Before anything is deleted, the registry gets the name of the
+    archive and the intent to delete.
     """
     archive = workspace.rest.get("archive")
     if not archive:
@@ -31,10 +32,10 @@ def collect(project: Project, workspace: Workspace) -> Workspace:
 
 
 def collect_records(project: Project, task_id: TaskId) -> Path:
-    """Archive what a deleted task without a workspace has in the trash, and delete it there.
+    """Archive and delete the trash of a deleted task without a workspace; return the archive.
 
-    The caller holds the lock of the deleted task. What is deleted leaves the trash by one rename:
-    cut off in between, the task is in the archive, in the trash, or in both.
+    The caller holds the lock of the deleted task. Each directory leaves the trash by one rename
+    before it is deleted, so after a crash the task is complete in the archive, the trash, or both.
     """
     archive = write_records(project, task_id)
     going = project.layout.root / "restoring" / f"{task_id}.freed"
@@ -48,7 +49,7 @@ def collect_records(project: Project, task_id: TaskId) -> Path:
 
 
 def finish_collection(project: Project, going: Workspace) -> Workspace:
-    """Do what is left of a deletion; may be called again after it was cut off anywhere."""
+    """Finish a deletion, and return the new entry. Safe to repeat after a crash at any point."""
     for place in places_in_trash(project, going.task_id):
         _delete(place)
     done = going._replace(intent=None)
@@ -58,7 +59,10 @@ def finish_collection(project: Project, going: Workspace) -> Workspace:
 
 
 def _delete(place: Path) -> None:
-    """Remove a directory with all in it, also where a directory forbids it; follow no link."""
+    """Delete a directory tree without following links.
+
+    Directories without write permission are made writable first, else their files would stay.
+    """
     import shutil
 
     for parent, _directories, _files in os.walk(place):

@@ -1,4 +1,4 @@
-"""Copy files from the main checkout into a workspace, exactly, sharing their blocks if possible."""
+"""Copy files byte for byte into a workspace; file systems that can do so share their blocks."""
 
 import errno
 import os
@@ -6,7 +6,8 @@ import stat
 
 from siding.files.durable import write_all
 
-FICLONE = 0x40049409  # linux/fs.h: make one file share the blocks of another
+FICLONE = 0x40049409  # from linux/fs.h: let one file share the blocks of another
+# Each of these means that blocks cannot be shared here; which one depends on the file system.
 _NO_REFLINK = {
     errno.EOPNOTSUPP,
     errno.ENOTTY,
@@ -19,10 +20,10 @@ _NO_REFLINK = {
 
 
 def copy_entry(source: bytes, target: bytes) -> bool:
-    """Copy a file or symlink with its mode and times; return False for anything else.
+    """Copy a file or symbolic link with its mode and times; return False for anything else.
 
-    Directories above `target` are made. What stands at `target` is replaced; a directory there is
-    not (IsADirectoryError).
+    Parent directories of `target` are made, and an existing file is replaced. Raises
+    IsADirectoryError if `target` is a directory.
     """
     found = os.lstat(source)
     os.makedirs(os.path.dirname(target), exist_ok=True)

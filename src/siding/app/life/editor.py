@@ -1,4 +1,4 @@
-"""The person's editor."""
+"""Find and start the person's editor."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import NoReturn
 from siding.process.attached import become
 from siding.process.lookup import Program, find_program
 
-EDITORS = ("SIDING_EDITOR", "VISUAL", "EDITOR")  # variables, the first that is set wins
+EDITORS = ("SIDING_EDITOR", "VISUAL", "EDITOR")  # variables; the first one that is set counts
 _USUAL = ("code", "cursor", "zed", "subl", "nvim", "vim", "nano", "vi")
 
 
 def find_editor(env: Mapping[str, str]) -> str | None:
-    """Return the first of the usual editors that is installed."""
+    """Return the first well-known editor that is installed; None if there is none."""
     for name in _USUAL:
         if isinstance(find_program([name], env, Path("/")), Program):
             return name
@@ -20,5 +20,5 @@ def find_editor(env: Mapping[str, str]) -> str | None:
 
 
 def open_in(command: Sequence[str], place: Path, *, env: Mapping[str, str]) -> NoReturn:
-    """Become the editor, started in the directory `place` and told to open it; or CannotStart."""
+    """Replace this process by the editor, opening the directory `place`; raise CannotStart."""
     become([*command, "."], env={**env, "PWD": str(place)}, cwd=place)

@@ -1,9 +1,9 @@
-"""What each task uses on disk, and how closed ones are freed without losing them.
+"""Measure what each task uses on disk, and free closed tasks without losing them.
 
-A closed task's workspace lies in the trash, whole. Freeing it leaves the newest snapshot and an
-archive of all that it lacks (`archives.py`); both are read back before anything is deleted. The
-registry says what is being deleted before it is, so that the next command can finish a deletion
-that was cut off. A task that is open, busy, or kept on purpose is never touched.
+The workspace of a closed task is in the trash as a whole. After it was freed, the newest snapshot
+and an archive of all that the snapshot lacks are left (`archives.py`); both are read back before
+anything is deleted. The registry gets the intent to delete first, so that the next command can
+finish a deletion that was cut off. Tasks that are open, busy or kept are never touched.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ __all__ = ["Collected", "Report", "TaskUse", "gc"]
 
 
 class TaskUse(NamedTuple):
-    """What one task takes on disk, in bytes. `state` is open, closed or deleted."""
+    """The bytes that one task takes on disk. `state` is open, closed or deleted."""
 
     id: TaskId
     name: str
@@ -48,20 +48,20 @@ class TaskUse(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """What became of one task that could be freed."""
+    """The result of freeing one task."""
 
     task: TaskUse
     freed: int  # bytes
     archive: Path | None
-    failed: str | None
-    no_room: bool = False  # there was none for its archive
+    failed: str | None  # the reason if it was not freed
+    no_room: bool = False  # the disk had no room for the archive
 
 
 class Report(NamedTuple):
-    """What there is, what would be (or was) freed, and what is left of it.
+    """The use of all tasks, the tasks chosen for freeing, and the results.
 
-    ``swept`` are the bytes of what cut-off commands had left. ``unpacked`` says why the packs of
-    the snapshot store were not joined; None when they were, or there was nothing to join.
+    ``swept`` are the bytes of scratch directories that dead commands had left. ``unpacked`` says
+    why the packs of the snapshot store were not joined; None if they were or needed no joining.
     """
 
     uses: tuple[TaskUse, ...]
@@ -73,8 +73,11 @@ class Report(NamedTuple):
 
 
 def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
-    """Free closed tasks, those removed first before others, until what closed tasks have in the
-    trash is at most `budget` bytes (None: all of it)."""
+    """Free closed tasks, starting with the ones removed first.
+
+    Stops when the trash of closed tasks is at most `budget` bytes; None frees all of them. With
+    `dry_run` nothing is changed.
+    """
     uses = _uses(project)
     chosen = _choose(project, uses, budget or 0)
     done: list[Collected] = []
@@ -85,7 +88,7 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
         sweep_refused(project)
         with spending_reserve(project):
             done = _collect_all(project, chosen)
-            unpacked = _join_packs(project)  # last: it needs room for all of them once more
+            unpacked = _join_packs(project)  # last, because it needs room for a second copy of all
     return Report(
         uses=tuple(uses),
         chosen=tuple(chosen),
@@ -97,7 +100,7 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
 
 
 def _collect_all(project: Project, chosen: Sequence[TaskUse]) -> list[Collected]:
-    """Free all of them; those for which there was no room again when others have made some."""
+    """Free the chosen tasks. Tasks whose archive found no room are tried again after the others."""
     done: dict[TaskId, Collected] = {}
     waiting = list(chosen)
     while waiting:
@@ -109,7 +112,7 @@ def _collect_all(project: Project, chosen: Sequence[TaskUse]) -> list[Collected]
 
 
 def _join_packs(project: Project) -> str | None:
-    """Join the packs of the snapshot store; return why that could not be done."""
+    """Join the packs of the snapshot store; return the reason if that failed, else None."""
     store = project.snapshots
     if not store.root.is_dir() or store.packs() < 2:
         return None
@@ -151,7 +154,7 @@ def _archive(project: Project, task_id: TaskId, workspace: Workspace | None) -> 
 
 
 def _choose(project: Project, uses: Sequence[TaskUse], budget: int) -> list[TaskUse]:
-    """Return what to free: the longest removed first, until the rest is within the budget."""
+    """Return the tasks to free: the first removed first, until the rest is within the budget."""
     workspaces = {workspace.task_id: workspace for workspace in project.registry.all()}
     removed = {
         use.id: (workspace.removed_at or "") if workspace else ""
@@ -178,14 +181,14 @@ def _collect_one(project: Project, use: TaskUse) -> Collected:
         no_room = isinstance(error, OSError) and error.errno in NO_ROOM
         return Collected(use, freed=0, archive=None, failed=str(error), no_room=no_room)
     if archive is None:
-        return Collected(task=use, freed=0, archive=None, failed="it was opened again meanwhile")
+        return Collected(task=use, freed=0, archive=None, failed="it was reopened meanwhile")
     return Collected(
         task=use, freed=max(0, use.trash - _size(archive)), archive=archive, failed=None
     )
 
 
 def _locked_collect(project: Project, use: TaskUse) -> Path | None:
-    """Free one task under its lock and return its archive; None when there is nothing to free."""
+    """Free one task under its lock and return its archive; None if there is nothing to free."""
     if use.state == "deleted":
         with deleted_lock(project, use.id):
             if use.id in project.tasks.ids():
@@ -210,7 +213,7 @@ def _checked_collect(project: Project, task_id: TaskId) -> Path | None:
 
 
 def _snapshot_size(project: Project, task_id: TaskId) -> int:
-    """Return the bytes of the objects that only this task's snapshots, not its base, need."""
+    """Return the bytes of the objects that the task's snapshots need in addition to its base."""
     store = project.snapshots
     tip = store.tip(task_id) if store.root.is_dir() else None
     if tip is None:
@@ -221,11 +224,11 @@ def _snapshot_size(project: Project, task_id: TaskId) -> int:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes on disk of a file, or of all below a directory; 0 when it is gone."""
+    """Return the bytes on disk of a file or of a whole directory; 0 if it does not exist."""
     import os
 
     try:
-        total = os.lstat(path).st_blocks * 512
+        total = os.lstat(path).st_blocks * 512  # POSIX counts in units of 512 bytes
     except OSError:
         return 0
     waiting = [os.fspath(path)] if path.is_dir() and not path.is_symlink() else []
@@ -237,5 +240,5 @@ def _size(path: Path) -> int:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
         except OSError:
-            continue  # unreadable, or it has just gone: it counts for nothing
+            continue  # unreadable, or deleted meanwhile: count nothing
     return total

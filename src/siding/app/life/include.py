@@ -1,8 +1,8 @@
-"""``.worktreeinclude``: ignored files a fresh workspace needs, such as ``.env``.
+"""``.worktreeinclude``: copy ignored files that a new workspace needs, such as ``.env``.
 
-The file has gitignore syntax and stands at the root of the main checkout. A file is copied when a
-pattern there matches it *and* git ignores it: what git tracks is in the workspace anyway, and what
-is merely untracked belongs to ``--carry``. Blocks are shared where the file system can.
+The file has gitignore syntax and is at the root of the main checkout. A file is copied if a pattern
+matches it *and* git ignores it: tracked files are in the workspace anyway, and untracked files are
+copied by ``--carry``.
 """
 
 import os
@@ -17,7 +17,7 @@ INCLUDE_FILE = ".worktreeinclude"
 
 
 def copy_included(project: Project, workspace: Workspace) -> list[bytes]:
-    """Copy what ``.worktreeinclude`` names; return the relative paths that were copied."""
+    """Copy the files that ``.worktreeinclude`` selects; return their relative paths."""
     checkout = project.checkout
     if checkout is None or not (checkout.root / INCLUDE_FILE).is_file():
         return []
@@ -37,5 +37,5 @@ def copy_included(project: Project, workspace: Workspace) -> list[bytes]:
             if copy_entry(os.path.join(root, path), destination):
                 copied.append(path)
         except FileNotFoundError:
-            continue  # it went away since git listed it
+            continue  # deleted after git listed it
     return copied

@@ -1,8 +1,8 @@
-"""Finish what dead commands left half done, before the next one begins.
+"""Recover acts on workspaces that were cut off, before a new command begins.
 
-An act on a workspace leaves its intent in the registry while it runs. Whoever starts new work looks
-for such intents, whichever task they are of: nobody should have to know that `siding doctor` exists
-because the power failed during `siding task start`.
+An act on a workspace keeps its intent in the registry while it runs. Commands that start new work
+look for such intents in all tasks, so that nobody needs `siding doctor` just because the power
+failed during `siding task start`.
 """
 
 from siding.app.place.locking import TaskBusy, holding_task
@@ -13,10 +13,10 @@ from siding.storage.locks import FileLock
 
 
 def recover_cut_off(project: Project) -> None:
-    """Finish or undo every act on a workspace whose command is dead.
+    """Finish or undo every act on a workspace whose process has died.
 
-    An act still under way is left alone, and so is one that cannot be recovered now: it must not
-    keep other tasks from working, and `siding doctor` says what is wrong with it.
+    Acts in progress are left alone. If an act cannot be recovered, this only warns, because the
+    failure must not stop work in other tasks; `siding doctor` gives the details.
     """
     for workspace in project.registry.cut_off():
         if FileLock(project.task_layout(workspace.task_id).lock).is_locked():
@@ -34,7 +34,10 @@ def recover_cut_off(project: Project) -> None:
 
 
 def recover_if_cut_off(project: Project, task_id: TaskId) -> str | None:
-    """Recover the task's workspace if an act on it was cut off. The task's lock is held."""
+    """Recover the task's workspace if an act on it was cut off; return a phrase about it, or None.
+
+    The caller holds the task's lock.
+    """
     workspace = project.registry.of_task(task_id)
     if workspace is None or workspace.intent is None:
         return None

@@ -34,11 +34,11 @@ from siding.tasks.states import (
 )
 from siding.tasks.task import Task
 
-MARK = "reopened"  # in task.json: what an undo opened again, so that a redo can close it
+MARK = "reopened"  # a field of task.json: an undo reopened the task, and a redo can close it again
 
 
 class Reopened(NamedTuple):
-    """A task that can be worked on again."""
+    """A reopened task; `active` tells whether it is the active task now."""
 
     task: Task
     workspace: Workspace | None
@@ -47,7 +47,7 @@ class Reopened(NamedTuple):
 
 
 class Gone(NamedTuple):
-    """A task whose records are in the trash or in an archive."""
+    """A deleted task: its records are in the trash or in an archive."""
 
     id: TaskId
     name: str
@@ -56,10 +56,10 @@ class Gone(NamedTuple):
 
 
 def reopen(project: Project, named: str, *, by_undo: bool = False, wait: bool = False) -> Reopened:
-    """Bring a task back as it was: its records, its workspace, its place on the board.
+    """Restore a task: its records, its workspace, and its place on the board.
 
-    `by_undo` leaves a mark from which `siding redo` closes it again. Raises NotFound, UsageError
-    for a task that is open, and what `bring_back` raises; nothing is lost then.
+    `by_undo` leaves a mark that lets `siding redo` close the task again. Raises NotFound,
+    UsageError for a task that is open, and the errors of `bring_back`; none of them loses anything.
     """
     task, was_deleted = _find(project, named)
     with holding_task(project, task.id, f"reopening task {task.name}", wait=wait):
@@ -81,7 +81,7 @@ def reopen(project: Project, named: str, *, by_undo: bool = False, wait: bool = 
 
 
 def deleted_tasks(project: Project) -> list[Gone]:
-    """Return the tasks whose records were moved away with them."""
+    """Return the deleted tasks: those in the trash, and those of which only an archive is left."""
     there = set(project.tasks.ids())
     found: dict[TaskId, Gone] = {}
     for workspace in project.registry.all():
@@ -112,7 +112,7 @@ def deleted_tasks(project: Project) -> list[Gone]:
 
 
 def _find(project: Project, named: str) -> tuple[Task, bool]:
-    """Return the task, its records brought back if they were deleted, and whether they were."""
+    """Return the task, and whether it was deleted; the records of a deleted task are restored."""
     try:
         return resolve(project, named), False
     except NotFound as unknown:
@@ -130,7 +130,7 @@ def _find(project: Project, named: str) -> tuple[Task, bool]:
 
 
 def _undelete(project: Project, gone: Gone) -> None:
-    """Move a task's records back to where the board finds them."""
+    """Move a deleted task's records from the trash, or its archive, back to the board."""
     with deleted_lock(project, gone.id):
         records = gone.trash / "task"
         if not os.path.lexists(records) and gone.archive is not None:
@@ -141,7 +141,8 @@ def _undelete(project: Project, gone: Gone) -> None:
                 lay_out(project, workspace, gone.archive, gone.trash)
         target = project.task_layout(gone.id).root
         if os.path.lexists(target):
-            # Somebody who waited for the lock of the deleted task made the directory anew.
+            # A command that waited for the task's lock has made the directory again, with only the
+            # lock in it.
             if set(os.listdir(target)) - {"lock"}:
                 raise SidingError(f"{str(target)!r} is in the way of the task's records")
             make_dirs(gone.trash / "found")
@@ -152,7 +153,10 @@ def _undelete(project: Project, gone: Gone) -> None:
 
 
 def deleted_lock(project: Project, task_id: TaskId) -> FileLock:
-    """Return the lock, taken, of a task whose own directory is in the trash."""
+    """Take and return the lock of a deleted task.
+
+    The usual lock is in the task's directory, which is in the trash.
+    """
     make_dirs(project.layout.locks_dir)
     lock = FileLock(project.layout.lock(f"deleted-{task_id}"))
     lock.acquire(timeout_s=None, holder=None)
@@ -160,7 +164,7 @@ def deleted_lock(project: Project, task_id: TaskId) -> FileLock:
 
 
 def _open(project: Project, task: Task, mark: dict[str, Any] | None) -> tuple[Task, bool]:
-    """Put the task back on the board; it becomes the active one if there is none."""
+    """Mark the task as open, and make it the active one if no task is active."""
     with project.changing(f"reopening task {task.id}"):
         current = project.tasks.load(task.id)
         status = current.status
@@ -181,7 +185,7 @@ def _open(project: Project, task: Task, mark: dict[str, Any] | None) -> tuple[Ta
 
 
 def _mark(project: Project, task: Task, *, removed: bool, deleted: bool) -> dict[str, Any]:
-    """Return what a redo needs to know to close the task again in the same way."""
+    """Return the mark from which a redo can close the task again in the same way."""
     last = project.ledger(task.id).last()
     return {
         "after": last.number if last else 0,
@@ -199,7 +203,7 @@ def _resumed(project: Project, workspace: Workspace) -> Workspace:
 
 
 def _record_places(project: Project) -> list[Path]:
-    """Return the places in the trash of deleted tasks that never had a workspace."""
+    """Return the directories in the trash of deleted tasks that never had a workspace."""
     try:
         found = sorted(project.layout.trash_dir.iterdir())
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""A little room that is kept for the acts that make room.
+"""Disk space that is kept in reserve for the acts that free disk space.
 
-Freeing a closed task, and closing one, must write before they may delete: an archive, an intent.
-On a full disk they could not. So the home keeps a few files that hold nothing: these acts give
-them up first, and put them back when there is room again.
+Closing a task, and freeing a closed one, must write an intent or an archive before they can delete
+anything. On a full disk this would fail. So the home contains a few useless files: these acts
+delete them first, and write them again when there is room.
 """
 
 import os
@@ -13,27 +13,27 @@ from pathlib import Path
 from siding.app.place.project import Project
 from siding.git.snapshots.store import remove_tree
 
-_FILES, _FILE_BYTES = 16, 128 << 10  # names are used up as well as bytes
-_PLENTY = 8  # times what is kept: with less free it is not put back
+_FILES, _FILE_BYTES = 16, 128 << 10  # several files, because a disk can also run out of inodes
+_PLENTY = 8  # the reserve is only written if 8 times as much is free
 
 
 def keep_reserve(project: Project) -> None:
-    """Put the reserve there if there is plenty of room; nothing depends on it."""
+    """Write the reserve if it is missing and there is plenty of room; failures are ignored."""
     place = _place(project)
     if (place / str(_FILES - 1)).exists() or not _is_free(project, _PLENTY):
         return
     with suppress(OSError):
         place.mkdir(mode=0o700, exist_ok=True)
         for number in range(_FILES):
-            # Not zeros: a file system that compresses would keep no room for them.
+            # Random bytes, because zeros would take no room on a file system that compresses.
             (place / str(number)).write_bytes(project.app.random_bytes(_FILE_BYTES))
 
 
 @contextmanager
 def spending_reserve(project: Project) -> Iterator[None]:
-    """Give the reserve up if there is little room, and put it back in the end."""
+    """Delete the reserve if there is little room, and write it again at the end of the block."""
     if not _is_free(project, 1):
-        with suppress(OSError):  # a read-only home says so where it matters
+        with suppress(OSError):  # in a read-only home, the act itself will report the error
             remove_tree(_place(project))
     try:
         yield
@@ -46,7 +46,7 @@ def _place(project: Project) -> Path:
 
 
 def _is_free(project: Project, times: int) -> bool:
-    """Tell whether the home has this many times the room and the names that are kept."""
+    """Tell whether the disk has this many times the bytes and inodes of the reserve."""
     try:
         there = os.statvfs(project.app.home.root)
     except OSError:

@@ -1,8 +1,8 @@
-"""Bring a removed workspace back: the reverse of `workspaces.remove`, with an intent of its own.
+"""Restore a removed workspace: the reverse of `workspaces.remove`, with its own intent.
 
-What is in the trash is renamed back, whole: ignored files, nested repositories, staged changes and
-local commits included. If the trash was collected, its archive is laid out first; if even that is
-gone, the workspace is made again from the newest snapshot.
+The directory in the trash is renamed back with everything in it: ignored files, nested
+repositories, staged changes and local commits. If the trash was freed, its archive is unpacked
+first. If there is no archive either, the workspace is made from the newest snapshot.
 """
 
 import os
@@ -27,17 +27,17 @@ RESTORE = "restore"
 
 
 class Returned(NamedTuple):
-    """A workspace that is back, and what is to be said about it."""
+    """A restored workspace, and sentences about how it was restored."""
 
     workspace: Workspace
     notes: tuple[str, ...]
 
 
 def bring_back(project: Project, workspace: Workspace) -> Returned:
-    """Put a removed workspace back into its place. The caller holds the task's lock.
+    """Restore a removed workspace. The caller holds the task's lock.
 
-    Raises BranchInUse when its branch is checked out elsewhere, SidingError when its place is
-    taken; nothing has been changed then.
+    Raises BranchInUse if its branch is checked out elsewhere, and SidingError if there is something
+    at its path; in both cases nothing was changed.
     """
     move_workspace(workspace.status, WorkspaceMove.RESTORE)
     path = _place(project, workspace)
@@ -56,7 +56,7 @@ def bring_back(project: Project, workspace: Workspace) -> Returned:
 
 
 def finish_return(project: Project, going: Workspace) -> Returned:
-    """Do what is left of a return; may be called again after it was cut off anywhere."""
+    """Finish a restoration. Safe to repeat after a crash at any point."""
     path = Path(going.path)
     trash = project.layout.root / going.trash if going.trash else None
     notes: list[str] = []
@@ -89,7 +89,7 @@ def finish_return(project: Project, going: Workspace) -> Returned:
     )
     _put(project, here)
     if archive := going.rest.get("archive"):
-        remove_file(project.layout.root / str(archive))  # all of it is in the workspace again
+        remove_file(project.layout.root / str(archive))  # the workspace has all of its content now
     facts = {"name": here.name, "path": here.path, "branch": here.branch}
     project.events.emit(WorkspaceChanged(here.task_id, "restore.after", facts))
     return Returned(workspace=here, notes=tuple(notes))
@@ -98,7 +98,7 @@ def finish_return(project: Project, going: Workspace) -> Returned:
 def _attach(
     project: Project, going: Workspace, path: Path, trash: Path | None, notes: list[str]
 ) -> Path:
-    """Make git know the worktree again; return its git directory. Safe to repeat."""
+    """Register the worktree with git again; return its git directory. Safe to repeat."""
     repository, base = project.repository, going.base_commit
     stored = None if trash is None else trash / "git-dir"
     if stored is not None and (stored / "HEAD").is_file():
@@ -118,14 +118,14 @@ def _attach(
 
 
 def _rebuild(project: Project, going: Workspace, path: Path) -> None:
-    """Make the directory from the newest snapshot; it appears whole or not at all."""
+    """Make the directory from the newest snapshot elsewhere, and rename it into place."""
     partial = project.layout.root / "restoring" / f"{going.task_id}.new"
     rebuild(project, going.task_id, partial)
     move_aside(partial, path)
 
 
 def _place(project: Project, workspace: Workspace) -> Path:
-    """Return where the workspace belongs: where it was, unless the home has moved since."""
+    """Return the path of the workspace: the recorded one, unless the home was moved since."""
     path = Path(workspace.path)
     return path if path.parent.is_dir() else project.layout.workspace(workspace.task_id)
 

@@ -1,4 +1,4 @@
-"""Start a task: put it on the board, give it a workspace, say what is and is not in there."""
+"""Start a task: add it to the board, make its workspace, and write its start card."""
 
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from siding.tasks.task import Task
 
 
 class Started(NamedTuple):
-    """A task that can be worked on."""
+    """A task that was started, or only planned."""
 
     task: Task
     workspace: Workspace | None  # None for a task that is only planned
@@ -38,7 +38,7 @@ class Started(NamedTuple):
 
 
 class StartRequest(NamedTuple):
-    """What ``siding task start`` asks for."""
+    """The options of ``siding task start``."""
 
     name: str
     base: str | None = None
@@ -56,8 +56,8 @@ def start_task(project: Project, *, name: str, base: str | None, switch: bool = 
 def start(project: Project, request: StartRequest) -> Started:
     """Make a task and, unless it is only planned, its workspace.
 
-    Raises UsageError for a name or base that cannot be, NoCommits for a repository without any. A
-    workspace that cannot be made leaves the task on the board, pending, and says so.
+    Raises UsageError for an invalid name or base, and NoCommits for a repository without commits.
+    If the workspace cannot be made, the error is raised and the task stays on the board as pending.
     """
     problem = problem_with_name(request.name)
     if problem is not None:
@@ -83,7 +83,10 @@ def start(project: Project, request: StartRequest) -> Started:
 def furnish(
     project: Project, task: Task, hold: Hold, *, base_ref: str, base: Sha, carry: bool
 ) -> Started:
-    """Make the workspace of a task and everything that belongs in it. The lock is held."""
+    """Make the workspace of a task, fill it, run its hooks, and write its start card.
+
+    The caller holds the task's lock.
+    """
     task, workspace = create(project, task, base_ref=base_ref, base=base)
     included = copy_included(project, workspace)
     recorder = open_recorder(project, task, hold)  # takes the base snapshot
@@ -114,7 +117,7 @@ def furnish(
 
 
 def add_workspace(project: Project, named: str | None, *, base: str | None, carry: bool) -> Started:
-    """Give a planned task, or one whose workspace was removed, a workspace."""
+    """Make a workspace for a planned task, or for a task whose workspace was removed."""
     task = select(project, named)
     request = StartRequest(name=task.name, base=base or task.base_ref or None, carry=carry)
     base_ref, commit = _base(project, request)
@@ -125,12 +128,12 @@ def add_workspace(project: Project, named: str | None, *, base: str | None, carr
 
 
 def default_base(project: Project) -> str:
-    """Return the base a task starts from when none is named: the setting, else where one stands."""
+    """Return the base for a task that names none: the setting, else what is checked out."""
     return project.settings.default_base or where_one_stands(project)
 
 
 def where_one_stands(project: Project) -> str:
-    """Return the branch that is checked out, or its commit when there is none."""
+    """Return the branch that is checked out; its commit if HEAD is detached."""
     checkout = project.checkout
     head = project.repository.head(None if checkout is None else checkout.git_dir)
     return head.branch or head.sha or "HEAD"
@@ -143,7 +146,8 @@ def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
     except UnknownRevision:
         if request.base is not None or base_ref != project.settings.default_base:
             raise
-        # The bar tool wrote `default_base: main` into every project and never used it.
+        # Another tool of this format writes `default_base: main` into every project and never uses
+        # it. A setting that names no branch here must not stop the start.
         base_ref = where_one_stands(project)
         base = project.repository.resolve(base_ref)
     checkout = project.checkout

@@ -1,7 +1,7 @@
-"""The start card: what a workspace begins with, and what it does not have.
+"""The start card: what a new workspace contains, and what it lacks.
 
-Agents and people act on what they believe is there. The card says it once, is kept with the task,
-and is what ``siding task show`` prints.
+Agents and people assume that a workspace has everything that the checkout has. The card lists the
+differences. It is stored with the task, and ``siding task show`` prints it.
 """
 
 import os
@@ -15,18 +15,18 @@ from siding.clock import iso
 from siding.git.paths import parents, quote_path
 from siding.ids import Sha
 
-LISTED = 50  # names of each kind that the card keeps
+LISTED = 50  # the most names of each kind that the card stores
 
 
 class StartCard(NamedTuple):
-    """What is in the workspace at its start. Lists are capped at `LISTED`; counts are whole."""
+    """The content of a new workspace. Lists have at most `LISTED` names; counts are complete."""
 
     base_ref: str
     base_commit: Sha
     base_subject: str
     base_time: str
-    carried: bool  # the uncommitted work was taken along
-    left_out: tuple[str, ...]  # uncommitted files of the main checkout
+    carried: bool  # the uncommitted changes were copied by --carry
+    left_out: tuple[str, ...]  # uncommitted files of the main checkout that were not copied
     left_out_count: int
     submodules: tuple[str, ...]  # present as empty directories
     lfs: str  # "none", "files" (contents checked out) or "pointers"
@@ -39,14 +39,14 @@ class StartCard(NamedTuple):
     included_count: int
 
     def record(self) -> dict[str, Any]:
-        """Return the card as the task keeps it."""
+        """Return the card as the JSON object that is stored with the task."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in self._asdict().items()}
 
 
 def draw_card(
     project: Project, *, base: Sha, base_ref: str, carried: bool, included: Sequence[bytes]
 ) -> StartCard:
-    """Return the start card of a workspace that was just made."""
+    """Return the start card of a workspace that was just made from the commit `base`."""
     repository = project.repository
     commit = repository.summary(base)
     left_out: list[bytes] = []
@@ -87,7 +87,7 @@ def _reached(copied: Sequence[bytes]) -> set[bytes]:
 
 
 def _lacks(root: Path, directory: bytes, copied: frozenset[bytes]) -> bool:
-    """Tell whether a directory has a file that was not copied; ends at the first one."""
+    """Tell whether a directory contains a file that was not copied; stop at the first one."""
     start = os.fsencode(root)
     for above, _directories, files in os.walk(os.path.join(start, directory)):
         if any(os.path.relpath(os.path.join(above, name), start) not in copied for name in files):

@@ -1,4 +1,4 @@
-"""Where a person goes: the workspace of a task, or back to their own checkout."""
+"""The directories that a person changes into: a task's workspace, or their own checkout."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from siding.app.place.wiring import App
 
 
 def workspace_path(project: Project, named: str | None) -> Path:
-    """Return the directory of a task's workspace; raises NoWorkspace when it is not there."""
+    """Return the directory of a task's workspace; raise NoWorkspace if it does not exist."""
     return Path(require_workspace(project, select(project, named)).path)
 
 
 def main_path(app: App) -> Path:
-    """Return the repository's own main checkout; the repository itself when it is bare.
+    """Return the repository's main checkout; the repository itself if it is bare.
 
-    Known as well to whoever stands in a workspace that is in the trash.
+    This works even if the working directory is a workspace that was moved to the trash.
     """
     try:
         return require_project(app).paths.root

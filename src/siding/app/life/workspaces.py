@@ -1,8 +1,8 @@
-"""Give a task its place, keep it, move it away: the acts on workspaces, each with its intent.
+"""Make, keep and remove workspaces, and recover these acts if they were cut off.
 
-Every act is three-phased for those who follow the events (before, after | failed) and leaves an
-intent in the registry while it runs, so that the next command can finish or undo exactly it.
-Nothing here deletes: a workspace that is removed is renamed into the project's ``trash``.
+Every act emits an event before it begins and another one when it has ended or failed. It keeps an
+intent in the registry while it runs, so that the next command can finish or undo it. Nothing here
+deletes files: a workspace that is removed is renamed into the project's ``trash``.
 """
 
 import os
@@ -42,7 +42,7 @@ from siding.tasks.task import Task
 def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[Task, Workspace]:
     """Make the task's workspace at commit `base`. The caller holds the task's lock.
 
-    Raises what git could not do, after undoing what was half made.
+    If git fails, the unfinished workspace is removed and the error is raised.
     """
     old = project.registry.of_task(task.id)
     state = WorkspaceState.ABSENT if old is None else old.status
@@ -85,7 +85,7 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
 
 
 def keep(project: Project, workspace: Workspace) -> Workspace:
-    """Record that a workspace stays."""
+    """Record that a workspace is kept."""
     kept = workspace._replace(
         status=move_workspace(workspace.status, WorkspaceMove.KEEP), kept_at=project.app.now()
     )
@@ -96,10 +96,10 @@ def keep(project: Project, workspace: Workspace) -> Workspace:
 
 
 def remove(project: Project, workspace: Workspace) -> Workspace:
-    """Move a workspace and git's record of it into the trash. The caller holds the task's lock.
+    """Move a workspace and git's record of it to the trash.
 
-    The caller has taken a snapshot. Everything in it, ignored files, nested repositories, staged
-    changes and commits nobody else holds included, goes along; nothing is deleted.
+    The caller holds the task's lock and has taken a snapshot. Nothing is deleted: ignored files,
+    nested repositories, staged changes and commits that are on no other branch move along.
     """
     move_workspace(workspace.status, WorkspaceMove.REMOVE)
     payload = {"name": workspace.name, "path": workspace.path}
@@ -122,7 +122,7 @@ def remove(project: Project, workspace: Workspace) -> Workspace:
 
 
 def finish_removal(project: Project, going: Workspace) -> Workspace:
-    """Do what is left of a removal; may be called again after it was cut off anywhere."""
+    """Finish a removal. Safe to repeat after a crash at any point."""
     assert going.trash is not None
     trash = project.layout.root / going.trash
     make_dirs(trash)
@@ -140,10 +140,13 @@ def finish_removal(project: Project, going: Workspace) -> Workspace:
 
 
 def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
-    """Save what only git's record of the workspace names: a later `git gc` would prune it."""
+    """Pack the objects that only the worktree's HEAD, reflog and index name.
+
+    Once the worktree is detached, `git gc` would delete these objects.
+    """
     try:
         keep_private(project.repository, Path(going.git_dir), going.base_commit, trash / PACK_NAME)
-    except GitError as error:  # a damaged index must not keep anybody from closing a task
+    except GitError as error:  # a damaged index must not prevent closing the task
         project.events.emit(
             WorkspaceChanged(
                 going.task_id, "remove.incomplete", _payload(going), error=error.message
@@ -152,7 +155,7 @@ def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
 
 
 def undo_creation(project: Project, planned: Workspace) -> None:
-    """Take back a workspace that was never finished: nothing ran in it, no work is there."""
+    """Remove a workspace that was not finished; nothing has run in it, so no work is lost."""
     with holding_git(project, f"undoing the workspace of task {planned.task_id}"):
         path = Path(planned.path)
         undo_add(
@@ -167,9 +170,9 @@ def undo_creation(project: Project, planned: Workspace) -> None:
 
 
 def recover(project: Project, workspace: Workspace) -> str:
-    """Finish or undo the act that a crash cut off; return what was done, as a sentence.
+    """Finish or undo an act that a crash cut off; return a phrase about what was done.
 
-    Who follows the events learns how it ended, marked as recovered.
+    The event that the act would have emitted is emitted now, marked as recovered.
     """
     operation = (workspace.intent or {}).get("op")
     if operation == "create":
@@ -225,13 +228,13 @@ def _refuse_occupied(planned: Workspace) -> None:
 
 
 def _identified(planned: Workspace, added: AddedWorktree) -> Workspace:
-    """Return `planned` with the directory's identity, which no other directory can have."""
+    """Return `planned` with the device and inode of its directory, which identify it."""
     root = recorded_root(Path(planned.path))
     return planned._replace(device=root.device, inode=root.inode, git_dir=str(added.git_dir))
 
 
 def _seed(project: Project, made: Workspace, added: AddedWorktree) -> None:
-    """Make the task's part of the snapshot store."""
+    """Prepare the snapshot store for the task's first snapshot."""
     project.snapshots.create()
     add_task(
         project.snapshots,

@@ -1,1 +1,1 @@
-"""Where a command works: the application, its project, their settings, locks and events."""
+"""The surroundings of a command: the application, its project, their settings, locks and events."""

@@ -1,4 +1,4 @@
-"""Give a project the repository it belongs to: after a move, or because a person says so."""
+"""Adopt a project: assign it to another repository path, after a move or on a person's request."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ WAIT_S = 60.0
 
 @contextmanager
 def holding_projects(app: App, what: str) -> Iterator[None]:
-    """Hold the lock under which project directories change their repository or their name."""
+    """Hold the home's lock for changes of the repository or the directory name of projects."""
     make_dirs(app.home.root / "locks")
     lock = FileLock(app.home.root / "locks" / "projects")
     lock.acquire(timeout_s=WAIT_S, holder=Holder(pid=app.pid, since=app.now(), what=what))
@@ -39,10 +39,11 @@ def holding_projects(app: App, what: str) -> Iterator[None]:
 
 
 def adopt(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:
-    """Make a project that of the repository here; safe to repeat after it was cut off anywhere.
+    """Assign a project to the repository `paths`, and return its new place.
 
-    The caller holds the lock of the projects. The mark `moving` stays until the links of the
-    workspaces are mended (`links_mended`).
+    The caller holds the lock of `holding_projects`. Safe to repeat after a crash at any point. The
+    field `moving` stays in the document until the links of the workspaces are repaired
+    (`links_mended`).
     """
     place = write_place(place, repo_root=str(paths.root), moved_at=app.now(), moving=True)
     known = repository_id(paths)
@@ -57,7 +58,7 @@ def adopt(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace
 
 
 def _renamed(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:
-    """Give the directory the name that the path stands for, so that it is found by it."""
+    """Rename the project directory to the name for the new path, under which it will be found."""
     for layout in candidates(app, paths.root):
         if layout.root == place.layout.root:
             return place
@@ -68,13 +69,13 @@ def _renamed(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPl
 
 
 def is_in_use(place: ProjectPlace) -> bool:
-    """Tell whether a command works in a task of the project: its paths must stay as they are."""
+    """Tell whether a command works in a task of the project; then its paths must not change."""
     tasks = TaskStore(place.layout).ids()
     return any(FileLock(place.layout.task(each).lock).is_locked() for each in tasks)
 
 
 def links_mended(place: ProjectPlace) -> None:
-    """Note that an adopted project's workspaces are linked with the repository again."""
+    """Record that the workspaces of an adopted project are linked to the repository again."""
     current = place_of(place.layout)
     if current is not None and current.is_adopted:
         write_place(current, moving=None)
@@ -83,10 +84,11 @@ def links_mended(place: ProjectPlace) -> None:
 def adopt_named(
     app: App, name: str, here: ProjectPlace | None, paths: RepositoryPaths
 ) -> ProjectPlace:
-    """Make the named project that of this repository, because a person says so.
+    """Assign the project with this name to this repository, as a person requested.
 
-    The project that was here is put aside: into the other's trash when nothing is in it, else it
-    stays under its name, and naming it brings it back. The caller holds the lock of the projects.
+    The project `here` that the repository has now is put aside: an empty one is moved to the trash
+    of the other; any other stays under its name and can be adopted again. The caller holds the lock
+    of `holding_projects`. Raises UsageError and SidingError if this is not possible.
     """
     wanted = next((each for each in all_places(app) if each.name == name), None)
     if wanted is None:
@@ -99,7 +101,7 @@ def adopt_named(
     if wanted.root != str(paths.root) and not is_gone(wanted):
         raise UsageError(
             f"{name!r} is the project of {wanted.root!r}, which is still there",
-            hint="a project whose repository is there is not taken from it",
+            hint="a project can be adopted only after its old repository is gone",
         )
     for place in (wanted, *([here] if here is not None else [])):
         if is_in_use(place):
@@ -116,7 +118,7 @@ def adopt_named(
 def put_aside(
     app: App, here: ProjectPlace, for_the_sake_of: ProjectPlace, paths: RepositoryPaths
 ) -> None:
-    """Let go of the project that is found here now; nothing of it is deleted."""
+    """Detach the project `here` from the repository; nothing is deleted."""
     if is_empty(here):
         trash = for_the_sake_of.layout.trash_dir
         make_dirs(trash)

@@ -1,4 +1,4 @@
-"""What the snapshots of a task start from: the commit the task is based on."""
+"""The seed of a task's snapshots: the commit that the task is based on."""
 
 from pathlib import Path
 
@@ -16,7 +16,10 @@ def base_seed(
     *,
     fresh_index: Path | None = None,
 ) -> Seed:
-    """Return the seed of a task whose worktree and git directory are these."""
+    """Return the seed for a task with this worktree and git directory.
+
+    `fresh_index` is an index that git has just written for `base`, if there is one to copy.
+    """
     return Seed(
         task_id=task_id,
         base=base,

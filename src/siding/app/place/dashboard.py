@@ -1,11 +1,11 @@
-"""The dashboard that runs for a project: how it makes itself known, and how others find it.
+"""Announce the running dashboard of a project, and find it from other commands.
 
-`dashboard.json` says where it listens and what its key is (0600, as all of the home). It is only
-believed while the lock beside it is held: the kernel frees that when the dashboard ends, however
-it ends.
+`dashboard.json` (mode 0600, like all files of the home) contains its port and its key. The file
+counts only while the dashboard's lock is held; the kernel frees the lock when the process ends in
+any way.
 
-A browser is started with its address as an argument, which others on the machine can read. So it
-is given a ticket instead of the key: good once, and for a minute.
+A browser gets the address as a command-line argument, which other users of the machine can read. So
+the address contains a ticket instead of the key; a ticket is valid once, for `TICKET_S` seconds.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ TICKET_S = 60
 
 
 class Dashboard(NamedTuple):
-    """A running dashboard. Whoever has `key` may do what the person may."""
+    """A running dashboard. `key` gives the same rights as the person has."""
 
     pid: int
     port: int
@@ -31,7 +31,7 @@ class Dashboard(NamedTuple):
     started_at: str
 
     def url(self, path: str, fragment: str = "") -> str:
-        """Return the address of a page; a fragment stays in the browser and is never sent."""
+        """Return the address of a page. A browser does not send the fragment to a server."""
         return f"http://127.0.0.1:{self.port}{path}{'#' if fragment else ''}{fragment}"
 
 
@@ -42,11 +42,10 @@ class AlreadyRunning(SidingError):
 
 
 def page_url(project: Project, path: str, *, with_key: bool = False) -> str | None:
-    """Return the address of a page of the running dashboard, None when none runs.
+    """Return the address of a page of the running dashboard; None if none runs.
 
-    Without the key it may be printed and recorded anywhere: a browser that has the dashboard open
-    opens it, any other asks for the key. `with_key` makes one for a browser that is started now:
-    it carries a ticket.
+    The address can be printed and recorded: only a browser that has the dashboard open shows the
+    page, any other asks for the key. `with_key` adds a ticket, for a browser that is started now.
     """
     found = running_dashboard(project)
     if found is None:
@@ -55,7 +54,7 @@ def page_url(project: Project, path: str, *, with_key: bool = False) -> str | No
 
 
 def running_dashboard(project: Project) -> Dashboard | None:
-    """Return the dashboard that runs for this project now."""
+    """Return the dashboard that runs for this project now; None if none runs."""
     if not FileLock(project.layout.lock("dashboard")).is_locked():
         return None
     try:
@@ -68,7 +67,7 @@ def running_dashboard(project: Project) -> Dashboard | None:
     except SidingError:
         return None
     if document is None:
-        return None  # it has the lock and is about to say where it listens
+        return None  # it has taken the lock and has not written its port yet
     return Dashboard(
         pid=int(document.get("pid", 0)),
         port=int(document["port"]),
@@ -79,7 +78,7 @@ def running_dashboard(project: Project) -> Dashboard | None:
 
 @contextmanager
 def only_dashboard(project: Project) -> Iterator[None]:
-    """Be the one dashboard of the project; raise AlreadyRunning when there is one."""
+    """Hold the lock of the project's only dashboard; raise AlreadyRunning if another one runs."""
     make_dirs(project.layout.locks_dir)
     lock = FileLock(project.layout.lock("dashboard"))
     holder = Holder(pid=project.app.pid, since=project.app.now(), what="siding ui")
@@ -95,20 +94,20 @@ def only_dashboard(project: Project) -> Iterator[None]:
 
 
 def announce(project: Project, dashboard: Dashboard) -> None:
-    """Write down where the dashboard is. The caller is `only_dashboard`."""
+    """Write `dashboard.json`. Call it inside of `only_dashboard`."""
     document = {"version": DASHBOARD_VERSION, **dashboard._asdict()}
     write_document(project.layout.root / "dashboard.json", document)
 
 
 def new_ticket(project: Project, key: str) -> str:
-    """Return a ticket: ``<seconds>.<random>.<proof>``. Who has the key can make one."""
+    """Return a ticket, ``<seconds>.<random>.<proof>``. Making one requires the key."""
     now = int(project.app.clock.now().timestamp())
     told = f"{now}.{project.app.random_bytes(8).hex()}"
     return f"{told}.{_proof(key, told)}"
 
 
 class Tickets:
-    """The tickets that were shown to one dashboard: each is good once."""
+    """The tickets that one dashboard has accepted; each is valid once."""
 
     def __init__(self, project: Project, key: str) -> None:
         self._project = project
@@ -116,7 +115,7 @@ class Tickets:
         self._used: dict[str, int] = {}
 
     def take(self, ticket: str) -> bool:
-        """Return whether the ticket is good, which it is not again."""
+        """Return whether the ticket is valid, and make it invalid from now on."""
         import hmac
 
         told, _, proof = ticket.rpartition(".")
@@ -125,6 +124,7 @@ class Tickets:
             return False
         made, now = int(told.partition(".")[0]), self._project.app.clock.now().timestamp()
         self._used = {each: at for each, at in self._used.items() if now - at <= TICKET_S}
+        # Up to 5 s in the future is accepted, because the clock may be set back a little.
         if told in self._used or not -5 <= now - made <= TICKET_S:
             return False
         self._used[told] = made

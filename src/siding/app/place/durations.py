@@ -1,8 +1,11 @@
-"""Times as people write them. Pure."""
+"""Parse durations such as ``1h30m``. Pure."""
 
 
 def seconds_in(text: str) -> float | None:
-    """Return the seconds in ``90``, ``90s``, ``5m``, ``1h30m``; None when it is no duration."""
+    """Return the seconds in ``90``, ``90s``, ``5m`` or ``1h30m``; None if it is not a duration.
+
+    A duration of 0 is not valid.
+    """
     units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     total, number, seen = 0.0, "", False
     for character in text.strip().lower():

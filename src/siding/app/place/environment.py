@@ -1,4 +1,4 @@
-"""The environment of what runs in a workspace: the caller's, plus where it is."""
+"""The environment variables of a command in a workspace."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,8 +7,8 @@ from siding.app.place.project import Project
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
-# What `git rev-parse --local-env-vars` lists: these tie git to one repository, and would tie a
-# command in the workspace to the caller's.
+# The list of `git rev-parse --local-env-vars`. These variables tie git to one repository: a git
+# command in the workspace would work in the caller's repository instead.
 _TIED_TO_A_REPOSITORY = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -31,17 +31,18 @@ _TIED_TO_A_REPOSITORY = frozenset(
 )
 
 
-# The caller's directories. Programs trust PWD more than the kernel: opencode 1.18 takes it for the
-# root of the project, and so edited the person's checkout.
+# The caller's directories. Some programs trust PWD more than the kernel: opencode 1.18 takes PWD as
+# the root of the project, and so it edited the person's checkout.
 _DIRECTORIES = frozenset({"PWD", "OLDPWD"})
 
 
 def environment_in(
     project: Project, task: Task, workspace: Workspace, wanted: Mapping[str, str], *, cwd: Path
 ) -> dict[str, str]:
-    """Return the whole environment of a command that runs in the directory `cwd` of a workspace.
+    """Return the complete environment of a command in the directory `cwd` of a workspace.
 
-    `wanted` has the last word.
+    It is the caller's environment without the variables above, with the variables of the task
+    added. Variables in `wanted` replace all others.
     """
     inherited = {
         name: value

@@ -1,8 +1,8 @@
-"""A project's lifecycle facts: into ``events.jsonl``, and to the listeners in this process.
+"""Record the events of a project in ``events.jsonl``, and pass them to listeners in this process.
 
-The payload is the one that other tools of this kind write (event, ts, task, worktree, error); ``v``
-and ``at`` are added, and further facts of an event stand beside them. It is a side channel: no
-state is read back from it.
+The fields event, ts, task, worktree and error are the ones that other tools of this kind write;
+``v``, ``at`` and further fields of an event are added. The file is only for other programs: Siding
+never reads its state from it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -34,35 +34,35 @@ Listener = Callable[["Heard"], None]
 
 
 class Heard(NamedTuple):
-    """An event as a listener gets it, with the project in which it happened."""
+    """An event as a listener gets it, with the files of its project."""
 
     layout: ProjectLayout
     event: "Event"
 
 
 class Listeners:
-    """Who is told, in this process, of what happens in any of its projects."""
+    """The functions in this process that are called for each event of any project."""
 
     def __init__(self) -> None:
         self._all: list[Listener] = []
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` after each event is in the journal; return what ends that.
+        """Call `listener` after each event was written; return a function that unsubscribes it.
 
-        It is called in the thread of the act, often while the task is held: it must be quick, and
-        must not raise.
+        It is called in the thread of the act, often while the task is locked. So it must be fast
+        and must not raise.
         """
         self._all.append(listener)
         return lambda: self._all.remove(listener)
 
     def tell(self, heard: Heard) -> None:
-        """Pass an event on."""
+        """Call every listener with an event."""
         for listener in tuple(self._all):
             listener(heard)
 
 
 class LoggedEvent(NamedTuple):
-    """One line of the journal. `end`: the byte offset to go on from."""
+    """One line of ``events.jsonl``. `end` is the byte offset after it."""
 
     end: int
     fields: Mapping[str, Any]
@@ -86,7 +86,7 @@ class EventLog:
         self._redact = redact
 
     def emit(self, event: "Event") -> None:
-        """Append one event, and tell the listeners. `ts` is in seconds since 1970."""
+        """Append one event and call the listeners. The field `ts` is in seconds since 1970."""
         now = self._clock.now()
         record = {
             "v": 1,
@@ -101,13 +101,13 @@ class EventLog:
         self._listeners.tell(Heard(self._layout, event))
 
     def since(self, offset: int, *, limit: int) -> Iterator[LoggedEvent]:
-        """Yield the events from a `LoggedEvent.end` on (0: from the first), whole lines only."""
+        """Yield up to `limit` events from the byte offset `offset` on, which is 0 or an `end`."""
         for entry in islice(self._journal.entries(offset), limit):
             if entry.record is not None:
                 yield LoggedEvent(end=entry.end, fields=entry.record)
 
     def newest(self, count: int) -> list[dict[str, Any]]:
-        """Return the newest `count` events, oldest first; a damaged line says what it is."""
+        """Return the newest `count` events, oldest first; a damaged line becomes "unreadable"."""
         return [
             entry.record
             if entry.record is not None

@@ -1,4 +1,4 @@
-"""What happens in a project, as values: an act emits one, and whoever subscribed hears of it.
+"""The events of a project, as values. Acts emit them, and listeners receive them.
 
 `record` is what the journal keeps for other programs (``events.jsonl``; `event_log.py`). Listeners
 in the same process get the value itself, with the step or the decision that it is about. Events of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TaskChanged(NamedTuple):
-    """A task was made, changed, closed, opened again or deleted. `how`: the second word."""
+    """A task was made, changed, closed, reopened or deleted. `how` is the second part of `name`."""
 
     task: "Task"
     how: str  # created, updated, completed, reopened, deleted
@@ -43,8 +43,8 @@ class TaskChanged(NamedTuple):
 class WorkspaceChanged(NamedTuple):
     """An act on a workspace began, ended or failed.
 
-    `worktree` are the facts of it that the journal keeps, which depend on the act. `status`: the
-    task's, where the act knows it.
+    `worktree` are the fields that are recorded; they depend on the act. `status` is that of the
+    task, or "" if the act does not know it.
     """
 
     task_id: str
@@ -71,7 +71,7 @@ class WorkspaceChanged(NamedTuple):
 
 
 class PolicyBlocked(NamedTuple):
-    """The policy stopped a command."""
+    """The policy blocked a command."""
 
     task_id: str
     rules: Sequence[str]
@@ -85,7 +85,7 @@ class PolicyBlocked(NamedTuple):
 
 
 class PhaseMoved(NamedTuple):
-    """A task is in another phase, or in another step of its phase."""
+    """A task moved to another phase, or to another step of its phase."""
 
     task: "Task"
     how: str  # the move
@@ -111,7 +111,7 @@ class PhaseMoved(NamedTuple):
 
 
 class GateTried(NamedTuple):
-    """A condition for leaving a phase was looked at. `gate`: its kind, text and what was found."""
+    """A gate of a phase was checked. `gate` has its kind, its text and the result."""
 
     task: "Task"
     phase: str
@@ -130,7 +130,7 @@ class GateTried(NamedTuple):
 
 
 class PullRequestChanged(NamedTuple):
-    """A pull request was opened, or its branch pushed again."""
+    """A pull request was opened, or its branch was pushed again."""
 
     task: "Task"
     how: str  # opened, pushed
@@ -149,7 +149,7 @@ class PullRequestChanged(NamedTuple):
 
 
 class DecisionChanged(NamedTuple):
-    """A decision was asked for, answered, cancelled or removed."""
+    """A question was asked, answered, cancelled or removed."""
 
     decision: "Decision"
     how: str  # asked, answered, …

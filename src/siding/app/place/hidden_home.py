@@ -1,4 +1,4 @@
-"""A step in a sandbox does not see Siding's home: what it wrote there nobody would ever read."""
+"""Inside a sandbox Siding's home is hidden; anything that is written to it there is lost."""
 
 from siding.app.place.project import Project, ensure_project, find_project, require_project
 from siding.app.place.sandbox_inside import HomeHidden, home_is_hidden
@@ -6,9 +6,9 @@ from siding.app.place.wiring import App
 
 
 def project_for_people(app: App, *, make: bool) -> Project:
-    """Return the project here, where a person will look for it; `make` it if it is not there.
+    """Return the project of the working directory; with `make`, make it if there is none.
 
-    Raises HomeHidden in a sandbox, where a home that was made would be gone afterwards.
+    Raises HomeHidden in a sandbox, because a project that is made there would be lost.
     """
     if home_is_hidden(app) and find_project(app) is None:
         raise HomeHidden(

@@ -1,4 +1,4 @@
-"""One command at a time in a task's workspace; any number of tasks at once."""
+"""Lock a task, so that one command at a time works in it. Other tasks are not affected."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +13,13 @@ from siding.storage.locks import FileLock, Holder, LockBusy
 
 
 class TaskBusy(SidingError):
-    """Another command works in this task."""
+    """Another command holds the lock of this task."""
 
     code = "task_busy"
 
 
 class Hold:
-    """A task's lock, held, and the acts that are begun under it."""
+    """The lock of a task, which is held, and the acts that began under it."""
 
     def __init__(self, lock: FileLock, holder: Holder, intents: Intents) -> None:
         self._lock = lock
@@ -28,14 +28,14 @@ class Hold:
 
     @property
     def fd(self) -> int:
-        """The descriptor to pass to a child that must keep the task held if it outlives us."""
+        """The lock's file descriptor. A child that inherits it keeps the task locked if we die."""
         return self._lock.fd
 
     @contextmanager
     def let_go(self) -> Iterator[None]:
-        """Let others work in the task, then wait until it is held again.
+        """Release the lock for the length of a block, then wait until it can be taken again.
 
-        The acts that began are still held: each has a lock of its own.
+        Acts that have begun stay protected, because each one has a lock of its own.
         """
         self._lock.release()
         try:
@@ -48,11 +48,11 @@ class Hold:
 def holding_task(
     project: Project, task_id: TaskId, what: str, *, wait: bool | None = None
 ) -> Iterator[Hold]:
-    """Hold the task's lock; raise TaskBusy, saying who holds it since when, or wait for it.
+    """Hold the task's lock. If it is taken, wait with `wait`, else raise TaskBusy.
 
-    `wait` None means that the caller's command has no ``--wait`` to offer. A command that the
-    holder itself started is refused at once, also with `wait`: it would wait for itself for ever.
-    The kernel frees the lock when its holder dies; nobody ever steals it.
+    A `wait` of None means that the command has no option ``--wait`` to suggest. A command that the
+    holder itself started gets TaskBusy even with `wait`, because it would wait for ever. The kernel
+    frees the lock when its holder dies, so a stale lock never has to be broken.
     """
     layout = project.task_layout(task_id)
     path = layout.lock
@@ -94,15 +94,15 @@ def _busy_with_us(project: Project, task_id: TaskId) -> TaskBusy:
 
 
 def _waits_for_us(holder: Holder | None) -> bool:
-    """Tell whether the holder of a task's lock started this command, and waits for it to end."""
-    from siding.process.tree import ancestors  # only where a task is busy
+    """Tell whether the holder of a task's lock is an ancestor of this process, and waits for it."""
+    from siding.process.tree import ancestors  # rarely needed: only if a task is busy
 
     return holder is not None and holder.pid in ancestors()
 
 
 @contextmanager
 def holding_git(project: Project, what: str) -> Iterator[None]:
-    """Hold the repository's lock: git's own worktree commands trip over each other."""
+    """Hold the repository's lock, because concurrent `git worktree` commands disturb each other."""
     make_dirs(project.layout.locks_dir)
     lock = FileLock(_git_lock(project))
     lock.acquire(
@@ -118,13 +118,13 @@ def holding_git(project: Project, what: str) -> Iterator[None]:
 
 
 def busy_with(project: Project, task_id: TaskId) -> str:
-    """Return who works in the task now, as one phrase; "" when nobody does."""
+    """Return which command works in the task, as one phrase; "" if there is none."""
     lock = FileLock(project.task_layout(task_id).lock)
     return describe(lock.holder()) if lock.is_locked() else ""
 
 
 def describe(holder: Holder | None) -> str:
-    """Return who holds a lock and since when, as one phrase."""
+    """Return which command holds a lock, and since when, as one phrase."""
     if holder is None:
         return "another command holds it"
     return f"`{holder.what}` by process {holder.pid} since {holder.since}"

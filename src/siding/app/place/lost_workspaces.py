@@ -1,9 +1,9 @@
-"""What the registry of workspaces should hold, read from the tasks, the disk and the trash.
+"""Reconstruct entries of the registry of workspaces from the tasks, the disk and the trash.
 
-The registry can be lost or damaged. A task's own document says its branch, its base commit and
-where its workspace is; the base snapshot is the beginning of its line in the snapshot store;
-whether the workspace is there, kept or removed shows on disk. What cannot be known again: since
-when a workspace is kept, and whether a directory was put in the workspace's place meanwhile.
+The registry can be lost or damaged. The document of a task has its branch, its base commit and the
+path of its workspace. The base snapshot is the first one in the task's line in the snapshot store.
+The disk shows whether the workspace is there, kept or removed. Two facts are lost: since when a
+workspace is kept, and whether another directory was put in its place meanwhile.
 """
 
 import os
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from siding.git.repository import Repository
     from siding.git.snapshots.store import SnapshotStore
 
-REBUILT = "rebuilt"  # in the entry: it was made from these sources, not when the workspace was
+REBUILT = "rebuilt"  # marks an entry that was reconstructed
 
 
 class LostWorkspaces:
-    """Answers for a registry that lacks something; see `Elsewhere` in `siding.tasks.registry`."""
+    """Implements `Elsewhere` of `siding.tasks.registry`: entries that the registry lacks."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class LostWorkspaces:
         self._snapshots = snapshots
 
     def all(self, known: Collection[str]) -> list[Workspace]:
-        """Return the workspaces of all tasks but those with these ids; deleted tasks too."""
+        """Return the workspaces of all tasks, also deleted ones, except tasks with these ids."""
         there = self._tasks.ids()
         found = [self.of_task(task_id) for task_id in sorted(there) if task_id not in known]
         gone = [self._workspace(task) for task in self._deleted({*known, *there})]
         return [each for each in (*found, *gone) if each is not None]
 
     def of_task(self, task_id: TaskId) -> Workspace | None:
-        """Return a task's workspace; None when it never had one that was in a registry."""
+        """Return a task's workspace; None if it never had one, or if another tool made it."""
         try:
             task = self._tasks.load(task_id)
         except (NotFound, UnreadableFile):
@@ -61,7 +61,7 @@ class LostWorkspaces:
         return self._workspace(task)
 
     def _deleted(self, known: Collection[str]) -> list[Task]:
-        """Return the tasks whose documents lie in the trash with their workspaces."""
+        """Return the deleted tasks: those whose documents are in the trash."""
         found = {}
         for place in self._places(""):
             if place.name.rsplit("-", 2)[0] in known:
@@ -78,7 +78,7 @@ class LostWorkspaces:
         return list(found.values())
 
     def _workspace(self, task: Task) -> Workspace | None:
-        if not task.worktree:  # planned, or of an old home, which keeps no registry
+        if not task.worktree:  # only planned, or begun by another tool, which keeps no registry
             return None
         path = self._path(task)
         removed = self._removed_to(task.id)
@@ -105,25 +105,25 @@ class LostWorkspaces:
         return self._here(found, path)
 
     def _here(self, found: Workspace, path: Path) -> Workspace:
-        """Return the entry with what the disk and git know of the directory."""
+        """Return the entry with the directory's git directory, device and inode."""
         from siding.git.errors import GitError
         from siding.git.roots import recorded_root
         from siding.git.worktrees.linked import admin_dir
 
         git_dir = admin_dir(self._repository(), path)
-        if git_dir is None:  # pruned: where git's record of it belongs
+        if git_dir is None:  # `git worktree prune` removed it: this is where it has to be
             git_dir = self._repository().paths.common_dir / "worktrees" / path.name
         found = found._replace(git_dir=str(git_dir))
         if not path.is_dir():
             return found
         try:
             root = recorded_root(path)
-        except GitError:  # a link stands in its place: whoever works in it is refused
+        except GitError:  # the path is a symbolic link: without an inode, commands refuse to use it
             return found
         return found._replace(device=root.device, inode=root.inode)
 
     def _away(self, found: Workspace, task: Task, trash: Path | None, *, going: bool) -> Workspace:
-        """Return the entry of a workspace that was removed, or whose removal was cut off."""
+        """Return the entry of a removed workspace; `going`: the removal was cut off."""
         if going:
             intent = {"op": "remove", "at": task.updated_at, "pid": 0}
             found = self._here(found, Path(found.path))._replace(intent=intent)
@@ -140,9 +140,10 @@ class LostWorkspaces:
         return found
 
     def _path(self, task: Task) -> Path:
-        """Return where the workspace is. Older documents mean their path relative to other places.
+        """Return the path of the workspace.
 
-        It is below the home, unless the task was taken over from an old home.
+        It is below the home, unless another tool began the task. Documents of different versions
+        give the path relative to different directories, so each of them is tried.
         """
         usual = self._layout.workspace(task.id)
         written = task.workspace_path
@@ -151,7 +152,7 @@ class LostWorkspaces:
         return next((path for path in candidates if (path / ".git").exists()), usual)
 
     def _base_snapshot(self, task_id: TaskId) -> Sha:
-        """Return where the task's line of snapshots begins; "" when the store cannot say."""
+        """Return the first snapshot of the task; "" if the store cannot be read."""
         from siding.git.snapshots.lineage import base_snapshot
 
         try:
@@ -160,7 +161,7 @@ class LostWorkspaces:
             return Sha("")
 
     def _removed_to(self, task_id: TaskId) -> Path | None:
-        """Return the newest place in the trash that holds the workspace, or git's record of it."""
+        """Return the newest directory in the trash with the workspace or its git directory."""
         places = [
             place
             for place in self._places(f"{task_id}-")
@@ -181,5 +182,5 @@ class LostWorkspaces:
 
 
 def _was_leaving(trash: Path) -> bool:
-    """Tell whether git's record went to this place and the directory had not yet followed."""
+    """Tell whether a removal was cut off after the git directory moved, before the files did."""
     return os.path.lexists(trash / "git-dir") and not os.path.lexists(trash / "workspace")

@@ -1,8 +1,8 @@
-"""Tasks of a home that the bar tool wrote: they have a workspace and no entry in a registry.
+"""Tasks that another tool began in a home of the same format. They have no entry in the registry.
 
-Reading shows them as they are. The first command that works in one takes it over: its workspace is
-entered in the registry and its part of the snapshot store is made, from the commit the task's
-branch left its base at. Nothing of the home is rewritten for that, only added to.
+Commands that read show these tasks as they are. The first command that works in one takes it over:
+it adds its workspace to the registry and makes its first snapshot, from the merge base of the
+task's branch and its base. The other tool's files are only added to, never rewritten.
 """
 
 from pathlib import Path
@@ -14,10 +14,10 @@ from siding.tasks.task import Task
 
 
 def workspace_of(project: Project, task: Task) -> Workspace | None:
-    """Return a task's workspace: the registry's, else the one an old home has for it."""
+    """Return a task's workspace, from the registry or as another tool made it; None if none."""
     entered = project.registry.of_task(task.id)
     if entered is not None or not task.branch or task.worktree:
-        return entered  # a task with a worktree is one of ours: its registry answers for it
+        return entered  # `worktree` is set: Siding made the workspace, so the registry is complete
     path = _place(project, task)
     if path is None:
         return None
@@ -41,7 +41,10 @@ def workspace_of(project: Project, task: Task) -> Workspace | None:
 
 
 def _place(project: Project, task: Task) -> Path | None:
-    """Return where an old task's workspace is; the documents disagree about what the path is to."""
+    """Return the path of such a workspace, or None.
+
+    Versions of the other tool give it relative to different directories, so each one is tried.
+    """
     written = Path(task.workspace_path) if task.workspace_path else None
     candidates = [project.layout.workspace(task.id)]
     if written is not None:

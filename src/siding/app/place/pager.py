@@ -1,4 +1,4 @@
-"""The pager, for the command line: front ends see only the application."""
+"""The pager, exported for the command line, because front ends may import only from `app`."""
 
 from siding.process.pager import Pager, start_pager
 

@@ -1,4 +1,4 @@
-"""Which phases a project has: the person's settings first, else what the repository brings."""
+"""Find the phases of a project: in the person's settings, else in the repository's."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from siding.phases.plan import PhasePlan
 
 
 class Configured(NamedTuple):
-    """The plan in force. Gates `from_repository` run only when they are trusted, as hooks do."""
+    """The plan in force. If it came from the repository, its gates run only if they are trusted."""
 
     plan: PhasePlan
     from_repository: bool
 
 
 def configured(project: Project) -> Configured:
-    """Return the plan; raises UsageError naming the file and the place of a mistake."""
+    """Return the plan in force; raise UsageError with the file and the place of a mistake."""
     ours = phases_in(project.layout.config_yaml)
     if ours is not None:
         return Configured(plan=ours, from_repository=False)

@@ -1,4 +1,4 @@
-"""Find the project a command is about, and make it on first use."""
+"""Find the project of the working directory, and make it on first use."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,22 +43,22 @@ if TYPE_CHECKING:
     from siding.git.settings import UserSettings
     from siding.git.snapshots.store import SnapshotStore
 
-# git's part is loaded when it is first asked for: `log` and `task list` start no git (measured:
-# 15 ms of the 42 that a reading command may take).
+# The git modules are imported on first use: `log` and `task list` do not need them, and importing
+# them takes 15 ms of the 42 ms that a reading command may take (measured).
 
 STATE_VERSION = 1
-WAIT_FOR_PROJECT_S = 60.0  # the longest a change of the registry should ever take
+WAIT_FOR_PROJECT_S = 60.0  # seconds; a change of the registry takes milliseconds
 
 
 class Checkout(NamedTuple):
-    """A worktree of the person's own, and its git directory."""
+    """A worktree of the person, not a task's workspace, and its git directory."""
 
     root: Path
     git_dir: Path
 
 
 class Project:
-    """One repository Siding knows, with the stores of its project directory."""
+    """A repository that Siding knows, with the stores in its project directory."""
 
     def __init__(self, app: App, layout: ProjectLayout, paths: RepositoryPaths) -> None:
         self.app = app
@@ -76,16 +76,16 @@ class Project:
         self.events = EventLog(layout, app.clock, app.listeners, redact=self._redacted)
 
     def _redacted(self, record: Any) -> Any:
-        return self.redaction.record(record)  # read only when there is something to record
+        return self.redaction.record(record)  # `redaction` reads the settings on first use
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings of this project."""
+        """The settings of this project; raises UsageError for a mistake in the file."""
         return read_settings(self.layout.config_yaml)
 
     @cached_property
     def redaction(self) -> Redaction:
-        """What keeps secrets out of what is recorded."""
+        """The redaction that keeps secrets out of records."""
         settings = self.settings
         return Redaction(
             self.app.env,
@@ -110,21 +110,24 @@ class Project:
 
     @cached_property
     def user_settings(self) -> "UserSettings":
-        """What of the person's own git configuration is honoured."""
+        """The parts of the person's git configuration that Siding honours."""
         from siding.git.settings import load_settings
 
         return load_settings(self.git, self.paths)
 
     @cached_property
     def snapshots(self) -> "SnapshotStore":
-        """The project's own object store."""
+        """The project's snapshot store."""
         from siding.git.snapshots.store import SnapshotStore
 
         return SnapshotStore(self.git, self.layout.snapshots_git, self.paths)
 
     @cached_property
     def checkout(self) -> Checkout | None:
-        """The checkout the person works in: where they stand, else the main one; None if bare."""
+        """The person's checkout: the one around the working directory, else the main one.
+
+        A workspace does not count. None if the repository is bare.
+        """
         here = self.paths.worktree
         ours = here is not None and here.is_relative_to(self.layout.workspaces_dir.resolve())
         if here is not None and not ours:
@@ -134,7 +137,7 @@ class Project:
         return Checkout(root=self.paths.main_worktree, git_dir=self.paths.common_dir)
 
     def task_layout(self, task_id: TaskId) -> TaskLayout:
-        """Return where a task's files are."""
+        """Return the paths of a task's files."""
         return self.layout.task(task_id)
 
     def ledger(self, task_id: TaskId) -> Ledger:
@@ -143,9 +146,12 @@ class Project:
 
     @contextmanager
     def changing(self, what: str) -> Iterator[None]:
-        """Hold the project's lock: for changes of the board, the registry and the state."""
+        """Hold the project's lock, for changes of the board, the registry and the state.
+
+        `what` is shown to commands that wait. Raises LockBusy after `WAIT_FOR_PROJECT_S` seconds.
+        """
         holder = Holder(pid=self.app.pid, since=self.app.now(), what=what)
-        if not self.layout.locks_dir.is_dir():  # a home of the bar tool has none
+        if not self.layout.locks_dir.is_dir():  # another tool made this home, without locks
             make_dirs(self.layout.locks_dir)
         lock = FileLock(self.layout.lock("project"))
         lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
@@ -155,7 +161,7 @@ class Project:
             lock.release()
 
     def active_task_id(self) -> TaskId | None:
-        """Return the active task's id."""
+        """Return the id of the active task; None if no task is active."""
         state = read_document_or_none(
             self.layout.state_json, what="project state", version=STATE_VERSION
         )
@@ -163,7 +169,7 @@ class Project:
         return TaskId(active) if isinstance(active, str) and active else None
 
     def set_active(self, task_id: TaskId | None) -> None:
-        """Make `task_id` the active task, or none. The caller holds the project's lock."""
+        """Set the active task; None for no task. The caller holds the project's lock."""
         before = read_document_or_none(
             self.layout.state_json, what="project state", version=STATE_VERSION
         )
@@ -179,16 +185,18 @@ class Project:
 
 
 def find_project(app: App) -> Project | None:
-    """Return the project of the repository around the working directory, if there is one.
+    """Return the project of the repository around the working directory; None if it has none.
 
-    The project of a repository that was moved is adopted, and that is said.
+    If the repository was moved, its project is adopted, with a warning.
     """
     return _found(app, _repository_around(app))[0]
 
 
 def require_project(app: App) -> Project:
-    """Return the project here; raise NotInitialised when this repository is not one, HomeHidden
-    when a sandbox hides whether it is."""
+    """Return the project of the working directory.
+
+    Raises NotInitialised if the repository has none, and HomeHidden if a sandbox hides the home.
+    """
     project, seen = _found(app, _repository_around(app))
     if project is None:
         if home_is_hidden(app):
@@ -208,12 +216,12 @@ def require_project(app: App) -> Project:
 
 
 def ensure_project(app: App) -> tuple[Project, bool]:
-    """Return the project here, made if it was not there, and whether it was made."""
+    """Return the project of the working directory, and whether it had to be made."""
     paths = _repository_around(app)
     project, seen = _found(app, paths)
     if project is None:
         if home_is_hidden(app):
-            raise home_hidden()  # one that was made here would be gone with the sandbox
+            raise home_hidden()  # a project that is made in the sandbox would be lost with it
         return Project(app, _create(app, paths, seen), paths), True
     place = place_of(project.layout)
     if place is not None and (place.id is None or repository_id(paths) is None):
@@ -247,12 +255,12 @@ def _found(app: App, paths: RepositoryPaths) -> tuple[Project | None, Seen]:
 
 
 def _adopted(app: App, paths: RepositoryPaths, seen: Seen) -> Seen:
-    """Adopt a moved project, unless somebody works in it or the home cannot be written to."""
+    """Adopt a moved project, unless a command works in it or the home is read-only."""
     from siding.app.place.adoption import adopt, holding_projects, is_in_use
 
     try:
         with holding_projects(app, "adopting a moved repository"):
-            seen = look(app, paths)  # another command may have been faster
+            seen = look(app, paths)  # under the lock: another command may have adopted it already
             if seen.how is not Relation.MOVED or seen.place is None or is_in_use(seen.place):
                 return seen
             old_root = seen.place.root
@@ -273,7 +281,10 @@ def _link_anew(project: Project, place: ProjectPlace) -> None:
         links_mended(place)
     except (SidingError, OSError) as error:
         reason = error.message if isinstance(error, SidingError) else str(error)
-        project.app.warn(f"its workspaces could not be linked anew: {reason}; see `siding doctor`")
+        project.app.warn(
+            f"its workspaces could not be linked to the moved repository: {reason}; see `siding "
+            "doctor`"
+        )
 
 
 def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
@@ -292,9 +303,10 @@ def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
     except FileExistsError:
         pass
     if seen.how is Relation.COPY and seen.place is not None:
-        set_id(paths, app.random_bytes(16).hex())  # the copy came with the original's
+        set_id(paths, app.random_bytes(16).hex())  # the copy contains the original's id
         app.warn(f"this repository is a copy of {seen.place.root}: it has a project of its own")
-    # Written last: a project directory without it is an unfinished one, and is finished here.
+    # Written last: a project directory without this file is unfinished, and a later command that
+    # gets here finishes it.
     document = {
         "version": PROJECT_VERSION,
         "repo_root": str(paths.root),
@@ -306,5 +318,5 @@ def _create(app: App, paths: RepositoryPaths, seen: Seen) -> ProjectLayout:
 
 
 def _free_layout(app: App, paths: RepositoryPaths) -> ProjectLayout:
-    """Return a directory for a new project: one that is nobody's, not even of this path's past."""
+    """Return a directory for a new project that no project uses, not even an older one."""
     return next(each for each in candidates(app, paths.root) if place_of(each) is None)

@@ -1,14 +1,14 @@
-"""The project directories of the home, and which of them belongs to a repository.
+"""Find the project directory that belongs to a repository.
 
-A project is found by the repository's path. The path changes when somebody moves the repository,
-so a project also has an id, kept in ``siding/id`` of git's common directory, where it moves along
-and where `git clone` does not take it. What the two say together:
+A project is found by the repository's path. The path changes if the repository is moved. So a
+project also has an id, stored in the file ``siding/id`` of git's common directory: it moves with
+the repository, and `git clone` does not copy it. Path and id together give the project:
 
-    the path's project, and the id agrees or one of the two has none    that project
-    the id's project, and its repository is gone from where it was      moved: it is adopted
-    the id's project, and its repository is still there                 a copy: a project of its own
+    a project for the path; the ids agree, or one of them is missing    this project
+    a project for the id; its repository is no longer at its path       moved: it is adopted
+    a project for the id; its repository is still at its path           a copy: gets its own project
 
-Projects of before have no id. They are recognised by what git here knows of their tasks.
+Old projects have no id. They are recognised by the traces of their tasks in git's directory.
 """
 
 import os
@@ -37,7 +37,7 @@ _ID = re.compile(rb"[0-9a-f]{32}\n?\Z")
 
 
 class ProjectPlace(NamedTuple):
-    """One project directory. `root` is where its repository was seen last, "" in old homes."""
+    """One project directory. `root` is the last known path of its repository, "" in old homes."""
 
     layout: ProjectLayout
     document: dict[str, Any]
@@ -57,12 +57,12 @@ class ProjectPlace(NamedTuple):
 
     @property
     def is_adopted(self) -> bool:
-        """Whether it was adopted, and its workspaces are not known to be linked anew."""
+        """Whether the project was adopted and the links of its workspaces are not repaired yet."""
         return bool(self.document.get("moving"))
 
 
 class Relation(StrEnum):
-    """How a repository and a project belong together."""
+    """How a project belongs to a repository."""
 
     HERE = "here"
     MOVED = "moved"
@@ -71,15 +71,18 @@ class Relation(StrEnum):
 
 
 class Seen(NamedTuple):
-    """What was found. `place` is the project; of a copy that of the original, and where there is
-    none a project of another repository that was at the same path."""
+    """The result of a search.
+
+    `place` is the project. For a copy it is the project of the original. For `Relation.NONE` it is
+    the project of another repository that was at the same path, or None.
+    """
 
     how: Relation
     place: ProjectPlace | None = None
 
 
 def look(app: App, paths: RepositoryPaths) -> Seen:
-    """Find the project of a repository; changes nothing."""
+    """Find the project of a repository; change nothing."""
     known = repository_id(paths)
     at_path = _at_path(app, paths, known)
     if at_path is not None and (known is None or at_path.id == known):
@@ -99,13 +102,14 @@ def look(app: App, paths: RepositoryPaths) -> Seen:
 
 
 def _at_path(app: App, paths: RepositoryPaths, known: str | None) -> ProjectPlace | None:
-    """Return the project of this path, unless its id says that it is another repository's."""
+    """Return the project of this path, unless its id is that of another repository."""
     for layout in candidates(app, paths.root):
         place = place_of(layout)
         if place is None:
             if not layout.config_yaml.exists():
                 return None
-            return ProjectPlace(layout, {})  # an old home keeps no path: the hash has to do
+            # An old home stores no path, so the hash in the directory's name has to be enough.
+            return ProjectPlace(layout, {})
         if place.root != str(paths.root):
             continue
         if place.id == known or (place.id is None and known is not None):
@@ -116,10 +120,11 @@ def _at_path(app: App, paths: RepositoryPaths, known: str | None) -> ProjectPlac
 
 
 def _knows(place: ProjectPlace, paths: RepositoryPaths) -> bool:
-    """Tell whether the repository without an id at a project's path is the project's.
+    """Tell whether a repository without an id, at the path of a project, belongs to the project.
 
-    One that was cloned again has the commits the tasks began with. Without tasks there is nothing
-    to be recognised by: then it is, unless it has lost an id that the project still has.
+    A new clone of the repository has the commits that the tasks are based on. A project without
+    tasks cannot be recognised: then it belongs, unless the project has an id and the repository has
+    lost it.
     """
     ids = TaskStore(place.layout).ids()
     if not ids:
@@ -135,27 +140,27 @@ def _knows(place: ProjectPlace, paths: RepositoryPaths) -> bool:
 
 def _how(place: ProjectPlace, paths: RepositoryPaths, known: str) -> Relation:
     if place.root == str(paths.root):
-        return Relation.MOVED  # the adoption was cut off before the directory had its new name
+        return Relation.MOVED  # an adoption was cut off before the directory was renamed
     try:
         there = find_repository(Path(place.root))
     except (NotARepository, OSError, ValueError):
         return Relation.MOVED
     if there.root != Path(place.root):
-        return Relation.MOVED  # only a directory above is a repository
+        return Relation.MOVED  # only a parent directory is a repository
     if there.common_dir == paths.common_dir:
-        return Relation.HERE  # one repository, whose files are seen at two places
+        return Relation.HERE  # the same repository is visible at two paths, as with a bind mount
     return Relation.COPY if repository_id(there) == known else Relation.MOVED
 
 
 def orphans(places: list[ProjectPlace], known: str | None) -> Iterator[ProjectPlace]:
-    """Yield the projects whose repository is no longer where it was."""
+    """Yield the projects whose repository is no longer at its path."""
     for place in places:
         if place.root and (place.id is None or place.id != known) and is_gone(place):
             yield place
 
 
 def is_gone(place: ProjectPlace) -> bool:
-    """Tell whether the project's repository is not at its place: gone, or another one is there."""
+    """Tell whether the project's repository is no longer at its path, or another one is there."""
     try:
         there = find_repository(Path(place.root))
     except (NotARepository, OSError, ValueError):
@@ -168,7 +173,10 @@ def is_gone(place: ProjectPlace) -> bool:
 def best_orphan(
     places: list[ProjectPlace], paths: RepositoryPaths, known: str | None
 ) -> ProjectPlace | None:
-    """Return the one project whose repository is gone and whose tasks git here knows best."""
+    """Return the project without a repository whose tasks have the most traces in this one.
+
+    Returns None if there are no traces, or if several projects have the same evidence.
+    """
     ranked = [(_evidence(_tasks(each), paths), each) for each in orphans(places, known)]
     best = max((rank for rank, _place in ranked), default=0)
     found = [place for rank, place in ranked if rank == best]
@@ -176,10 +184,10 @@ def best_orphan(
 
 
 def _evidence(tasks: list[Task], paths: RepositoryPaths) -> int:
-    """Return how surely a repository is that of these tasks: 2, 1, or 0 for not at all.
+    """Return how strong the traces of these tasks in a repository are: 2, 1, or 0 for none.
 
-    A linked worktree is named after its task. The pins of base commits and the tasks' branches are
-    what `git clone` leaves behind; a commit alone proves nothing, a clone has it as well.
+    2: git has a linked worktree with a task's name. 1: git has the pin of a base commit or a task's
+    branch, which `git clone` does not copy. A commit proves nothing, because every clone has it.
     """
     common = paths.common_dir
     if any((common / "worktrees" / each.id).is_dir() for each in tasks):
@@ -187,7 +195,7 @@ def _evidence(tasks: list[Task], paths: RepositoryPaths) -> int:
     for task in tasks:
         named = [f"refs/siding/base/{task.base_commit}"] if is_sha(task.base_commit) else []
         named += [f"refs/heads/{task.branch}"] if task.branch else []
-        with suppress(OSError, ValueError):  # a damaged document may name anything
+        with suppress(OSError, ValueError):  # the names in a damaged document can be invalid
             if any(read_ref(common, name) for name in named):
                 return 1
     return 0
@@ -209,16 +217,16 @@ def _tasks(place: ProjectPlace) -> list[Task]:
 
 
 def candidates(app: App, root: Path) -> Iterator[ProjectLayout]:
-    """Yield the directories the project may have: the hash is widened on a collision."""
+    """Yield the possible directories of a project: if a hash collides, a longer one is used."""
     for width in HASH_WIDTHS:
         yield ProjectLayout(app.home.projects_dir / project_dir_name(root, width))
 
 
 def all_places(app: App) -> Iterator[ProjectPlace]:
-    """Yield the projects of the home that say where their repository is, by name."""
+    """Yield the projects of the home that have a document, sorted by name."""
     try:
         names = sorted(os.listdir(app.home.projects_dir))
-    except OSError:  # there is none yet, or a sandbox hides it
+    except OSError:  # no project yet, or a sandbox hides the home
         return
     for name in names:
         with suppress(SidingError, OSError):
@@ -228,13 +236,13 @@ def all_places(app: App) -> Iterator[ProjectPlace]:
 
 
 def place_of(layout: ProjectLayout) -> ProjectPlace | None:
-    """Return a project directory with its document; None when it has none."""
+    """Return a project directory with its document; None if it has no document."""
     document = read_document_or_none(layout.project_json, what="project", version=PROJECT_VERSION)
     return None if document is None else ProjectPlace(layout, document)
 
 
 def named_place(app: App, name: str) -> ProjectPlace:
-    """Return the project directory of this name; raises NotFound."""
+    """Return the project directory with this name; raise NotFound."""
     found = [place for place in all_places(app) if place.name == name]
     if not found:
         raise NotFound(
@@ -245,7 +253,7 @@ def named_place(app: App, name: str) -> ProjectPlace:
 
 
 def is_empty(place: ProjectPlace) -> bool:
-    """Tell whether nothing was ever recorded in a project: no task, session, question or trash."""
+    """Tell whether a project contains no task, session, question, trash or archive."""
     root = place.layout.root
     kept = (
         place.layout.tasks_dir,
@@ -258,7 +266,7 @@ def is_empty(place: ProjectPlace) -> bool:
 
 
 def write_place(place: ProjectPlace, **changed: Any) -> ProjectPlace:
-    """Change fields of a project's document, durably; None takes a field away."""
+    """Change fields of a project's document durably; None removes a field."""
     document = {**place.document, **changed}
     document = {key: value for key, value in document.items() if value is not None}
     write_document(place.layout.project_json, document)
@@ -266,7 +274,7 @@ def write_place(place: ProjectPlace, **changed: Any) -> ProjectPlace:
 
 
 def repository_id(paths: RepositoryPaths) -> str | None:
-    """Return the id in git's common directory; None when there is none that can be read."""
+    """Return the id in git's common directory; None if there is none or it cannot be read."""
     try:
         raw = read_bytes(id_file(paths), limit=100)
     except (OSError, UnreadableFile):
@@ -275,16 +283,16 @@ def repository_id(paths: RepositoryPaths) -> str | None:
 
 
 def id_file(paths: RepositoryPaths) -> Path:
-    """Return where a repository keeps the id of its project."""
+    """Return the path of the file with the id of a repository's project."""
     return paths.common_dir / "siding" / "id"
 
 
 def give_id(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:
-    """Give a project and its repository the same id, if they have none; safe to repeat.
+    """Give a project and its repository the same id, if they have none. Safe to repeat.
 
-    The repository's comes first, under a name that only one writer can take: two commands at once,
-    or one that was killed in between, end with one id. A git directory that cannot be written to
-    leaves both without, and the project is found by its path as ever.
+    The repository's file is made first and exclusively, so two commands at once, or one that is
+    killed in between, still agree on one id. If the git directory is read-only, neither gets an id,
+    and the project is found by its path only.
     """
     known = repository_id(paths)
     try:
@@ -297,7 +305,7 @@ def give_id(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPla
 
 
 def set_id(paths: RepositoryPaths, wanted: str) -> None:
-    """Make the repository's id `wanted`, whatever it was."""
+    """Set the repository's id to `wanted`, replacing any other."""
     make_dirs(id_file(paths).parent)
     replace_bytes(id_file(paths), f"{wanted}\n".encode(), mode=0o644)
 
@@ -311,5 +319,5 @@ def _create_id(paths: RepositoryPaths, wanted: str) -> str:
         found = repository_id(paths)
         if found is not None:
             return found
-        replace_bytes(path, f"{wanted}\n".encode(), mode=0o644)  # what was there is no id
+        replace_bytes(path, f"{wanted}\n".encode(), mode=0o644)  # the file contained no valid id
     return wanted

@@ -1,4 +1,4 @@
-"""Every project of the home, whatever directory the command was started in."""
+"""Open every project of the home, independent of the working directory."""
 
 import os
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from siding.storage.layout import ProjectLayout
 
 
 class FoundProject(NamedTuple):
-    """One project directory: the project, or why it cannot be opened."""
+    """One project directory: the project, or a sentence why it cannot be opened."""
 
     project: Project | None
     problem: str = ""
 
 
 def known_projects(app: App) -> Iterator[FoundProject]:
-    """Yield the projects, by the name of their directory; one that is broken hides no other."""
+    """Yield the projects, sorted by directory name. A broken project does not hide the others."""
     try:
         names = sorted(os.listdir(app.home.projects_dir))
     except FileNotFoundError:
@@ -35,7 +35,7 @@ def known_projects(app: App) -> Iterator[FoundProject]:
             )
             root = document.get("repo_root") if document else None
             if not isinstance(root, str):
-                continue  # no project, or one of an old home, which keeps no path
+                continue  # not a project, or one of an old home, which stores no path
             yield FoundProject(Project(app, layout, find_repository(Path(root))))
         except (SidingError, OSError) as error:
             reason = error.message if isinstance(error, SidingError) else str(error)

@@ -1,7 +1,8 @@
-"""Secrets stay out of what is recorded: the redactor a project uses, and what it is used on.
+"""Remove secrets from texts, commands, variables and records before they are stored.
 
-It knows the formats of tokens, names that announce a secret, and the values of the environment's
-secret-looking variables. `redaction` in the settings adds rules, allows values, or switches it off.
+The rules know formats of tokens, names that suggest a secret, and the values of environment
+variables with such names. `redaction` in the settings adds rules, allows values, or switches it
+off.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,11 +14,12 @@ if TYPE_CHECKING:
     from siding.redaction.redactor import Redactor
     from siding.redaction.stream import Stream
 
-_OURS = frozenset({"sha256", "snapshot", "parent", "commit"})  # what git and we computed
+# Fields with hashes, which look like tokens and are none.
+_OURS = frozenset({"sha256", "snapshot", "parent", "commit"})
 
 
 class Redaction:
-    """What a project redacts. Cheap to make; the rules are loaded when first needed."""
+    """The redaction of a project. The rules are imported and compiled on first use."""
 
     def __init__(
         self,
@@ -35,7 +37,7 @@ class Redaction:
 
     @property
     def redactor(self) -> "Redactor":
-        """The rules. Raises UsageError when one of the project's own is not acceptable."""
+        """The compiled rules; raises UsageError for an invalid rule in the settings."""
         if self._redactor is None:
             from siding.redaction.redactor import Redactor, known_values
 
@@ -45,7 +47,7 @@ class Redaction:
         return self._redactor
 
     def knowing(self, more: Mapping[str, str]) -> "Redaction":
-        """Return the same redaction, which also knows the values of these variables."""
+        """Return a redaction that also removes the secret values among these variables."""
         if not more:
             return self
         return Redaction(
@@ -54,16 +56,16 @@ class Redaction:
 
     @property
     def filter(self) -> "Callable[[], Stream] | None":
-        """What makes a filter for a stream on its way to the disk; None when it goes as it is."""
+        """A factory for filters of output streams; None if redaction is switched off."""
         return self.redactor.stream if self.enabled else None
 
     def text(self, text: str) -> str:
-        """Return text for a record: valid UTF-8, without secrets."""
+        """Return the text as valid UTF-8 without secrets."""
         spelled = printable(text)
         return self.redactor.mask_text(spelled) if self.enabled else spelled
 
     def words(self, argv: tuple[str, ...] | list[str]) -> list[str]:
-        """Return the words of a command for a record."""
+        """Return the words of a command as valid UTF-8 without secrets."""
         if not self.enabled:
             return [printable(word) for word in argv]
         from siding.redaction.commands import masked_words
@@ -71,9 +73,10 @@ class Redaction:
         return masked_words(self.redactor, [printable(word) for word in argv])
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Return variables for a record; one whose name sounds secret keeps nothing of its value.
+        """Return variables without secrets.
 
-        That holds with redaction switched off as well.
+        A variable whose name suggests a secret loses its whole value, even if redaction is switched
+        off.
         """
         from siding.redaction.commands import masked_variables
 
@@ -81,7 +84,7 @@ class Redaction:
         return masked_variables(redactor, {name: printable(env[name]) for name in env})
 
     def record(self, value: Any) -> Any:
-        """Return a JSON value with every text in it redacted; keys stay."""
+        """Return a JSON value with all texts in it redacted, except keys."""
         if not self.enabled:
             return value
         if isinstance(value, str):
@@ -94,7 +97,7 @@ class Redaction:
 
 
 def printable(text: str) -> str:
-    """Return `text` as valid UTF-8: bytes that are none are spelled ``\\xNN``."""
+    """Return `text` as valid UTF-8; bytes that are not UTF-8 become ``\\xNN``."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

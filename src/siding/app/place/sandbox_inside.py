@@ -1,22 +1,22 @@
-"""What a command of Siding can know when it runs inside a sandboxed step."""
+"""Detect that this command runs inside a sandboxed step, where Siding's home is hidden."""
 
 from siding.app.place.wiring import App
 from siding.errors import SidingError
 
 
 class HomeHidden(SidingError):
-    """The command runs in a sandbox, and the project is nowhere to be seen."""
+    """The command runs in a sandbox that hides the project."""
 
     code = "home_hidden"
 
 
 def home_is_hidden(app: App) -> bool:
-    """Whether a project that is not found may be there, outside the sandbox of this step."""
+    """Return whether this is a sandbox, so that a project may exist that cannot be found here."""
     return bool(app.env.get("SIDING_SANDBOX"))
 
 
 def home_hidden() -> HomeHidden:
-    """Return the error of a command that needs the project."""
+    """Return the error for a command that needs the project."""
     return HomeHidden(
         "this step runs in a sandbox that hides Siding's home, so its records cannot be seen here",
         hint="run this outside, or have the step run without --sandbox",

@@ -1,4 +1,4 @@
-"""Which task a command is about."""
+"""Select the task that a command is about."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from siding.tasks.task import Task
 
 
 def select(project: Project, named: str | None) -> Task:
-    """Return the task named, else the one whose workspace we stand in, else the active one.
+    """Return the named task, else the task of the working directory, else the active task.
 
-    Raises NotFound for a name nobody has, UsageError for one that several open tasks have,
-    NoActiveTask when nothing was named and nothing is active.
+    Raises NotFound for an unknown name, UsageError for a name of several open tasks, and
+    NoActiveTask if no task is named and none is active.
     """
     if named is not None:
         return resolve(project, named)
@@ -27,7 +27,7 @@ def select(project: Project, named: str | None) -> Task:
 
 
 def standing_in(project: Project) -> TaskId | None:
-    """Return the task whose workspace holds the working directory."""
+    """Return the task in whose workspace the working directory is; None if it is in none."""
     workspaces = Path(_real(project.layout.workspaces_dir))
     here = Path(_real(project.app.cwd))
     if not here.is_relative_to(workspaces) or here == workspaces:
@@ -36,7 +36,10 @@ def standing_in(project: Project) -> TaskId | None:
 
 
 def resolve(project: Project, named: str) -> Task:
-    """Return the task with this id, name or unique beginning of an id; open ones win."""
+    """Return the task with this id, name or unique beginning of an id.
+
+    If several tasks match, closed ones do not count. Raises NotFound or UsageError.
+    """
     if named in project.tasks.ids():
         return project.tasks.load(TaskId(named))
     tasks = list(project.tasks.readable())

@@ -1,7 +1,7 @@
-"""A project's settings: ``config.yaml``, in the bar tool's shape plus ours.
+"""Read a project's settings from ``config.yaml``.
 
-Reading YAML costs more than most commands, so a file that is still the one we wrote is recognised
-by its bytes and not parsed.
+Parsing YAML takes longer than most commands, so an unchanged default file is recognised by its
+bytes and not parsed. Other tools of this file format use some of the sections as well.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONFIG_VERSION = 1
 DEFAULT_POLICY_PATH = ".siding/policy.yaml"
-OWN_POLICY = "policy.yaml"  # in the home, for every project
+OWN_POLICY = "policy.yaml"  # the person's policy for all projects, in the home
 ISOLATION_FILES = ("auto", "always", "never")
 
 DEFAULT_TEXT = """\
@@ -56,7 +56,7 @@ output:
 
 
 class Settings(NamedTuple):
-    """The settings in force."""
+    """The settings in force; a default for each one that is not set."""
 
     default_base: str = ""
     branch_prefix: str = "siding/"
@@ -78,10 +78,10 @@ class Settings(NamedTuple):
 
 
 def read_settings(path: Path) -> Settings:
-    """Return the settings in `path`; defaults when there is no such file.
+    """Return the settings in `path`; the defaults if there is no such file.
 
-    Raises UsageError naming the file and the place when it does not parse or a value has the
-    wrong type: a setting that is silently ignored is worse than none.
+    Raises UsageError with the file and the place if it does not parse or a value has the wrong
+    type, because a setting that is silently ignored is worse than none.
     """
     try:
         raw = read_bytes(path, limit=1 << 20)
@@ -93,7 +93,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the hooks of a repository's own ``.siding/config.yaml``; {} when there is none."""
+    """Return the hooks and gate commands in a repository's ``.siding/config.yaml``, by moment."""
     try:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
@@ -103,13 +103,13 @@ def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
     moments = ("post_create", "pre_run", "post_run", "notify")
     hooks = {name: section.commands(name) for name in moments}
     plan = _plan(document, path)
-    if plan is not None:  # the commands of gates are somebody else's program just as well
+    if plan is not None:  # commands of gates need the person's trust in the same way as hooks
         hooks |= {f"gate {phase}": commands for phase, commands in plan.commands().items()}
     return {name: commands for name, commands in hooks.items() if commands}
 
 
 def phases_in(path: Path) -> "PhasePlan | None":
-    """Return the `phases` of a settings file; None when it has none."""
+    """Return the `phases` of a settings file; None if it has none."""
     try:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
@@ -130,7 +130,7 @@ def _plan(document: Mapping[str, Any], path: Path) -> "PhasePlan | None":
 
 
 def parse_settings(path: Path, raw: bytes) -> Mapping[str, Any]:
-    """Return what a settings file holds; raises UsageError when it does not parse."""
+    """Return the parsed settings file `raw`; raise UsageError if it does not parse."""
     import yaml
 
     try:
@@ -184,7 +184,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
 
 
 class _Section:
-    """One section of the file, with typed access that names the place of a mistake."""
+    """One section of the file. Its methods raise UsageError with the place of a mistake."""
 
     def __init__(self, document: Mapping[str, Any], path: Path, name: str) -> None:
         self._path, self._name = path, name
@@ -264,7 +264,7 @@ _UNITS = {
 
 
 def bytes_in(text: str) -> int | None:
-    """Return the bytes in a size such as ``100MiB``, ``5 GB`` or ``4096``; None if it is none."""
+    """Return the bytes of a size such as ``100MiB``, ``5 GB`` or ``4096``; None if invalid."""
     number = text.strip().lower()
     unit = ""
     while number and not (number[-1].isdigit() or number[-1] == "."):

@@ -1,8 +1,8 @@
-"""Which steps have no snapshot any more, because the store that held them was lost."""
+"""Find out which steps have lost their snapshots, because the snapshot store was lost."""
 
 from siding.tasks.registry import Workspace
 
-LOST = "snapshots_lost"  # in the registry: the last step whose snapshots were lost
+LOST = "snapshots_lost"  # the field in the registry: the number of the last step without snapshots
 
 
 def lost_until(workspace: Workspace) -> int:

@@ -1,4 +1,4 @@
-"""Take over a task that the bar tool began; see `old_home`."""
+"""Take over a task that another tool began; see `old_home`."""
 
 from pathlib import Path
 
@@ -13,15 +13,18 @@ from siding.tasks.task import Task
 
 
 def take_over(project: Project, task: Task, workspace: Workspace) -> Workspace:
-    """Enter an old home's workspace in the registry. The task's lock is held; safe to repeat."""
+    """Add the task's workspace to the registry, and return its entry.
+
+    The caller holds the task's lock. Safe to repeat.
+    """
     base = workspace.base_commit or _base_commit(project, task)
     pin(project.git, project.paths, base)
     project.snapshots.create()
     git_dir = Path(workspace.git_dir) if workspace.git_dir else None
     seed = base_seed(project, task.id, base, Path(workspace.path), git_dir)
     tip = add_task(project.snapshots, seed)
-    # The base snapshot is the commit itself, so that all that was done so far is in the diff. The
-    # tip is another one when a step was recorded before the registry lost this workspace.
+    # The base snapshot is the base commit itself, so that everything done so far shows in a diff.
+    # The tip is a later snapshot if steps were recorded before the registry was lost.
     first = base_snapshot(project.snapshots, task.id) or tip
     taken = workspace._replace(base_commit=base, base_snapshot=first)
     with project.changing(f"taking over task {task.id}"):

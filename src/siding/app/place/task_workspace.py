@@ -1,4 +1,4 @@
-"""The workspace of a task as a place to work in; when there is none, why, and what to do."""
+"""Get the workspace of a task, or an error that says why there is none and what to do."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ from siding.tasks.task import Task
 
 
 class NoWorkspace(SidingError):
-    """The task has no place to work in."""
+    """The task has no workspace in which a command could run."""
 
     code = "no_workspace"
 
 
 def require_workspace(project: Project, task: Task) -> Workspace:
-    """Return the task's workspace, whose directory is there; raise NoWorkspace if it is not."""
+    """Return the task's workspace; raise NoWorkspace if its directory does not exist."""
     workspace = known_workspace(project, task)
     if workspace.status is WorkspaceState.ABSENT:
         raise _none_yet(task)
@@ -36,8 +36,10 @@ def require_workspace(project: Project, task: Task) -> Workspace:
 
 
 def known_workspace(project: Project, task: Task) -> Workspace:
-    """Return what is known of the task's workspace, also of one that was removed; raise
-    NoWorkspace if the task never had one."""
+    """Return the entry of the task's workspace, even if it was removed.
+
+    Raises NoWorkspace if the task never had one.
+    """
     workspace = workspace_of(project, task)
     if workspace is None:
         raise _none_yet(task)

@@ -1,4 +1,7 @@
-"""Whoever stands in a workspace that was taken away stands in the trash: it was only renamed."""
+"""Recognise a working directory in the trash.
+
+A workspace that is removed is renamed, so a shell in it is in the trash afterwards.
+"""
 
 import os
 from pathlib import Path
@@ -10,7 +13,7 @@ from siding.storage.layout import ProjectLayout
 
 
 class InTrash(SidingError):
-    """The working directory is a workspace that is in the trash. `root` is its repository."""
+    """The working directory is a workspace in the trash. `root` is its repository."""
 
     code = "workspace_gone"
 
@@ -24,7 +27,7 @@ class InTrash(SidingError):
 
 
 def in_trash(app: App) -> InTrash | None:
-    """Return the error for a working directory in the trash of a project, None for any other."""
+    """Return the error for a working directory in the trash of a project; None for any other."""
     projects = Path(os.path.realpath(app.home.projects_dir))
     here = Path(os.path.realpath(app.cwd))
     if not here.is_relative_to(projects):

@@ -1,7 +1,8 @@
-"""What a person allowed of what a repository brings: ``trust.json``.
+"""Record what a person has trusted of the files of a repository, in ``trust.json``.
 
-Hooks are allowed by the digest of all of them, a policy that loosens by the digest of its bytes,
-sandbox settings that widen by the digest of what they ask: a change of a single one asks again.
+Trust is stored by digest: for hooks, of all hooks together; for a policy that permits more, of its
+bytes; for sandbox settings that permit more, of these settings. After any change the digest
+differs, and the person is asked again.
 """
 
 from collections.abc import Mapping
@@ -14,26 +15,26 @@ if TYPE_CHECKING:
     from siding.app.place.project import Project
 
 TRUST_VERSION = 1
-HOOKS, POLICIES, SANDBOXES = "trusted", "policies", "sandboxes"  # digest -> when, and what
+HOOKS, POLICIES, SANDBOXES = "trusted", "policies", "sandboxes"  # sections: digest -> details
 
 
 def trusted_hooks(path: Path | None) -> dict[str, Any]:
-    """Return what was allowed of hooks, by digest."""
+    """Return the trusted sets of hooks, by digest."""
     return _section(path, HOOKS)
 
 
 def trusted_policies(path: Path | None) -> dict[str, Any]:
-    """Return which policy files were allowed to loosen, by digest."""
+    """Return the trusted policy files, by digest."""
     return _section(path, POLICIES)
 
 
 def trusted_sandboxes(path: Path | None) -> dict[str, Any]:
-    """Return which sandbox settings were allowed to widen, by digest."""
+    """Return the trusted sandbox settings, by digest."""
     return _section(path, SANDBOXES)
 
 
 def add(project: "Project", section: str, digest: str, told: Mapping[str, Any]) -> None:
-    """Allow what has this digest, from now on."""
+    """Trust this digest in a section from now on. `told` is stored with it, for people."""
     path = trust_json(project)
     with project.changing("trusting what the repository brings"):
         document = _document(path)
@@ -42,7 +43,7 @@ def add(project: "Project", section: str, digest: str, told: Mapping[str, Any]) 
 
 
 def forget_all(project: "Project") -> int:
-    """Allow nothing any more; return how much there was."""
+    """Revoke all trust; return the number of entries that were removed."""
     path = trust_json(project)
     with project.changing("revoking trust"):
         document = _document(path)
@@ -54,7 +55,7 @@ def forget_all(project: "Project") -> int:
 
 
 def trust_json(project: "Project") -> Path:
-    """Return where it is kept."""
+    """Return the path of the project's ``trust.json``."""
     return project.layout.root / "trust.json"
 
 

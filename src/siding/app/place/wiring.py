@@ -1,6 +1,6 @@
-"""The composition root: the only place that knows where things really are.
+"""The composition root: it decides where the home is and which clock and randomness are used.
 
-Everything below receives the environment, the directory, the clock and randomness from here.
+All other code receives the environment, the directory, the clock and randomness from here.
 """
 
 import os
@@ -18,7 +18,7 @@ def _tell_nobody(doing: str) -> None:
 
 
 class App(NamedTuple):
-    """What every use case may rely on."""
+    """The environment, the directories and the sources of time and randomness of a command."""
 
     env: Mapping[str, str]
     cwd: Path
@@ -27,11 +27,11 @@ class App(NamedTuple):
     random_bytes: Callable[[int], bytes]
     pid: int
     listeners: Listeners
-    tell: Callable[[str], None] = _tell_nobody  # what long work is doing; "" when it is done
-    warn: Callable[[str], None] = _tell_nobody  # what a person must see, as a sentence
+    tell: Callable[[str], None] = _tell_nobody  # show progress of long work; "" when it is done
+    warn: Callable[[str], None] = _tell_nobody  # show a warning, as a sentence, to the person
 
     def now(self) -> str:
-        """Return this moment as records carry it."""
+        """Return the current time as ISO 8601 text, as it is stored in records."""
         return iso(self.clock.now())
 
 

@@ -1,4 +1,4 @@
-"""Workspaces and git's records of them, after the repository or the home was moved."""
+"""Repair the links between workspaces and git after the repository or the home was moved."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -16,7 +16,10 @@ Changing = Callable[[str], AbstractContextManager[None]]
 def mend_links(
     registry: Registry, layout: ProjectLayout, repository: Repository, changing: Changing
 ) -> list[str]:
-    """Give every workspace that stands where it belongs the path it has now; say what was done."""
+    """Correct the paths of all workspaces, in the registry and in git; return what was done.
+
+    A workspace must be in its usual place below the home.
+    """
     notes: list[str] = []
     for workspace in registry.all():
         if workspace.status not in (WorkspaceState.ACTIVE, WorkspaceState.KEPT):
@@ -28,7 +31,8 @@ def mend_links(
                 registry.put(workspace._replace(path=str(here)))
             notes.append(f"the workspace of task {workspace.task_id} is at {here} now")
         git_dir = repository.paths.common_dir / "worktrees" / Path(workspace.git_dir).name
-        registered = (git_dir / "HEAD").is_file()  # else it was pruned, which `examine` finds
+        # Without it, git has pruned its record of the worktree; `siding doctor` reports that.
+        registered = (git_dir / "HEAD").is_file()
         if here.is_dir() and registered and not is_attached(repository, here, git_dir):
             with changing("linking workspaces anew"):
                 current = registry.of_task(workspace.task_id) or workspace

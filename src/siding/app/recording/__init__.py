@@ -1,1 +1,1 @@
-"""How anything enters a ledger, and how what is there is read and proved."""
+"""Record steps in a ledger, read them, compare them, and verify the record."""

@@ -1,4 +1,4 @@
-"""What a step leaves beside its line: written under the act's id, named by the step's number."""
+"""The files of a step: its patch and output. They get the step's number when it is recorded."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from siding.storage.layout import TaskLayout
 
 
 class WrittenPatch(NamedTuple):
-    """A patch that was written. `path` is None where nothing differs in it."""
+    """A patch between two snapshots. `path` is None if the patch is empty."""
 
     path: Path | None
     sha256: str
@@ -24,7 +24,7 @@ class WrittenPatch(NamedTuple):
 def write_patch(
     layout: TaskLayout, snapshots: TaskSnapshots, intent: Intent, before: str, after: str
 ) -> WrittenPatch:
-    """Write the patch between two snapshots, flushed, under a temporary name."""
+    """Write the patch between two snapshots under a temporary name, and flush it to disk."""
     if before == after:
         return WrittenPatch(None, "", None)
     make_dirs(layout.artifacts_dir)
@@ -46,7 +46,7 @@ def write_patch(
 def name_artifacts(
     layout: TaskLayout, intent: Intent, patch: WrittenPatch, number: int
 ) -> dict[str, str]:
-    """Give an act's artifacts the number of its step, durably; return their names by kind."""
+    """Rename an act's artifacts to the number of its step, durably; return their names by kind."""
     names: dict[str, str] = {}
     if patch.path is not None:
         named = layout.artifact(number, "patch")
@@ -63,7 +63,7 @@ def name_artifacts(
 
 
 def highest_artifact(directory: Path, at_least: int) -> int:
-    """Return the highest step number that an artifact or `at_least` has."""
+    """Return the highest number, from `at_least` on, up to which every step has an artifact."""
     number = at_least
     while any((directory / f"{number + 1:04d}.{kind}").exists() for kind in ("output", "patch")):
         number += 1

@@ -1,9 +1,9 @@
-"""Which step a command was started in: what runs inside one is not a person.
+"""Find the step that a command was started in. A command inside a step does not act for a person.
 
-The environment says so, and a program can clear that. So the processes above this one are looked at
-too: on Linux a run adopts whatever its command leaves behind, so everything that a step started has
-the run above it, in whatever session. A program that means to lie can still ask a service outside
-of the step to start this one; only a sandbox stops that.
+The environment names the step, but a program can clear it. So the ancestors of this process are
+checked, too. On Linux a run is the subreaper of its command, so it is an ancestor of every process
+that the command started, in whatever session. A malicious program can still ask a service outside
+the step to start this command; only a sandbox prevents that.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from siding.ledger.intents import Intent, Intents
 
 
 class CallingStep(NamedTuple):
-    """A step that is being made. Both are "" for one that is not of this project."""
+    """A step in progress. Both fields are "" for a step of another project."""
 
     task_id: str
     step_id: str
@@ -25,16 +25,16 @@ class CallingStep(NamedTuple):
 
 
 class InsideStep(SidingError):
-    """This is a person's to do, and the command runs inside a step."""
+    """Only a person may do this, and the command runs inside a step."""
 
     code = "inside_step"
 
 
 def calling_steps(project: Project) -> tuple[CallingStep, ...]:
-    """Return the steps this process runs in (a step in a step has two), none outside of any."""
+    """Return the steps that this process runs in; several if one step runs inside another."""
     tokens = _tokens(project)
     under_way = _under_way(project)
-    if under_way:  # else there is nothing to look for above this process
+    if under_way:  # else the ancestors need not be read
         from siding.process.tree import ancestors
 
         above = ancestors()
@@ -47,7 +47,7 @@ def calling_steps(project: Project) -> tuple[CallingStep, ...]:
 
 
 def _under_way(project: Project) -> dict[CallingStep, Intent]:
-    """Return the steps that are being made now, in all tasks."""
+    """Return the steps in progress of all tasks, with their intents."""
     found = {}
     for task_id in project.tasks.ids():
         intents = Intents(project.task_layout(task_id))
@@ -56,14 +56,14 @@ def _under_way(project: Project) -> dict[CallingStep, Intent]:
         except SidingError:
             continue
         for intent in begun:
-            # Of one that was cut off, the pid may be another process's by now.
+            # The pid of an act that was cut off may belong to another process by now.
             if not intents.is_cut_off(intent):
                 found[CallingStep(task_id=task_id, step_id=step_id(intent.number))] = intent
     return found
 
 
 def refuse_inside_step(project: Project, what: str, *, hint: str) -> None:
-    """Raise InsideStep when the caller runs in a step; `what` is a sentence about the act."""
+    """Raise InsideStep if the caller runs in a step; `what` says why that is not permitted."""
     if calling_steps(project):
         raise InsideStep(f"this command runs inside a task's step, and {what}", hint=hint)
 

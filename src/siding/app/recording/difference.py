@@ -1,4 +1,4 @@
-"""Compare two moments of a task: steps, the base, or the workspace as it is now."""
+"""Compare two states of a task: the base, the state after a step, or the workspace as it is now."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class ShownChange(NamedTuple):
-    """One changed file as a person reads it."""
+    """One changed file, for display."""
 
     status: str
     name: str
@@ -47,7 +47,7 @@ class ShownChange(NamedTuple):
 
 
 def shown_changes(stat: DiffStat) -> list[ShownChange]:
-    """Return the changed files of a difference, with names a person can read."""
+    """Return the changed files of a difference, with quoted names."""
     return [
         ShownChange(
             status=each.status,
@@ -63,12 +63,12 @@ def shown_changes(stat: DiffStat) -> list[ShownChange]:
 
 
 def shown_modes(changes: list[ModeChange]) -> list[str]:
-    """Return changed permissions as a person reads them."""
+    """Return changed permissions as texts such as ``run.sh (0644 to 0755)``."""
     return [f"{quote_path(c.path)} ({c.before:04o} to {c.after:04o})" for c in changes]
 
 
 class Difference(NamedTuple):
-    """Two snapshots to compare, and how to call them."""
+    """Two snapshots to compare, and a title for the difference."""
 
     task: Task
     before: str
@@ -77,40 +77,40 @@ class Difference(NamedTuple):
     snapshots: TaskSnapshots
     project: Project
     workspace: Workspace
-    modes: Modes | None = None  # of `after`, when that is no snapshot
+    modes: Modes | None = None  # the permissions of `after`, if `after` is not a snapshot
 
     def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
-        """Return the PATHs of a command line; raises NotFound for one that neither side has."""
+        """Return the PATHs of a command line; raise NotFound for a path that is on neither side."""
         found = named_paths(self.project, self.workspace, names)
         refuse_unknown(self.snapshots.store, (Sha(self.before), Sha(self.after)), found)
         return found
 
     def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
-        """Return what differs, file by file."""
+        """Return the figures of the difference, file by file."""
         return self.snapshots.diff_stat(self.before, self.after, paths)
 
     def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
-        """Return what has other permissions."""
+        """Return the paths whose permissions differ."""
         found = self.snapshots.mode_changes(self.before, self.after, self.modes)
         return [c for c in found if is_selected(c.path, paths)]
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
-        """Return what differs as the ledger would hold it."""
+        """Return the figures in the form of a ledger line."""
         modes = ModeFigures.of(self.mode_changes(paths))
         return DiffFigures.of(self.stat(paths)).as_record() | modes.as_record()
 
     def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
-        """Write the patch into a file descriptor, byte for byte."""
+        """Write the patch to the file descriptor `fd`, byte for byte."""
         self.snapshots.write_patch(self.before, self.after, fd, paths)
 
     def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
-        """Yield the patch line by line as text; bytes that are none are spelled out."""
+        """Yield the lines of the patch as text; bytes that are not UTF-8 become ``\\xNN``."""
         for line in patch_lines(self.snapshots, self.before, self.after, paths):
             yield line.decode("utf-8", "backslashreplace")
 
 
 class RecordedPatch(NamedTuple):
-    """The patch of one step as its artifact has it, where there are no snapshots to compare."""
+    """The recorded patch of one step, used if its snapshots do not exist."""
 
     task: Task
     before: str | None
@@ -119,17 +119,17 @@ class RecordedPatch(NamedTuple):
     span: Span
 
     def paths(self, names: Sequence[str]) -> tuple[bytes, ...]:
-        """Return the PATHs of a command line: none, because the patch is there as a whole only."""
+        """Return no paths; raise UsageError if PATHs are named: the patch cannot be split."""
         _refuse_paths(tuple(map(os.fsencode, names)))
         return ()
 
     def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
-        """Return what has other permissions: a patch tells no more than the executable bit."""
+        """Return nothing: a patch contains no permissions except the executable bit."""
         _refuse_paths(paths)
         return []
 
     def stat(self, paths: tuple[bytes, ...] = ()) -> DiffStat:
-        """Return what the patch changes, file by file."""
+        """Return the figures of the patch, file by file."""
         _refuse_paths(paths)
         files = tuple(
             FileStat(
@@ -148,17 +148,17 @@ class RecordedPatch(NamedTuple):
         )
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
-        """Return what the patch changes as the ledger would hold it."""
+        """Return the figures in the form of a ledger line."""
         return DiffFigures.of(self.stat(paths)).as_record()
 
     def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
-        """Write the patch into a file descriptor, byte for byte."""
+        """Write the patch to the file descriptor `fd`, byte for byte."""
         _refuse_paths(paths)
         for block in self.span.chunks(1 << 18):
             write_all(fd, block)
 
     def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
-        """Yield the patch line by line as text; bytes that are none are spelled out."""
+        """Yield the lines of the patch as text; bytes that are not UTF-8 become ``\\xNN``."""
         _refuse_paths(paths)
         with open(self.span.path, "rb") as patch:
             for line in patch:
@@ -168,7 +168,8 @@ class RecordedPatch(NamedTuple):
 def _refuse_paths(paths: tuple[bytes, ...]) -> None:
     if paths:
         raise UsageError(
-            "only the step's patch as a whole is there, not its snapshots",
+            "the snapshots of this step do not exist, and its recorded patch cannot be limited to "
+            "paths",
             hint="leave the paths out",
         )
 
@@ -177,9 +178,10 @@ def _refuse_paths(paths: tuple[bytes, ...]) -> None:
 def difference(
     project: Project, named: str | None, *, at: str | None, start: str | None, end: str | None
 ) -> Iterator[Difference | RecordedPatch]:
-    """Yield what to compare: a step (`at`), a range, or the whole task up to now.
+    """Yield the difference of a step (`at`), of a range, or of the whole task up to now.
 
-    `start` and `end` are step numbers, ``base``, ``last`` or ``now``.
+    `start` and `end` are step numbers, ``base``, ``last`` or ``now``. Raises NotFound and
+    UsageError for points that do not exist.
     """
     task = select(project, named)
     workspace = workspace_of(project, task)
@@ -227,7 +229,7 @@ def difference(
 def _recorded_patch(
     project: Project, task: Task, workspace: Workspace, one: Step
 ) -> RecordedPatch | None:
-    """Return the step's patch when its snapshots are not there: never were, or were lost."""
+    """Return the step's patch if its snapshots never existed or were lost, else None."""
     is_there = one.parent is not None and one.snapshot is not None
     if is_there and one.number > lost_until(workspace) and project.snapshots.objects.is_dir():
         return None
@@ -238,7 +240,7 @@ def _recorded_patch(
 
 
 def no_base(task: Task) -> SidingError:
-    """Return the error for a workspace of which no snapshot was taken, and why that is."""
+    """Return the error for a workspace without a base snapshot, with the reason."""
     if not task.worktree:
         return SidingError(
             f"task {task.name!r} was begun by another tool, and nothing of its workspace is "
@@ -254,7 +256,7 @@ def no_base(task: Task) -> SidingError:
 
 
 def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:
-    """Return the snapshot that a point stands for."""
+    """Return the snapshot of ``base``, ``last`` or a step number."""
     if name in ("base", "0"):
         return workspace.base_snapshot
     if name == "now":

@@ -1,7 +1,7 @@
-"""The PATHs of a command line, as the snapshots of a task have them.
+"""Convert the PATHs of a command line to paths in the snapshots of a task.
 
-A PATH is relative to where the person stands, as with every other program. In a subdirectory of the
-checkout it means the same place in the workspace, which is where `siding run` would run, too.
+A PATH is relative to the working directory, as in other programs. In a subdirectory of the checkout
+it means the same path in the workspace; `siding run` would run there as well.
 """
 
 import os
@@ -17,19 +17,21 @@ from siding.tasks.registry import Workspace
 
 
 def named_paths(project: Project, workspace: Workspace, names: Sequence[str]) -> tuple[bytes, ...]:
-    """Return the PATHs below the workspace's root; nothing when one of them is the root.
+    """Return the PATHs relative to the workspace's root; () if one of them is the root itself.
 
-    Raises UsageError for one that is in neither the workspace nor the checkout.
+    Raises UsageError for a path that is in neither the workspace nor the checkout.
     """
     paths = tuple(below_workspace(project, workspace, name) for name in names)
     return () if b"" in paths else paths
 
 
 def below_workspace(project: Project, workspace: Workspace, named: str) -> bytes:
-    """Return one PATH relative to the workspace's root, ``b""`` for the root itself."""
+    """Return one PATH relative to the workspace's root; ``b""`` for the root itself."""
     roots = _roots(project, workspace)
     path = os.path.normpath(os.path.join(_start(project, roots), named))
-    if os.path.isabs(named):  # its directory may be reached through a link
+    # Symbolic links in the directory part are resolved, because the roots are resolved as well. The
+    # last part is not: it may be a link that is recorded itself.
+    if os.path.isabs(named):
         path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     for root in roots:
         if is_under(os.fsencode(path), os.fsencode(root)):
@@ -42,7 +44,7 @@ def below_workspace(project: Project, workspace: Workspace, named: str) -> bytes
 
 
 def refuse_unknown(store: SnapshotStore, states: Sequence[Sha], paths: Sequence[bytes]) -> None:
-    """Raise NotFound for a path that is in none of the states (snapshots or trees)."""
+    """Raise NotFound for a path that is in none of `states`, which are snapshots or trees."""
     missing = set(paths)
     for state in states:
         if not missing:
@@ -60,7 +62,7 @@ def refuse_unknown(store: SnapshotStore, states: Sequence[Sha], paths: Sequence[
 
 
 def _roots(project: Project, workspace: Workspace) -> list[str]:
-    """Return the directories in which a PATH may lie: the workspace, and the person's checkout."""
+    """Return the directories that a PATH may be in: the workspace and the person's checkout."""
     roots = [os.path.realpath(workspace.path)]
     if project.checkout is not None:
         roots.append(os.path.realpath(project.checkout.root))
@@ -68,7 +70,10 @@ def _roots(project: Project, workspace: Workspace) -> list[str]:
 
 
 def _start(project: Project, roots: Sequence[str]) -> str:
-    """Return where a relative PATH begins: where the person stands, else the workspace's root."""
+    """Return the directory that a relative PATH starts from.
+
+    It is the working directory if this is inside one of `roots`, else the workspace's root.
+    """
     here = os.path.realpath(project.app.cwd)
     inside = any(is_under(os.fsencode(here), os.fsencode(root)) for root in roots)
     return here if inside else roots[0]

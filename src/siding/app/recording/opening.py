@@ -1,4 +1,4 @@
-"""Open the recorder of a task: its workspace is there, and what it began with is recorded."""
+"""Open the recorder of a task, after making sure that it has a workspace and a base snapshot."""
 
 import os
 
@@ -18,18 +18,25 @@ from siding.tasks.task import Task
 def open_recorder(
     project: Project, task: Task, hold: Hold, *, redaction: Redaction | None = None
 ) -> Recorder:
-    """Return the recorder of a task whose lock is held; raise NoWorkspace when it has no place."""
+    """Return the recorder of a task. The caller holds the task's lock.
+
+    Takes the base snapshot if there is none. Raises NoWorkspace, and BaseUnknown if the base
+    snapshot is lost.
+    """
     if os.path.lexists(project.task_layout(task.id).root / "phase-intent.json"):
         from siding.app.unfinished.phases import finish_before_work
 
-        finish_before_work(project, task)  # it may have left git's lock in the workspace
+        # A phase move that was cut off may have left git's index.lock in the workspace.
+        finish_before_work(project, task)
     workspace = require_workspace(project, task)
     if project.registry.of_task(task.id) is None:
-        from siding.app.place.take_over import take_over  # for homes of the bar tool only
+        # Only for tasks that another tool began: they are not in the registry.
+        from siding.app.place.take_over import take_over
 
         workspace = take_over(project, task, workspace)
     elif not workspace.base_snapshot:
-        if workspace.rest.get(REBUILT):  # the workspace as it is now is not what it began as
+        # A rebuilt entry: the workspace has changed since it was made, so it cannot be the base.
+        if workspace.rest.get(REBUILT):
             raise BaseUnknown(task)
         workspace = _take_base_snapshot(project, task, workspace, hold)
     if project.registry.lacks(task.id):
@@ -41,9 +48,9 @@ def open_recorder(
 def open_anywhere(
     project: Project, task: Task, hold: Hold, *, redaction: Redaction | None = None
 ) -> Recorder:
-    """Return the recorder of a task that may have no workspace any more.
+    """Return the recorder of a task whose workspace may have been removed.
 
-    Then its newest snapshot is the state it is in.
+    Without a workspace, the newest snapshot counts as the task's state.
     """
     try:
         return open_recorder(project, task, hold, redaction=redaction)
@@ -79,7 +86,10 @@ def _without_workspace(project: Project, task: Task, hold: Hold) -> Recorder:
 def _take_base_snapshot(
     project: Project, task: Task, workspace: Workspace, hold: Hold
 ) -> Workspace:
-    """Record the workspace as it was made: its bytes, which conversions may have changed."""
+    """Take the base snapshot of a new workspace, and store it in the registry.
+
+    The commit is not enough: git's conversions, such as line endings, may have changed the bytes.
+    """
     base = Recorder(project, task, workspace, hold).capture(0, "base")
     lacks = {} if base.coverage.complete else {"base_coverage": base.coverage.as_record()}
     with project.changing(f"recording the base of task {task.id}"):

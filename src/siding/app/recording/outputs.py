@@ -1,4 +1,4 @@
-"""What a step printed, in windows: never the whole of it in memory."""
+"""The recorded output of a step. It is read in parts, so it need not fit into memory."""
 
 from siding.app.place.project import Project
 from siding.ledger.step import Step
@@ -9,12 +9,13 @@ __all__ = ["Output", "Span", "output"]
 
 
 def output(project: Project, task: Task, found: Step) -> Output | None:
-    """Return the output of a step, or None when it left none."""
+    """Return the output of a step; None if there is none."""
     run = found.as_run
     told = run.output if run else None
     counts = (None, None) if told is None else (told.stdout_bytes, told.stderr_bytes)
     layout = project.task_layout(task.id)
-    # While the act goes on, its output has its id; it may get its number between two looks.
+    # The file has the act's id until the step is recorded. It may be renamed between two attempts,
+    # so the number is tried a second time.
     for stem in (found.number, found.act or found.number, found.number):
         try:
             return read_output(layout.artifact(stem, "output"), *counts)

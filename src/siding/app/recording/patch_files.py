@@ -1,7 +1,7 @@
-"""Patches in windows: an index of where each file's part lies, and any rows of it on demand.
+"""Read parts of large patches: an index of the files in a patch, and any rows of a file.
 
-The index is made in one pass in bounded memory; it keeps a mark every few hundred rows, from which
-a window is read without looking at what is before it.
+The index is made in one pass with bounded memory. It stores a mark every `MARK_EVERY` rows, so that
+rows are read from the nearest mark and not from the start.
 """
 
 import os
@@ -20,14 +20,14 @@ from siding.process.output_files import Span
 from siding.tasks.task import Task
 
 MARK_EVERY = 400  # rows
-LONGEST_ROW = 2000  # bytes shown of one row
-WHOLE_PATCHES_KEPT = 16
+LONGEST_ROW = 2000  # the most bytes shown of one row
+WHOLE_PATCHES_KEPT = 16  # the newest patches in the cache
 _BLOCK = 1 << 18
 _INDEX = re.compile(r"index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})( |$)")
 
 
 class Mark(NamedTuple):
-    """A row from which reading can begin: its place in the patch, and the next line numbers."""
+    """A row at which reading can start: its byte offset, and the old and new line numbers there."""
 
     row: int
     offset: int
@@ -36,10 +36,10 @@ class Mark(NamedTuple):
 
 
 class FilePart(NamedTuple):
-    """One file of a patch. Names are as git writes them: quoted where they are not plain.
+    """One file of a patch. Names with special characters are quoted as git quotes them.
 
     `rows` counts hunk headers and lines. `status` is A, D, M, R, C or T. `old_blob` and `new_blob`
-    are the ids of the contents, "" where there is none or the patch does not say.
+    are the git object ids of the contents; "" if there is none or the patch does not name it.
     """
 
     old_name: str
@@ -49,14 +49,18 @@ class FilePart(NamedTuple):
     additions: int
     deletions: int
     rows: int
-    notes: tuple[str, ...]  # such as a change of mode
+    notes: tuple[str, ...]  # other header lines, such as a change of mode
     marks: tuple[Mark, ...]
     old_blob: str = ""
     new_blob: str = ""
 
 
 class Row(NamedTuple):
-    """One row of a file's part. `kind`: hunk, same, add, delete, note. `more`: bytes not shown."""
+    """One row of a file in a patch.
+
+    `kind` is hunk, same, add, delete or note. `old` and `new` are line numbers; None if the row is
+    not on this side. `more` is the number of bytes that are not shown.
+    """
 
     kind: str
     old: int | None
@@ -66,7 +70,7 @@ class Row(NamedTuple):
 
 
 def patch_span(project: Project, task: Task, found: Step) -> Span | None:
-    """Return the patch of a step, None when it left none."""
+    """Return the location of a step's patch; None if there is none."""
     path = project.task_layout(task.id).artifact(found.number, "patch")
     try:
         size = path.lstat().st_size
@@ -76,9 +80,9 @@ def patch_span(project: Project, task: Task, found: Step) -> Span | None:
 
 
 def whole_patch(project: Project, task: Task) -> Span | None:
-    """Return the patch of all that a task changed, up to its last step; None when it has none.
+    """Return the patch from a task's base to its last step; None if there is none.
 
-    Both ends never change, so it is made once and kept in the project's cache.
+    The two snapshots never change, so the patch is made once and kept in the project's cache.
     """
     workspace = workspace_of(project, task)
     last = project.ledger(task.id).last()
@@ -118,9 +122,9 @@ def parts_of(span: Span) -> list[FilePart]:
 
 
 def content_of(project: Project, blob: str, limit: int) -> str | None:
-    """Return a file's content as rows have it, with the id that its part names.
+    """Return the content of the git object `blob`, decoded in the same way as rows.
 
-    None when the content has more than `limit` bytes, or is not in the snapshots.
+    Returns None if it has more than `limit` bytes or is not in the snapshot store.
     """
     if not blob:
         return None
@@ -129,7 +133,7 @@ def content_of(project: Project, blob: str, limit: int) -> str | None:
 
 
 def rows_of(span: Span, part: FilePart, start: int, count: int) -> list[Row]:
-    """Return `count` rows of a part from row `start` on; the cost follows `count`."""
+    """Return up to `count` rows of a file from row `start` on; the cost grows with `count` only."""
     mark = next((each for each in reversed(part.marks) if each.row <= start), None)
     if mark is None or start >= part.rows:
         return []
@@ -153,11 +157,11 @@ def _from(span: Span, offset: int) -> Iterator[bytes]:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines with their ends."""
+    """Yield lines with their line ends."""
     rest = b""
     for chunk in chunks:
         lines = (rest + chunk).splitlines(keepends=True) if b"\r" not in chunk else None
-        if lines is None:  # a lone CR ends no line of a patch
+        if lines is None:  # splitlines would also split at a lone CR, which ends no line of a patch
             pieces = (rest + chunk).split(b"\n")
             lines = [piece + b"\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])
         rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
@@ -167,7 +171,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class _Building:
-    """A file's part while the patch is passed through."""
+    """A `FilePart` that is being built while the patch is read."""
 
     def __init__(self, first: bytes) -> None:
         self._old_name, self._name = _names(first)
@@ -178,11 +182,11 @@ class _Building:
         self._marks: list[Mark] = []
         self._rows = self._additions = self._deletions = 0
         self._old = self._new = 0  # next line numbers
-        self._old_owed = self._new_owed = 0  # lines of the hunk still to come
+        self._old_owed = self._new_owed = 0  # lines of the current hunk that are still to come
 
     @property
     def owes(self) -> bool:
-        """Whether a hunk is not complete: what looks like a header is a line of a file."""
+        """Whether the current hunk is incomplete: then every line is content, not a header."""
         return self._old_owed > 0 or self._new_owed > 0
 
     def take(self, line: bytes, offset: int) -> None:
@@ -261,7 +265,7 @@ class _Building:
 
 
 class _Reading:
-    """Turns lines into rows, from a mark on."""
+    """Converts lines to rows, starting at a mark."""
 
     def __init__(self, mark: Mark) -> None:
         self.number = mark.row
@@ -286,7 +290,7 @@ class _Reading:
 
 
 def _hunk(line: bytes) -> tuple[int, int, int, int]:
-    """Return first line and count of the old and the new side of ``@@ -1,2 +3,4 @@``."""
+    """Return (old start, old count, new start, new count) of a line like ``@@ -1,2 +3,4 @@``."""
     numbers = []
     for word in line.split(b" ")[1:3]:
         first, _, count = word[1:].partition(b",")
@@ -296,7 +300,11 @@ def _hunk(line: bytes) -> tuple[int, int, int, int]:
 
 
 def _names(line: bytes) -> tuple[str, str]:
-    """Return the two names of ``diff --git a/x b/x``; they are the same where lines do not say."""
+    """Return the two names of ``diff --git a/x b/x``.
+
+    The line is ambiguous if names contain spaces. So it is split in the middle, which is right if
+    both names are the same; for renames, later header lines give the names.
+    """
     text = line.removeprefix(b"diff --git ").rstrip(b"\r\n").decode("utf-8", "backslashreplace")
     if text.startswith('"'):
         old, _, new = text.partition('" ')
@@ -306,7 +314,7 @@ def _names(line: bytes) -> tuple[str, str]:
 
 
 def _stripped(name: str) -> str:
-    """Take git's ``a/`` or ``b/`` off a name, also inside quotes."""
+    """Return a name without git's prefix ``a/`` or ``b/``; also inside quotation marks."""
     name = name.rstrip("\t")
     if name.startswith(('"a/', '"b/')):
         return '"' + name[3:]

@@ -1,9 +1,10 @@
-"""Make steps: snapshot, act, snapshot, write it down. The one way anything enters a ledger.
+"""Record steps. Everything in a ledger is written by the `Recorder`.
 
-The order is the promise. Before anything runs, the snapshot and the act's intent are on disk. When
-it has ended: how it ended, the new snapshot, the patch, the ledger line; only then the intent goes.
-Whatever is cut off in between is finished by `settle`, which every command that works in the task
-calls first. Until its line is written an act has an id of its own, and so have its artifacts.
+The order makes it safe against crashes. Before anything runs, a snapshot and the act's intent are
+on disk. After it, these are written in turn: how it ended, the new snapshot, the patch, the ledger
+line. The intent is removed last. `settle` finishes an act that was cut off in between; every
+command that works in the task calls it first. Until its line is written, an act and its artifacts
+are named by the act's own id, because another process may take the next step number.
 """
 
 from collections.abc import Callable
@@ -37,23 +38,22 @@ OUTSIDE = "changes made outside Siding"
 
 
 class BaseUnknown(SidingError):
-    """Nobody can say what the task began with, so nobody can say what it changed."""
+    """The base snapshot is lost or damaged, so the task's changes cannot be computed."""
 
     code = "base_unknown"
 
     def __init__(self, task: Task) -> None:
         super().__init__(
             f"what task {task.name!r} began with is not known: its snapshots are lost or damaged",
-            hint="`siding doctor` says what is lost and begins the recording anew; nothing in the "
-            "workspace was touched",
+            hint="`siding doctor` says what is lost and starts the recording again; the workspace "
+            "was not changed",
         )
 
 
 class Recorder:
-    """Makes the steps of one task, whose lock is held for as long as the recorder is used.
+    """Records the steps of one task. The caller holds the task's lock while it uses the recorder.
 
-    `seen` is the newest snapshot that it took. `redaction` is what keeps secrets out of the steps,
-    the project's if none is given.
+    `redaction` keeps secrets out of the steps; the default is that of the project.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class Recorder:
 
     @property
     def seen(self) -> Capture:
-        """The workspace as it was when it was looked at last; `capture` has been called."""
+        """The result of the last `capture`, which must have been called."""
         assert self._seen is not None
         return self._seen
 
     def capture(self, number: int, kind: str) -> Capture:
-        """Return the workspace as it is now, as a snapshot on disk."""
+        """Take a snapshot of the workspace for step `number` (0: the base), and return it."""
         if self._is_frozen:
             return self.seen
         self.project.app.tell("taking a snapshot of the workspace")
@@ -96,20 +96,20 @@ class Recorder:
         return self._seen
 
     def freeze(self, state: Capture | None = None) -> None:
-        """Take the workspace for unchanged from now on: it is as `state`, or as it was seen last.
+        """Stop taking snapshots: from now on the workspace counts as `state`, or as `seen`.
 
-        For acts that do not touch it, and for tasks that have none any more.
+        This is for acts that do not change the workspace, and for tasks without a workspace.
         """
         self._seen = (state or self.seen)._replace(changes=(), heads=())
         self._seen = self._seen._replace(parent=self._seen.snapshot)
         self._is_frozen = True
 
     def settle(self, message: str = OUTSIDE) -> list[Step]:
-        """Bring the ledger up to date with what is there; return the steps that took.
+        """Bring the ledger up to date with the workspace; return the steps that were recorded.
 
-        First the step that was cut off, if there is one, with the output and changes it left; then
-        whatever else changed since the last step, so that each step begins where the one before
-        it ended.
+        First the acts that were cut off are recorded, with their output and changes. Then all other
+        changes since the last step are recorded as a checkpoint with this `message`. So each step
+        begins with the state in which the step before it ended.
         """
         made = self.settle_interrupted()
         if self._is_frozen:
@@ -118,14 +118,15 @@ class Recorder:
         return made if step is None else [*made, step]
 
     def settle_interrupted(self) -> list[Step]:
-        """Record the steps that were cut off, if there are any."""
+        """Record the acts that were cut off; return their steps."""
         intents = [each for each in self.intents.all() if self.intents.take_over(each)]
         if intents:
             self.ledger.close_last_line()
         last = self.ledger.last()
         if last is not None:
             self._join_output(last)
-        # First: of the newest line, only the clearing of the intent can have been cut off.
+        # If the newest line belongs to an intent, the step is complete and only the removal of the
+        # intent was cut off. This is checked before new lines are appended.
         unrecorded = []
         for intent in intents:
             if last is not None and _is_line_of(last, intent):
@@ -135,15 +136,19 @@ class Recorder:
         return [self._finish_interrupted(intent) for intent in unrecorded]
 
     def _join_output(self, step: Step) -> None:
+        """Join stdout and stderr of the newest output into one file, if that was not done before.
+
+        It is missing if the disk was full or the process died at the end of the run.
+        """
         if step.kind == StepKind.RUN:
             from siding.app.recording.run_outputs import join_output  # 4 ms, for runs only
 
             join_output(self.layout, step)
 
     def changes_since_base(self) -> int:
-        """Return how many files differ from the base; `settle` has been called.
+        """Return how many files differ from the base; call `settle` first.
 
-        Raises BaseUnknown: nobody may take that for no change.
+        Raises BaseUnknown if there is no base to compare with; that must not count as no change.
         """
         tip, base = self.snapshots.tip(), self.workspace.base_snapshot
         if tip is None or not base:
@@ -155,7 +160,10 @@ class Recorder:
     def checkpoint(
         self, message: str, *, origin: str = "asked", only_if_changed: bool = False
     ) -> Step | None:
-        """Record the workspace as it stands; return None when nothing changed and that matters."""
+        """Record the workspace as a checkpoint step, and return the step.
+
+        With `only_if_changed`, return None and record nothing if the workspace has not changed.
+        """
         intent = self._intent(Draft(CheckpointDetail(self.redaction.text(message), origin)))
         now = self.capture(intent.number, intent.kind)
         if only_if_changed and now.snapshot == intent.parent:
@@ -163,24 +171,27 @@ class Recorder:
         intent = intent._replace(
             parent=intent.parent or now.snapshot, draft=intent.draft.completed()
         )
-        self._write_intent(intent)  # cut off from here on, it is finished
+        self._write_intent(intent)  # from here on, the next command finishes it after a crash
         return self._write_down(intent, now)
 
     def next_number(self) -> int:
-        """Return the number of the next step; damaged lines count, so no id is used twice."""
+        """Return the number of the next step.
+
+        The numbers of damaged lines and of artifacts count as used, so no number is used twice.
+        """
         last = self.ledger.last()
         highest = highest_number(self.ledger.path, last.number if last else 0)
         return highest_artifact(self.layout.artifacts_dir, highest) + 1
 
     def begin(self, draft: Draft, *, token: str = "") -> Intent:
-        """Write down that a step begins, durably; `settle` has been called."""
+        """Write the intent of a new act durably, and return it; call `settle` first."""
         intent = self._intent(self._redacted(draft), token=token)
         make_dirs(self.layout.artifacts_dir)
         self._write_intent(intent)
         return intent
 
     def ended(self, intent: Intent, draft: Draft) -> Intent:
-        """Write down how the act ended, before the work of recording it starts."""
+        """Write durably how an act ended, before the snapshot is taken; return the new intent."""
         at = self.project.app.now()
         told = intent._replace(draft=self._redacted(draft._replace(ended_at=at)))
         self._write_intent(told)
@@ -210,28 +221,34 @@ class Recorder:
         *,
         later: Callable[[Draft], Draft] | None = None,
     ) -> Step:
-        """Record the act `intent`, which ended as `draft` says, with what it left in the
-        workspace.
+        """Record the act as a step, with the changes that it made in the workspace.
 
-        `later` adds to the draft; it is asked after the snapshot, to work beside it.
+        `draft` says how the act ended. `later` completes the draft; it is called after the snapshot
+        was taken, so that it can wait for work that runs at the same time.
         """
         after = self.capture(intent.number, intent.kind)
         told = draft if later is None else later(draft)
         return self._write_down(intent._replace(draft=self._redacted(told)), after)
 
     def follows(self, intent: Intent) -> Intent:
-        """Return an act that let the task go, as one that follows the steps made meanwhile."""
+        """Return the intent with a new number and parent.
+
+        Use it for an act that released the task's lock: other steps may have been recorded since.
+        """
         return intent._replace(parent=self._expected(), number=self.next_number())
 
     def _redacted(self, draft: Draft) -> Draft:
         return Draft.from_record(draft.kind, self.redaction.record(draft.as_record()))
 
     def abandon(self, intent: Intent) -> None:
-        """Forget an act that did nothing at all."""
+        """Remove the intent of an act that changed nothing."""
         self.intents.clear(intent)
 
     def _expected(self) -> str | None:
-        """Return the snapshot the workspace should be at: the last step's, or the base's."""
+        """Return the snapshot after the last step, or the base snapshot; None if both are missing.
+
+        The workspace should be in this state, unless something changed it outside Siding.
+        """
         last = self.ledger.last()
         lost = lost_until(self.workspace)
         if last is not None and last.snapshot is not None and last.number > lost:
@@ -239,7 +256,7 @@ class Recorder:
         return self.workspace.base_snapshot or None
 
     def _finish_interrupted(self, intent: Intent) -> Step:
-        """Record a step whose process died, with what it left."""
+        """Record an act whose process died, with the output and changes that it left."""
         from siding.app.unfinished.by_kind import recovered  # hardly ever needed
         from siding.app.unfinished.ground import Ground
 
@@ -277,29 +294,29 @@ class Recorder:
         return step
 
     def _tidy(self) -> None:
-        """Join the packs of the snapshot store when many have gathered; one command at a time."""
+        """Join the packs of the snapshot store if there are many, one command at a time."""
         lock = FileLock(self.project.layout.lock("snapshots"))
         try:
             lock.acquire(timeout_s=0)
         except LockBusy:
-            return  # somebody else is at it
+            return  # another command is joining them
         try:
             self.project.snapshots.tidy()
         except SidingError:
-            return  # nothing is lost by many packs; the next step tries again
+            return  # many packs are only slower; the next step tries again
         finally:
             lock.release()
 
 
 def _is_line_of(step: Step, intent: Intent) -> bool:
-    """Tell whether a step is the one that an intent announces."""
+    """Tell whether a step records the act of an intent."""
     if intent.act:
         return step.act == intent.act
-    return step.number >= intent.number  # announced by a version whose acts had no id
+    return step.number >= intent.number  # an intent of an old version, which had no act id
 
 
 def _milliseconds(start: str, end: str) -> int:
-    """Return the time between two moments, 0 when the clock was set back in between."""
+    """Return the milliseconds between two ISO 8601 times; 0 if the clock was set back."""
     from datetime import datetime
 
     try:

@@ -1,4 +1,4 @@
-"""The snapshots of one task, bound to its workspace."""
+"""Take, compare and verify the snapshots of one task."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class TaskSnapshots:
-    """Takes and compares the snapshots of one task.
+    """The snapshots of one task, and its workspace.
 
-    `hold` is the task's lock where it is held: it stays locked as long as a git process that
-    writes is alive.
+    `hold` is the task's lock, if the caller holds it. Git processes that write inherit the lock, so
+    that the task stays locked while they live, even if this process is killed.
     """
 
     def __init__(
@@ -47,40 +47,42 @@ class TaskSnapshots:
 
     @property
     def store(self) -> SnapshotStore:
-        """The store they are in."""
+        """The project's snapshot store."""
         return self._store
 
     @property
     def root(self) -> WorktreeRoot:
-        """The workspace's directory, as it was recorded."""
+        """The workspace's directory, with the device and inode from the registry."""
         return self._request(step="", kind="").root
 
     @property
     def keep_fds(self) -> tuple[int, ...]:
-        """What stays open in every git process that writes."""
+        """The file descriptors that every git process that writes inherits: that of the lock."""
         return () if self._hold is None else (self._hold.fd,)
 
     def tip(self) -> Sha | None:
-        """Return the newest snapshot."""
+        """Return the newest snapshot; None if there is none."""
         return self._store.tip(self._workspace.task_id)
 
     def capture(self, *, step: str, kind: str) -> Capture:
-        """Record the workspace as it is now; the caller holds the task's lock."""
+        """Take a snapshot of the workspace. The caller holds the task's lock."""
         return capture(self._store, self._request(step=step, kind=kind))
 
     def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
-        """Return what differs between two snapshots, file by file."""
+        """Return the figures of the difference between two snapshots, file by file."""
         with _told(before, after):
             return diff_stat(self._store, self._parts(before, after), paths=paths)
 
     def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
-        """Write the patch between two snapshots into a file descriptor, byte for byte."""
+        """Write the patch between two snapshots to the file descriptor `fd`, byte for byte."""
         with _told(before, after):
             write_patch(self._store, self._parts(before, after), fd, paths=paths)
 
     def mode_changes(self, before: str, after: str, modes: Modes | None = None) -> list[ModeChange]:
-        """Return what has other permissions in the second of two snapshots. `modes` are those of
-        the second, where they are known: it may then be a tree."""
+        """Return the paths whose permissions differ between two snapshots.
+
+        `modes` are the permissions of `after`, if they are known; then `after` may be a tree.
+        """
         new = Sha(after)
         if before == after:
             return []
@@ -88,19 +90,19 @@ class TaskSnapshots:
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
 
     def changed_count(self) -> int:
-        """Return how many files differ from the newest snapshot; writes nothing."""
+        """Return how many files in the workspace differ from the newest snapshot; write nothing."""
         return changed_count(self._store, self._request(step="", kind="look"))
 
     def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
-        """Write the patch between two snapshots, and return its figures."""
+        """Write the patch between two snapshots to the file descriptor `fd`; return its figures."""
         with _told(before, after):
             return write_patch_counted(self._store, self._parts(before, after), fd)
 
     @contextmanager
     def peek(self) -> Iterator[tuple["Peek", "TaskSnapshots"]]:
-        """Yield the workspace as it is, and the snapshots through which it can be read.
+        """Yield the current state of the workspace, and the snapshots with which to compare it.
 
-        Takes no lock and leaves nothing behind.
+        Takes no lock. The state is stored in a temporary directory that is deleted at the end.
         """
         with self.look() as found:
             view = TaskSnapshots(self._project, self._workspace)
@@ -109,7 +111,7 @@ class TaskSnapshots:
 
     @contextmanager
     def look(self) -> Iterator["Peek"]:
-        """Yield what `peek` does, with what would not be captured."""
+        """Yield the current state of the workspace, including what a snapshot would leave out."""
         from siding.git.snapshots.peek import peek
 
         unique = self._project.app.random_bytes(8).hex()
@@ -117,7 +119,10 @@ class TaskSnapshots:
             yield found
 
     def verify(self, wanted: set[str]) -> list[str]:
-        """Return what is wrong with the snapshots; `wanted` are those the ledger names."""
+        """Check the snapshots, and return a sentence for each problem.
+
+        `wanted` are the snapshots that the ledger names.
+        """
         from siding.git.snapshots.lineage import lineage
 
         task_id = self._workspace.task_id
@@ -129,7 +134,10 @@ class TaskSnapshots:
         return [f"snapshot {sha} of the ledger is missing" for sha in sorted(wanted - there)]
 
     def _parts(self, before: str, after: str) -> list[DiffPart]:
-        """Return what to compare for a difference: a submodule that was filled by itself."""
+        """Return the parts of a comparison.
+
+        A submodule that was checked out between the two snapshots is a part of its own.
+        """
         workspace = self._workspace
         git_dir = Path(workspace.git_dir) if workspace.git_dir else None
         root = Path(workspace.path)
@@ -157,7 +165,7 @@ class TaskSnapshots:
 
 @contextmanager
 def _told(before: str, after: str) -> Iterator[None]:
-    """Say that a snapshot is lost, where git only says that it cannot read an object."""
+    """Replace git's error about an unreadable object by one that says which snapshot is lost."""
     try:
         yield
     except CommandFailed as error:
@@ -167,7 +175,7 @@ def _told(before: str, after: str) -> Iterator[None]:
 def patch_lines(
     snapshots: TaskSnapshots, before: str, after: str, paths: Sequence[bytes]
 ) -> Iterator[bytes]:
-    """Yield the lines of a patch, newline included, in bounded memory."""
+    """Yield the lines of a patch with their newlines; the patch need not fit into memory."""
     with _unnamed_file() as patch:
         snapshots.write_patch(before, after, patch.fileno(), paths)
         os.lseek(patch.fileno(), 0, os.SEEK_SET)
@@ -175,7 +183,7 @@ def patch_lines(
 
 
 def _unnamed_file() -> BinaryIO:
-    """Return a file that nobody else sees: in a temporary directory, else in memory."""
+    """Return an open file without a name: in the temporary directory, else in memory."""
     import tempfile
 
     try:

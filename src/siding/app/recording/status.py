@@ -1,4 +1,4 @@
-"""Where a task stands."""
+"""The status of a task."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -20,21 +20,21 @@ __all__ = ["TaskStatus", "status"]
 
 
 class TaskStatus(NamedTuple):
-    """Where a task stands."""
+    """The status of a task: its last step, its workspace, and what is in progress or damaged."""
 
     task: Task
     workspace: Workspace | None
-    present: bool  # the workspace's directory is there
+    present: bool  # the workspace's directory exists
     steps: int
     last: Step | None
     in_progress: InProgress | None
-    unrecorded: int | None  # files changed since the last step; None when nobody looked
-    holder: Holder | None
-    problems: tuple[str, ...] = ()  # what is lost or damaged, as sentences
+    unrecorded: int | None  # the number of files changed since the last step; None if unknown
+    holder: Holder | None  # the process that holds the task's lock
+    problems: tuple[str, ...] = ()  # sentences about what is lost or damaged
 
 
 def status(project: Project, named: str | None) -> TaskStatus:
-    """Return where a task stands; nothing is written."""
+    """Return the status of a task; write nothing."""
     task = select(project, named)
     workspace = workspace_of(project, task)
     present = (
@@ -50,7 +50,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
     if present and workspace is not None and workspace.base_snapshot:
         try:
             unrecorded = TaskSnapshots(project, workspace).changed_count()
-        except CommandFailed:  # the index was torn by a power cut; the next step makes it again
+        except CommandFailed:  # a power cut damaged git's index; the next step makes it again
             unrecorded = None
         except SidingError as error:
             problems.append(f"{error.message}; {error.hint}" if error.hint else error.message)

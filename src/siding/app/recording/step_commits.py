@@ -1,4 +1,4 @@
-"""The commits that a step made or moved to the main line, with their subjects."""
+"""The commits that a step made or applied, with their subjects."""
 
 from typing import NamedTuple
 
@@ -7,18 +7,18 @@ from siding.errors import SidingError
 from siding.ids import Sha
 from siding.ledger.step import Step
 
-LISTED = 20  # commits asked for; a rebase can pass through hundreds
+LISTED = 20  # the most commits that are looked up, because a rebase can make hundreds
 
 
 class StepCommit(NamedTuple):
-    """A commit of a step; `subject` is None where the repository no longer has it."""
+    """A commit of a step; `subject` is None if the repository no longer has the commit."""
 
     sha: str
     subject: str | None
 
 
 def commits_of(project: Project, step: Step) -> list[StepCommit]:
-    """Return the first commits that the step's line names; git is started only if there are any."""
+    """Return the first `LISTED` commits of a step; git is started only if there are any."""
     return [StepCommit(sha, _subject(project, Sha(sha))) for sha in step.commits[:LISTED]]
 
 

@@ -1,4 +1,4 @@
-"""What a step did, as the front ends see it: the types of its reports."""
+"""The types of a step's reports, exported for the front ends."""
 
 from siding.git.paths import quote_path
 from siding.ledger.reports import IsolationReport, OutsideChange, PolicyEvent, SandboxReport

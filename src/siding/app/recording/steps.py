@@ -1,4 +1,4 @@
-"""The recorded steps of a task, and the one in progress. Reading takes no lock."""
+"""Read the recorded steps of a task, and the step in progress. Reading takes no lock."""
 
 from typing import Any, NamedTuple
 
@@ -29,20 +29,20 @@ __all__ = [
 
 
 class DamagedStep(SidingError):
-    """The line of a step is there and cannot be read."""
+    """The ledger line of a step cannot be read."""
 
     code = "damaged_step"
 
 
 class InProgress(NamedTuple):
-    """A step that has begun and is not in the ledger."""
+    """A step that has begun and is not in the ledger yet."""
 
     intent: Intent
-    holder: Holder | None  # None: its writer is gone, and the step will be recorded as interrupted
+    holder: Holder | None  # None: its process died, and it will be recorded as interrupted
 
 
 def log(project: Project, named: str | None, *, limit: int | None) -> tuple[Task, list[Step]]:
-    """Return a task and its newest steps, oldest first; all of them when `limit` is None."""
+    """Return a task and its newest `limit` steps, oldest first; all steps if `limit` is None."""
     task = select(project, named)
     ledger = project.ledger(task.id)
     return task, list(ledger.steps()) if limit is None else ledger.tail(limit)
@@ -51,7 +51,9 @@ def log(project: Project, named: str | None, *, limit: int | None) -> tuple[Task
 def damaged_steps(project: Project, task: Task, *, whole: bool = False) -> list[DamagedLine]:
     """Return the lines of a task's ledger that should be steps and cannot be read.
 
-    A torn last line of which nothing else is left was promised to nobody, and is none of them.
+    A torn last line does not count unless artifacts of its step exist: a writer that is killed in
+    the middle of the line leaves it, and no command has reported this step as recorded. Of a long
+    ledger only the end is read, unless `whole` is set.
     """
     layout = project.task_layout(task.id)
     found = damaged_lines(layout.ledger_jsonl, whole=whole)
@@ -64,7 +66,7 @@ def damaged_steps(project: Project, task: Task, *, whole: bool = False) -> list[
 
 
 def _was_promised(layout: TaskLayout, line: DamagedLine, last: int, begun: set[int]) -> bool:
-    """Tell whether a torn line was once whole: later steps or artifacts stand on it."""
+    """Tell whether a torn line was once complete: later steps or artifacts of its step exist."""
     if line.number is None or line.number in begun:
         return False
     left = (layout.artifact(line.number, kind).exists() for kind in ("output", "patch"))
@@ -80,7 +82,7 @@ def ledger_problems(project: Project, task: Task) -> list[str]:
 
 
 def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
-    """Return one step, named by its number or ``last``; raise NotFound."""
+    """Return one step, named by its number or ``last``; raise NotFound or DamagedStep."""
     task = select(project, named)
     ledger = project.ledger(task.id)
     if wanted == "last":
@@ -96,20 +98,20 @@ def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
 
 
 def _refuse_damaged(project: Project, task: Task, wanted: str) -> None:
-    """Raise DamagedStep when the step that is wanted was on a line that cannot be read."""
+    """Raise DamagedStep if the wanted step was on a line that cannot be read."""
     for line in damaged_steps(project, task, whole=True):
         if wanted == "last" or line.number == _number(wanted):
             name = f"{line.number:04d}" if line.number else "?"
             raise DamagedStep(
                 f"step {name} of task {task.name!r} was on {line.where}, which is damaged: "
                 f"{line.reason}",
-                hint="the line is kept as it is, and so is what is left of the step below "
+                hint="the line is kept as it is; the step's patch and output may still be in "
                 f"{str(project.task_layout(task.id).artifacts_dir)!r}",
             )
 
 
 def in_progress(project: Project, task: Task) -> InProgress | None:
-    """Return the step that has begun and is not recorded yet."""
+    """Return the step that has begun and is not recorded yet; None if there is none."""
     intents = Intents(project.task_layout(task.id))
     newest = intents.newest()
     if newest is None:
@@ -118,7 +120,7 @@ def in_progress(project: Project, task: Task) -> InProgress | None:
 
 
 def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step] | None:
-    """Return the step in progress, when that is the one that is wanted."""
+    """Return the step in progress if `wanted` names it (its number, or ``last``), else None."""
     task = select(project, named)
     found = in_progress(project, task)
     if found is None:
@@ -129,9 +131,9 @@ def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task
 
 
 def progress_record(found: InProgress) -> dict[str, Any]:
-    """Return a step that is not recorded yet in the form of a ledger line.
+    """Return the step in progress in the form of a ledger line.
 
-    Its status is ``running``, or ``cut off`` when its writer is gone.
+    Its status is ``running``, or ``cut off`` if its process died.
     """
     return {
         "step_id": f"{found.intent.number:04d}",

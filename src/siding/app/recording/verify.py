@@ -1,4 +1,4 @@
-"""Prove a task's record whole: ledger, chain, artifacts, snapshots."""
+"""Verify the record of a task: its ledger, hash chain, artifacts and snapshots."""
 
 import os
 import re
@@ -23,15 +23,15 @@ from siding.tasks.task import Task
 
 
 class RecordFinding(NamedTuple):
-    """Something that is not as it was written. `where` names the file, line or object."""
+    """A problem in a record. `where` names the file, line or object."""
 
     where: str
     problem: str
-    serious: bool  # False: worth knowing, and nothing is lost
+    serious: bool  # False if nothing is lost
 
 
 class Proof(NamedTuple):
-    """What was looked at, and what was found."""
+    """The number of things that were checked, and the problems that were found."""
 
     task: Task
     steps: int
@@ -46,7 +46,7 @@ class Proof(NamedTuple):
 
 
 def verify(project: Project, named: str | None) -> Proof:
-    """Check everything a task's record consists of; reads only."""
+    """Check the whole record of a task, without changing anything."""
     task = select(project, named)
     ledger = project.ledger(task.id)
     steps = list(ledger.steps())
@@ -76,7 +76,8 @@ def verify(project: Project, named: str | None) -> Proof:
 
 def _line(number: int | None, problem: str) -> RecordFinding:
     where = "ledger.jsonl" if number is None else f"ledger.jsonl:{number}"
-    # A torn last line is what a crash may leave: nothing on it was ever promised.
+    # A crash while a line is written leaves it torn. No command has reported its step as recorded,
+    # so nothing is lost.
     return RecordFinding(where=where, problem=problem, serious=not problem.startswith("torn"))
 
 
@@ -87,7 +88,7 @@ def _numbering(steps: list[Step]) -> Iterator[RecordFinding]:
 
 
 def _artifacts(project: Project, task: Task, step: Step) -> Iterator[RecordFinding | None]:
-    """Yield for each artifact what is wrong with it, or None."""
+    """Yield one item for each artifact of a step: the problem with it, or None."""
     run = step.as_run
     told = run.output if run else None
     expected = {"patch": step.patch_sha256, "output": told.sha256 if told else None}
@@ -101,10 +102,12 @@ def _artifacts(project: Project, task: Task, step: Step) -> Iterator[RecordFindi
             continue
         if kind == "output" and told is not None and not is_joined(path, told):
             yield RecordFinding(
-                where, "is not in its final form; the next run sees to it", serious=False
+                where, "is not in its final form yet; the next step completes it", serious=False
             )
         elif expected.get(kind) and digest != expected[kind]:
-            yield RecordFinding(where, "is not the file the ledger was written with", serious=True)
+            yield RecordFinding(
+                where, "does not have the SHA-256 that the ledger names", serious=True
+            )
         else:
             yield None
 
@@ -121,8 +124,11 @@ def _unfinished(project: Project, task: Task) -> Iterator[RecordFinding]:
 
 
 def _without_line(project: Project, task: Task) -> Iterator[RecordFinding]:
-    """Yield what steps left that have no line: artifacts are written while an intent is there, so
-    the line of such a step was promised, and was lost."""
+    """Yield the artifacts of steps that have neither a ledger line nor an intent.
+
+    Artifacts are only written while an intent exists, and the intent is removed after the line is
+    written. So the line of such a step has been lost.
+    """
     layout = project.task_layout(task.id)
     found = re.compile(r"(\d{4,}|a[0-9a-f]{12})\.(?:patch|output)")
     try:
@@ -133,7 +139,8 @@ def _without_line(project: Project, task: Task) -> Iterator[RecordFinding]:
     for name in names:
         if match := found.fullmatch(name):
             stems.setdefault(match.group(1), []).append(name)
-    # Read after the names: whatever ended meanwhile has its line by now, or its intent.
+    # The order matters: intents are read after the names, and lines after the intents. So a step
+    # that ends meanwhile is found in one of the two.
     intents = Intents(layout).all()
     steps = list(project.ledger(task.id).steps())
     known: set[str] = {step.id for step in steps} | {step.act for step in steps}
@@ -148,9 +155,10 @@ def _without_line(project: Project, task: Task) -> Iterator[RecordFinding]:
 def _snapshots_without_line(
     project: Project, task: Task, steps: list[Step]
 ) -> Iterator[RecordFinding]:
-    """Yield the snapshots of steps that have no line, but for one that a killed command just took.
+    """Yield the snapshots of steps that have no ledger line.
 
-    A checkpoint takes its snapshot before it writes anything else down.
+    A snapshot after the last step is left out: a checkpoint takes its snapshot before it writes
+    anything else, so a killed command can leave one.
     """
     known = {step.number for step in steps}
     last = max(known, default=0)
@@ -175,7 +183,7 @@ def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Itera
 
 
 def is_joined(path: Path, told: OutputReport) -> bool:
-    """Return whether stdout and stderr of an output are in one file, as they are in the end."""
+    """Return whether stdout and stderr of an output have been joined into one file."""
     marker = marker_path(path, told.stdout_bytes or 0)
     try:
         return marker.stat().st_size == 0
