@@ -102,9 +102,9 @@ def _streams() -> Iterator[tuple[io.TextIOWrapper, io.TextIOWrapper]]:
         tempfile.TemporaryFile("w+", encoding="utf-8") as out,
         tempfile.TemporaryFile("w+", encoding="utf-8") as err,
     ):
-        sys.stdin, sys.stdout, sys.stderr = nothing, out, err  # type: ignore[assignment]
+        sys.stdin, sys.stdout, sys.stderr = nothing, out, err
         try:
-            yield out, err  # type: ignore[misc]
+            yield out, err
         finally:
             sys.stdin, sys.stdout, sys.stderr = before
 

@@ -1,4 +1,4 @@
-"""`status`, `log`, `show` and `diff`: of an empty task, a failed run and an act that was cut off."""
+"""`status`, `log`, `show` and `diff` of an empty task, a failed run and a run that was cut off."""
 
 from pathlib import Path
 
