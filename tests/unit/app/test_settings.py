@@ -27,9 +27,8 @@ def test_what_is_given_counts_and_the_rest_keeps_its_default(file: Path) -> None
     assert found == Settings(max_file_size=2000, pre_run=("make",))
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
+def test_a_mistake_names_the_file_and_the_place(file: Path) -> None:
+    for text, complaint in (
         ("git: [", "is not valid YAML"),
         ("- git", "should hold settings, and holds list"),
         ("version: 99", "has version 99; this Siding knows 1"),
@@ -40,14 +39,12 @@ def test_what_is_given_counts_and_the_rest_keeps_its_default(file: Path) -> None
         ("snapshot: {max_file_size: big}", "snapshot.max_file_size in "),
         ("isolation: {files: often}", "should be one of auto, always, never, and is 'often'"),
         ("redaction: {extra: {a: 1}}", "redaction.extra in "),
-    ],
-)
-def test_a_mistake_names_the_file_and_the_place(file: Path, text: str, complaint: str) -> None:
-    file.write_text(text)
-    with pytest.raises(UsageError) as caught:
-        read_settings(file)
-    assert complaint in caught.value.message
-    assert str(file) in caught.value.message
+    ):
+        file.write_text(text)
+        with pytest.raises(UsageError) as caught:
+            read_settings(file)
+        assert complaint in caught.value.message
+        assert str(file) in caught.value.message
 
 
 def test_gates_of_a_repository_are_hooks_as_well(file: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from sandbox import Sandbox
-from unit.cli.terminal import CommandLine, cut_off
+from unit.cli.in_process import CommandLine, cut_off
 
 
 @pytest.fixture

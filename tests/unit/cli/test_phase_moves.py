@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from integration.undo.desk import Desk
-from unit.cli.terminal import CommandLine
+from unit.cli.in_process import CommandLine
 
 PHASES = """\
 version: 1
