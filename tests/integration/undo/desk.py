@@ -11,13 +11,14 @@ from siding.app.back import rollback as going_back
 from siding.app.life import gc as collecting
 from siding.app.life import reopen as reopening
 from siding.app.life.close import Closed, Fate, close_task
-from siding.app.life.start import start_task
+from siding.app.life.start import StartRequest, start, start_task
 from siding.app.place.project import Project, ensure_project
 from siding.app.place.wiring import open_app
 from siding.app.running.checkpoint import checkpoint
 from siding.app.running.run import RunRequest, StdinPlan, Terminal, run
 from siding.app.undo import undo as undoing
 from siding.ledger.step import Step
+from siding.tasks.task import Task
 
 Tree = dict[bytes, tuple[str, bytes]]
 
@@ -42,6 +43,10 @@ class Desk:
     @property
     def root(self) -> Path:
         return self.project.layout.workspace(self.task.id)
+
+    def plan(self, name: str) -> Task:
+        """Make one more task, without a workspace and not the active one."""
+        return start(self.project, StartRequest(name=name, workspace=False, switch=False)).task
 
     def steps(self) -> list[Step]:
         return list(self.project.ledger(self.task.id).steps())

@@ -4,7 +4,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from sandbox import Sandbox
-from unit.cli.terminal import CommandLine
+from unit.cli.in_process import CommandLine
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from integration.undo.desk import Desk
-from unit.cli.terminal import CommandLine
+from unit.cli.in_process import CommandLine
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The values that `__complete` offers a shell for the last word of a command line."""
 
 from integration.undo.desk import Desk
-from unit.cli.terminal import CommandLine
+from unit.cli.in_process import CommandLine
 
 
 def values(siding: CommandLine, *words: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`status`, `log`, `show`, `diff`: of an empty task, a failed run, an act that was cut off."""
+"""`status`, `log`, `show` and `diff` of an empty task, a failed run and a run that was cut off."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from sandbox import Sandbox
-from unit.cli.terminal import CommandLine, cut_off
+from unit.cli.in_process import CommandLine, cut_off
 
 
 @pytest.fixture

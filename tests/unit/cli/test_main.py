@@ -8,7 +8,7 @@ import pytest
 from sandbox import Sandbox
 from siding import __version__
 from siding.cli.table import GROUPS, VERBS
-from unit.cli.terminal import CommandLine
+from unit.cli.in_process import CommandLine
 
 
 def test_the_version(siding: CommandLine) -> None:
@@ -38,9 +38,9 @@ def test_the_page_of_a_verb(siding: CommandLine) -> None:
     assert siding("log", "--help").out == page
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
+def test_a_mistake_in_the_words_is_2_and_is_explained(siding: CommandLine) -> None:
+    siding("init")
+    for words, complaint in (
         (("sttaus",), "siding has no command 'sttaus'\n  hint: did you mean `siding status`?"),
         (("zzz",), "siding has no command 'zzz'\n  hint: `siding --help` lists them"),
         (("task", "lst"), "siding task has no command 'lst'\n  hint: did you mean `siding task l"),
@@ -49,15 +49,10 @@ def test_the_page_of_a_verb(siding: CommandLine) -> None:
         (("run", "--timeout", "soon", "--", "true"), "--timeout 'soon' is not a time"),
         (("run",), "there is no command to run"),
         (("gc", "--budget", "much"), "--budget 'much' is not a size"),
-    ],
-)
-def test_a_mistake_in_the_words_is_2_and_is_explained(
-    siding: CommandLine, words: tuple[str, ...], complaint: str
-) -> None:
-    siding("init")
-    said = siding(*words, status=2)
-    assert said.err.startswith(f"siding: error: {complaint}")
-    assert said.out == ""
+    ):
+        said = siding(*words, status=2)
+        assert said.err.startswith(f"siding: error: {complaint}")
+        assert said.out == ""
 
 
 def test_words_that_a_verb_does_not_take_are_2(siding: CommandLine) -> None:
