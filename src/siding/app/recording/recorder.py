@@ -139,7 +139,7 @@ class Recorder:
     def _join_output(self, step: Step) -> None:
         """Join stdout and stderr of the newest output into one file, if that was not done before.
 
-        It is missing if the disk was full or the process died at the end of the run.
+        That is still to do if the disk had no room for it at the end of the run.
         """
         run = step.as_run
         told = run.output if run else None
