@@ -66,7 +66,7 @@ class Tried(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the verdict is the wanted one; "allow" includes all verdicts that do not ask."""
+        """Whether the verdict is as wanted; "allow" also accepts log and warn."""
         if self.wanted is Action.ALLOW:
             return self.verdict.runs
         return self.verdict.action is self.wanted

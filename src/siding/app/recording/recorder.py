@@ -138,7 +138,7 @@ class Recorder:
     def _join_output(self, step: Step) -> None:
         """Join stdout and stderr of the newest output into one file, if that was not done before.
 
-        It is missing if the disk was full or the process died at the end of the run.
+        That is still to do if the disk had no room for it at the end of the run.
         """
         if step.kind == StepKind.RUN:
             from siding.app.recording.run_outputs import join_output  # 4 ms, for runs only
