@@ -22,7 +22,8 @@ def carry_changes(project: Project, workspace: Workspace) -> int:
         project.user_settings, checkout.root, checkout.git_dir, every_file=True
     )
     paths = sorted({*status.staged, *status.modified, *status.untracked, *status.conflicted})
-    for path in paths:
+    # What is gone goes first: a file may stand where a directory was, or the other way round.
+    for path in sorted(paths, key=lambda path: os.path.lexists(os.path.join(root, path))):
         _carry(os.path.join(root, path), os.path.join(target, path))
     return len(paths)
 
@@ -30,6 +31,8 @@ def carry_changes(project: Project, workspace: Workspace) -> int:
 def _carry(source: bytes, target: bytes) -> None:
     """Make `target` the same as `source`: a file, a symbolic link, or absent."""
     if os.path.isdir(source) and not os.path.islink(source):
+        if os.path.lexists(target) and (os.path.islink(target) or not os.path.isdir(target)):
+            os.unlink(target)  # the person replaced this file by a directory
         return  # a nested repository is not copied; the start card lists it
     if not os.path.lexists(source):
         if os.path.lexists(target) and not (os.path.isdir(target) and not os.path.islink(target)):
