@@ -44,8 +44,8 @@ from siding.ledger.step import Step
 class Going(NamedTuple):
     """The state to restore, how to restore it, and the detail of the step that records it.
 
-    With `even_incomplete` an incomplete snapshot needs no consent: the paths that it lacks were left
-    alone when the workspace went away from that state, and are left alone again.
+    With `even_incomplete` an incomplete snapshot needs no consent: the paths that it lacks were
+    left alone when the workspace went away from that state, and are left alone again.
     """
 
     destination: Destination

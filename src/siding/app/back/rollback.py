@@ -70,8 +70,8 @@ class RolledBack(NamedTuple):
 def rollback(project: Project, request: RollbackRequest) -> RolledBack:
     """Restore the workspace and record that as a step.
 
-    Raises NotFound if there is no such step, NeedsConsent if its snapshot is incomplete, InTheWay if
-    a file that is in no snapshot would be overwritten.
+    Raises NotFound if there is no such step, NeedsConsent if its snapshot is incomplete, InTheWay
+    if a file that is in no snapshot would be overwritten.
     """
     task = select(project, request.task)
     return perform(project, task.id, RollbackAct(request))

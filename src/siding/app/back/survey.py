@@ -1,7 +1,7 @@
 """Work out exactly what restoring a workspace would change. Nothing is changed here.
 
-A file that is in no snapshot is never deleted. It stays, or is moved into the project's trash if the
-person asked for that.
+A file that is in no snapshot is never deleted. It stays, or is moved into the project's trash if
+the person asked for that.
 """
 
 from collections.abc import Sequence

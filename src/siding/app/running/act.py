@@ -222,8 +222,8 @@ def _with_isolation(watch: Watch, draft: Draft) -> Draft:
 
 
 def _run_hooks(recorder: Recorder, moment: str, command: Command) -> RunOutcome:
-    """Run the hooks of a moment (``pre_run``, ``post_run``). The first failing ``pre_run`` hook ends
-    it."""
+    """Run the hooks of a moment (``pre_run``, ``post_run``). The first failing ``pre_run`` hook
+    ends it."""
     hooks, untrusted = hooks_for(recorder.project, moment)
     results: list[HookResult] = []
     for hook in hooks:

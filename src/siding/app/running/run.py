@@ -45,8 +45,8 @@ def run(
 
     Returns when the command has ended; after a timeout or Ctrl-C, when all that it started has. The
     snapshot before it and the intent are on disk before the process starts. Raises TaskBusy,
-    NoWorkspace and UsageError; a command that fails raises nothing. `on_started` is called if a task
-    had to be started first; `ask` puts the policy's questions to a person.
+    NoWorkspace and UsageError; a command that fails raises nothing. `on_started` is called if a
+    task had to be started first; `ask` puts the policy's questions to a person.
     """
     recover_cut_off(project)
     task, started = _task_for(project, request)

@@ -132,8 +132,8 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
 def _make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
     """Create the directories in which an agent keeps its conversations.
 
-    A directory that does not exist outside cannot be mounted, and what the agent wrote would be lost
-    with the sandbox.
+    A directory that does not exist outside cannot be mounted, and what the agent wrote would be
+    lost with the sandbox.
     """
     if agent is None or not home.is_dir():
         return

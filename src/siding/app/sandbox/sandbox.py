@@ -1,8 +1,8 @@
 """Run one command inside its sandbox and within its limits.
 
-`plan_sandbox` decides before anything starts, so that the intent can record it. `open_sandbox` keeps
-the sandbox while the command runs. `take_over_result` then moves the commits made inside into the
-repository.
+`plan_sandbox` decides before anything starts, so that the intent can record it. `open_sandbox`
+keeps the sandbox while the command runs. `take_over_result` then moves the commits made inside into
+the repository.
 """
 
 from collections.abc import Iterator, Mapping
