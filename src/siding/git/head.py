@@ -1,4 +1,4 @@
-"""What a worktree has checked out."""
+"""Read what a worktree has checked out, in any ref format."""
 
 import os
 from pathlib import Path
