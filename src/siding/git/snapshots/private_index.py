@@ -1,4 +1,4 @@
-"""A task's own index: what the last snapshot holds, brought to what is on disk.
+"""A task's own git index: it starts as the last snapshot and is updated to the files on disk.
 
 It is ours, and a cache: when it is torn, or names objects that were never stored, it is made
 again from the last snapshot, at the price of reading every file. Objects made on the way go into
