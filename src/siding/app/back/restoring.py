@@ -23,7 +23,6 @@ from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
 from siding.app.recording.recorder import Recorder
 from siding.git.paths import is_selected, quote_path
-from siding.git.restoring.expecting import expect, let_go
 from siding.git.restoring.obstacles import changed_since
 from siding.git.restoring.restore import (
     Why,
@@ -32,6 +31,7 @@ from siding.git.restoring.restore import (
     restore,
 )
 from siding.git.restoring.staging import staged
+from siding.git.restoring.task_index import expect, let_go
 from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import TaskId, step_id

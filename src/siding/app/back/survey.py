@@ -10,7 +10,6 @@ from typing import NamedTuple
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.git.paths import is_selected, is_under, quote_path
-from siding.git.restoring.expecting import ignored_now, ignored_there
 from siding.git.restoring.obstacles import obstacles, of_others
 from siding.git.restoring.restore import (
     LeftPath,
@@ -19,6 +18,7 @@ from siding.git.restoring.restore import (
     listed,
     plan_restoration,
 )
+from siding.git.restoring.task_index import ignored_now, ignored_there
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.modes import Modes, TreeState, mode_changes, modes_of
