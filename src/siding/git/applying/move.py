@@ -33,8 +33,8 @@ from siding.git.errors import CommandFailed, GitError, said_by
 from siding.git.paths import is_under, quote_path
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
+from siding.git.snapshots.directory_scan import identity
 from siding.git.snapshots.patches import Change, DiffStat, parse_raw, parse_stat
-from siding.git.snapshots.scan import identity
 from siding.git.worktrees.linked import worktrees
 from siding.ids import Sha
 

@@ -22,11 +22,11 @@ from siding.git.roots import WorktreeRoot, check_root
 from siding.git.snapshots import patches
 from siding.git.snapshots.changes import CaptureLimits, IndexPlan, plan
 from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
+from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
 from siding.git.snapshots.private_index import PrivateIndex
-from siding.git.snapshots.scan import Scan, identity, scan_tree
 from siding.git.snapshots.seeding import sparse_paths
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.git.status import ARGUMENTS, EntryKind, StatusEntry, parse

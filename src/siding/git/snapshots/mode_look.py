@@ -22,8 +22,8 @@ from siding.files.regular import read_small
 from siding.git.cache_file import as_bytes, as_text, keep, load
 from siding.git.index_file import read_times
 from siding.git.paths import is_under, join, parents
+from siding.git.snapshots.directory_scan import Scan
 from siding.git.snapshots.modes import Modes, Usual
-from siding.git.snapshots.scan import Scan
 from siding.git.snapshots.store import TaskDirectory
 from siding.ids import Sha
 

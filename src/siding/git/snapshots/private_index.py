@@ -16,7 +16,7 @@ from siding.git.index_file import read_gitlinks
 from siding.git.paths import is_under, join, quote_path
 from siding.git.snapshots.changes import IndexPlan
 from siding.git.snapshots.coverage import Skipped
-from siding.git.snapshots.scan import unreadable
+from siding.git.snapshots.directory_scan import unreadable
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.ids import Sha
 
