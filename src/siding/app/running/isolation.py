@@ -26,7 +26,7 @@ from siding.tasks.states import WorkspaceState
 if TYPE_CHECKING:
     from siding.app.place.project import Project
     from siding.app.recording.recorder import Recorder
-    from siding.git.snapshots.touched import CheckoutLook
+    from siding.git.snapshots.checkout_changes import CheckoutLook
 
 # Looking at the person's checkout takes about 2 ms per 1,000 files. So it is done only after a run
 # that took at least 20 times as long, and always up to 2,000 files (about 4 ms).
@@ -145,20 +145,20 @@ class Watch:
             yield OutsideChange(what="index", name=_named(paths), how="staged otherwise")
 
     def _start_looking(self, took_ms: int) -> "CheckoutLook | None":
-        from siding.git.snapshots import touched
+        from siding.git.snapshots import checkout_changes
 
         project = self._project
         main, wish = project.paths.main_worktree, project.settings.isolation_files
         if main is None or wish == "never":
             return None
         index = project.paths.common_dir / "index"
-        count = touched.tracked_count(index)
+        count = checkout_changes.tracked_count(index)
         if count is None:
             return None
         cheap = count <= ALWAYS_LOOKED_AT or count * LOOK_MS_PER_FILE <= took_ms * LOOK_AT_MOST
         if not cheap and wish != "always":
             return None
-        return touched.start(
+        return checkout_changes.start(
             project.snapshots,
             project.snapshots.task(self._workspace.task_id),
             root=main,
@@ -167,9 +167,9 @@ class Watch:
         )
 
     def _files(self) -> Iterator[OutsideChange]:
-        from siding.git.snapshots import touched
+        from siding.git.snapshots import checkout_changes
 
-        found = None if self._look is None else touched.finish(self._look)
+        found = None if self._look is None else checkout_changes.finish(self._look)
         self._looked = found is not None
         own = os.path.relpath(self._project.app.home.root, self._project.paths.root)
         paths = [each for each in found or () if not os.fsdecode(each).startswith(f"{own}/")]
