@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.content import Sources, bench_for
-from siding.app.applying.gone_back import WouldPublish
 from siding.app.applying.hooks import with_hooks
 from siding.app.applying.plan import (
     ApplyPlan,
@@ -28,6 +27,7 @@ from siding.app.applying.plan import (
     make_plan,
     steps_text,
 )
+from siding.app.applying.rolled_back_commits import WouldPublish
 from siding.app.applying.steps import MoveAct, MovePlan, bench_root, new_token, sources_of
 from siding.app.life.close import Closed, Fate, close_task
 from siding.app.place.project import Project

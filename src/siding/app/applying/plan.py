@@ -9,12 +9,18 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from siding.app.applying.content import LeftOut, Side, Sources, state_at, with_commits
-from siding.app.applying.gone_back import GoneBack, WouldPublish, described, gone_back, way_out
 from siding.app.applying.history import (
     Departure,
     departure,
     refuse_unresolved,
     unfinished_in_workspace,
+)
+from siding.app.applying.rolled_back_commits import (
+    GoneBack,
+    WouldPublish,
+    described,
+    gone_back,
+    way_out,
 )
 from siding.app.applying.task_title import title_of
 from siding.errors import SidingError

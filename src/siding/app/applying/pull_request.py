@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.app.applying.content import Side, Sources, bench_for, state_at, with_commits
-from siding.app.applying.gone_back import WouldPublish, described, gone_back
 from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
 from siding.app.applying.pull_request_body import body_of
+from siding.app.applying.rolled_back_commits import WouldPublish, described, gone_back
 from siding.app.applying.steps import bench_root, sources_of
 from siding.app.applying.task_title import title_of
 from siding.app.life.recovery import recover_if_cut_off

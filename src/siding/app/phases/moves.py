@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.applying.content import LeftOut, Sources, bench_for, state_at, with_commits
-from siding.app.applying.gone_back import described, gone_back
+from siding.app.applying.rolled_back_commits import described, gone_back
 from siding.app.life.recovery import recover_cut_off
 from siding.app.phases.gates import GateClosed, Leaving, as_step, pass_gates, within_step
 from siding.app.place.events import PhaseMoved
