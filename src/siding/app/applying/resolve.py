@@ -21,7 +21,7 @@ from siding.app.applying.content import Sources, bench_for
 from siding.app.applying.history import newest_merge
 from siding.app.applying.plan import ApplyPlan
 from siding.app.applying.steps import bench_root, sources_of
-from siding.app.back.restoring import Going, RestoreAct, Restored, rollback_to
+from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.project import Project
 from siding.app.place.selection import select

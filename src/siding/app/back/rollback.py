@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
-from siding.app.back.restoring import Going, RestoreAct, Restored, rollback_to
+from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, Here, NeedsConsent, RestoreRequest, Survey, survey
 from siding.app.place.project import Project
 from siding.app.place.selection import select

@@ -9,7 +9,7 @@ that needs the person's consent.
 from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, complete, working
-from siding.app.back.restoring import Going, RestoreAct, Restored, rollback_to
+from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest
 from siding.app.life.close import Fate, close_task, remove_workspace
 from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
