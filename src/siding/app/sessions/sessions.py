@@ -248,7 +248,7 @@ def message_named(chain: Sequence[Record], named: str) -> str:
 
 
 def new_session_id(app: App) -> str:
-    """Return a new random UUID (version 4). Claude Code lists only sessions with such names."""
+    """Return a new random UUID (version 4). Other programs list only sessions with such names."""
     data = bytearray(app.random_bytes(16))
     data[6] = data[6] & 0x0F | 0x40
     data[8] = data[8] & 0x3F | 0x80

@@ -32,8 +32,7 @@ def advance(
 ) -> None:
     """Move the branch, durably. If TargetMoved or CheckoutBusy is raised, nothing was changed.
 
-    A ref lock that git could not remove (a full or failing disk) is removed: it would block every
-    later git command.
+    A ref lock that git left behind is removed: it would block every later command on the branch.
     """
     swap(repository, move, reason=reason, keep_fds=keep_fds)
     has_happened(repository, move)

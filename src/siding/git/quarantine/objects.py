@@ -70,7 +70,10 @@ def give_reachable(
 
 
 def are_whole(repository: Repository, tips: Iterable[str]) -> bool:
-    """Tell whether the repository has these objects and everything they refer to."""
+    """Tell whether the repository has these objects and everything they refer to.
+
+    What a ref of the repository leads to is not read again.
+    """
     done = repository.git.attempt(
         Place(git_dir=repository.paths.common_dir),
         ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
