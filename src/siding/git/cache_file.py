@@ -1,9 +1,9 @@
-"""A file that keeps what is costly to find out again. Losing it costs time, and nothing else.
+"""Cache files. Losing one costs time and nothing else.
 
-``<form> <CRC-32 of the rest, 8 hex digits>`` on the first line, then JSON. A file that is damaged,
-of another form or not there at all is the same to the reader: nothing is known. Without the
-checksum a flipped bit would be believed. Paths are bytes and JSON knows only text: `as_text` and
-`as_bytes` convert them, without loss.
+The first line is ``<form> <CRC-32 of the rest, 8 hex digits>``; JSON follows. A file that is
+damaged, of another form or missing is treated alike: nothing is known. The checksum is there
+because a flipped bit would otherwise be believed. Paths are bytes and JSON has only text: `as_text`
+and `as_bytes` convert them without loss.
 """
 
 import json
@@ -19,7 +19,7 @@ _LIMIT = 1 << 28
 
 
 def load(path: Path, form: str) -> Any:
-    """Return the value that `keep` was given for the same form; None when there is none."""
+    """Return the value that `keep` wrote in the same form; None if there is none."""
     head, _, body = (read_small(path, _LIMIT) or b"").partition(b"\n")
     if head != _head(form, body):
         return None
@@ -27,11 +27,10 @@ def load(path: Path, form: str) -> Any:
 
 
 def keep(path: Path, form: str, build: Callable[[int], Any]) -> None:
-    """Write the value that `build` returns, not durably; on an error what is there stays.
+    """Write the value that `build` returns, without flushing. On an OSError the old file stays.
 
-    `build` is called with the time now, in nanoseconds, by the clock of the file system: what it
-    keeps of files may have to be older than that. The caller holds the lock of what the file
-    belongs to.
+    `build` is called with the present time of the file system's clock, in nanoseconds, so that it
+    can leave out files that changed too recently. The caller holds the lock of the file's owner.
     """
     temporary = path.with_name(path.name + ".lock")
     try:

@@ -1,10 +1,10 @@
-"""How git is called: an absolute program, an argument list, an environment built from nothing.
+"""Call git with an absolute program path, an argument list and an environment built from nothing.
 
-A worktree is hostile input: its files, and unless a sandbox forbids it the repository's own
-configuration and hooks, may name programs for git to run. So git never looks for a repository by
-itself here (GIT_DIR is always given), reads neither the system's nor the user's configuration
-unless a caller passes single settings on, and is told about every setting that starts a program.
-Filters and drivers have names of the repository's choosing: `settings.py` enumerates those.
+A worktree is hostile input: its files may name programs for git to run, and so may the repository's
+configuration and hooks, unless a sandbox protects them. So git never searches for a repository here
+(GIT_DIR is always given). It reads neither the system's nor the user's configuration, unless a
+caller passes single settings on. Every setting that starts a program is overridden. Filters and
+drivers have names chosen by the repository: `settings.py` lists and overrides those.
 """
 
 import errno
@@ -75,8 +75,8 @@ _SETTINGS = (
     "safe.bareRepository=explicit",
     "trailer.separators=:",
     "advice.detachedHead=false",
-    # git flushes nothing for a hidden ref by default. fsyncObjectFiles is what git before 2.36
-    # understands; later ones know both and say that they would rather not.
+    # By default git does not flush refs outside the usual namespaces. git before 2.36 knows only
+    # fsyncObjectFiles; later versions know both and warn that it is deprecated (see `said_by`).
     "core.fsyncObjectFiles=true",
     "core.fsync=all",
     "core.fsyncMethod=fsync",
@@ -84,12 +84,11 @@ _SETTINGS = (
 
 
 class Place(NamedTuple):
-    """What a git command works on. Everything is absolute; nothing is looked for.
+    """The directories and settings that a git command works with. All paths are absolute.
 
-    ``objects`` is where new objects go instead of the git directory's own; ``alternates`` are
-    object directories to read from besides.
-    ``settings`` are ``key=value`` and outrank the configuration and the list above.
-    ``locks`` says whether git may write the index for its own convenience.
+    `objects` is where new objects go instead of the git directory's own; `alternates` are further
+    object directories to read from. `settings` are ``key=value``; they override the configuration
+    and `_SETTINGS`. `locks`: git may take optional locks, for example to refresh the index.
     """
 
     git_dir: Path
@@ -104,7 +103,7 @@ class Place(NamedTuple):
 
 
 class Git:
-    """The git program, and the few things of the caller's environment that it may see."""
+    """The git program with the environment that it may see."""
 
     def __init__(self, program: str, environ: Mapping[str, str]) -> None:
         self.program = program
@@ -114,7 +113,10 @@ class Git:
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> "Git":
-        """Return git as the given PATH has it; only absolute entries count."""
+        """Return the git found on the given PATH, of which only absolute entries count.
+
+        Raises GitMissing.
+        """
         program = find_program("git", environ)
         if program is None:
             raise GitMissing("there is no git on the search path", hint="install git 2.34 or newer")
@@ -185,7 +187,7 @@ class Git:
         keep_fds: Sequence[int] = (),
         env: Mapping[str, str] | None = None,
     ) -> capture.Completed:
-        """Run a command to its end; a failure is the caller's to judge."""
+        """Run a command to its end and return its status and output. Raises nothing if it fails."""
         return self.start(place, arguments, stdin=stdin, keep_fds=keep_fds, env=env).finish()
 
     def run(
@@ -198,7 +200,8 @@ class Git:
         keep_fds: Sequence[int] = (),
         env: Mapping[str, str] | None = None,
     ) -> bytes:
-        """Run a command and return its output; raises CommandFailed, which says `doing`."""
+        """Run a command and return its output. If it fails, raise CommandFailed, which names
+        `doing`."""
         done = self.attempt(place, arguments, stdin=stdin, keep_fds=keep_fds, env=env)
         return output_of(done, doing=doing)
 
@@ -222,9 +225,10 @@ class Git:
 
 
 def output_of(done: capture.Completed, *, doing: str) -> bytes:
-    """Return what a finished command wrote; raises CommandFailed when its status is not 0.
+    """Return the output of a finished command. Raises CommandFailed if its status is not 0.
 
-    BrokenPipeError when it was writing to somebody who went away: that is no failure of git.
+    Raises BrokenPipeError if the reader of its output went away (``siding diff | head``): that is
+    no failure of git.
     """
     if done.returncode == -signal.SIGPIPE:
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))

@@ -1,7 +1,7 @@
-"""Finding the repository that a place lies in, without starting git.
+"""Find the repository that a directory belongs to, without starting git.
 
-git's own search reads the configuration of whatever it finds. This one only looks at names and at
-three settings, so it may be used on a directory that an agent has written.
+git's own search reads the whole configuration of what it finds. This one reads only names and three
+settings, so it is safe in a directory that an agent has written.
 """
 
 import os
@@ -47,15 +47,14 @@ class RepositoryPaths(NamedTuple):
 
     @property
     def hash_size(self) -> int:
-        """How many hex digits an object id has."""
+        """The number of hex digits of an object id, 40 or 64. Half of it is the number of bytes."""
         return _HASH_SIZES[self.object_format]
 
 
 def find_repository(start: Path) -> RepositoryPaths:
     """Return the repository that holds `start` (a directory or a file).
 
-    Raises NotARepository when neither it nor a directory above it is one, or when what is there
-    points at something that is none.
+    Raises NotARepository if no directory above is one, or if a `.git` file points at none.
     """
     place = Path(os.path.realpath(start))
     for directory in (place, *place.parents):
@@ -103,8 +102,11 @@ def read_git_file(path: Path) -> Path | None:
 
 
 def read_settings(config: Path) -> dict[str, str]:
-    """Return ``section.key -> value`` of a git configuration file; sections with a name and
-    includes are left out. Enough for `core.bare` and `extensions.*`, and never for more."""
+    """Return the settings of a git configuration file as ``section.key -> value``.
+
+    Sections with a subsection, and includes, are left out. Use it only for simple settings such as
+    `core.bare` and `extensions.*`; anything else must be asked of git.
+    """
     data = read_small(config, 4 << 20) or b""
     found: dict[str, str] = {}
     section = ""
@@ -133,7 +135,7 @@ def _from_git_directory(git_dir: Path, worktree: Path) -> RepositoryPaths:
 
 
 def _from_inside(git_dir: Path) -> RepositoryPaths:
-    """The search started in a git directory itself: a bare one, or somebody stands in `.git`."""
+    """Return the repository if the search started in a git directory: a bare one, or a `.git`."""
     common = common_directory(git_dir)
     settings = read_settings(common / "config")
     root, bare = _main_root(common, settings)

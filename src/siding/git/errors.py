@@ -1,4 +1,4 @@
-"""Failures of git work. A front end shows the message and the hint, and matches on the class."""
+"""Errors of git work. A front end shows the message and the hint, and catches by class."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from siding.errors import NotFound, SidingError
 
 
 class GitError(SidingError):
-    """A git command failed, or what it left is not what it promised."""
+    """A git command failed, or its result is not as expected."""
 
     code = "git"
 
@@ -19,9 +19,9 @@ class GitMissing(GitError):
 
 
 class CommandFailed(GitError):
-    """One git command ended with a status that its caller cannot use.
+    """A git command ended with a status that means failure to its caller.
 
-    ``stderr`` is kept for people; nothing in Siding decides by its text.
+    `stderr` is kept for people. Code must not decide by its text, which changes between versions.
     """
 
     code = "git_command"
@@ -45,7 +45,7 @@ class NoCommits(GitError):
 
 
 class UnknownRevision(NotFound):
-    """A name that stands for no commit."""
+    """A revision names no commit."""
 
     code = "unknown_revision"
 
@@ -95,7 +95,7 @@ class SnapshotFailed(GitError):
 
 
 def said_by(stderr: bytes) -> list[str]:
-    """Return what git said, one item a line, without its advice and our own settings' echo."""
+    """Return git's messages by line, at most 8, without hints and warnings about our settings."""
     lines = stderr.decode("utf-8", "backslashreplace").splitlines()
     kept = [line.strip() for line in lines if line.strip()]
     return [

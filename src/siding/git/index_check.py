@@ -1,8 +1,8 @@
-"""Judging an index that somebody else wrote, before it becomes a checkout's.
+"""Check an index that a sandboxed run wrote, before it becomes the workspace's index.
 
-git believes an index: a path that leads out of the checkout is written outside by the next
-``git restore``, and an object that is nowhere makes ``git gc`` fail. So every entry is looked at
-here. What is kept is the entries alone: the extensions only save time, and may name objects too.
+git trusts an index: with a path such as ``../x`` the next ``git restore`` writes outside the
+checkout, and an entry for a missing object makes ``git gc`` fail. So every entry is checked here.
+Extensions are dropped: they only save time, and may name objects too.
 """
 
 import struct
@@ -38,7 +38,8 @@ class _Entry(NamedTuple):
 
 
 def check_index(data: bytes, hash_bytes: int) -> UsableIndex:
-    """Return the index with its entries alone; raises BadIndex."""
+    """Return the index without extensions. Raises BadIndex if an entry is unsafe or it is
+    damaged."""
     if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
         raise BadIndex("it is no index")
     version, count = struct.unpack_from(">II", data, 4)

@@ -1,6 +1,6 @@
-"""What a git index file says about itself, read without starting git.
+"""Read a git index file (versions 2 and 3) without starting git.
 
-The layout is git's own (gitformat-index): a 12-byte header, entries, extensions, a hash.
+The layout is described in gitformat-index(5): a 12-byte header, entries, extensions, a hash.
 """
 
 import struct
@@ -23,7 +23,7 @@ class IndexFacts(NamedTuple):
 
 
 def read_facts(data: bytes, hash_bytes: int) -> IndexFacts | None:
-    """Return the facts; None when the file is damaged or of a form not known here."""
+    """Return the facts about an index; None if it is damaged or of another version."""
     if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
         return None
     version, count = struct.unpack_from(">II", data, 4)
@@ -44,9 +44,10 @@ def read_gitlinks(data: bytes, hash_bytes: int) -> dict[bytes, str]:
 
 
 def read_entries(data: bytes, hash_bytes: int) -> dict[bytes, bytes] | None:
-    """Return what an index holds: path (and stage) -> mode, object, flags. None: not known here.
+    """Return the entries as path (and stage) -> mode, object id and flags, without times and
+    inodes.
 
-    Of entries alone: the times and inodes that git notes beside them are left out.
+    Returns None if the file is damaged or of another version.
     """
     if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
         return None
@@ -60,9 +61,9 @@ def read_entries(data: bytes, hash_bytes: int) -> dict[bytes, bytes] | None:
 
 
 def read_times(data: bytes, hash_bytes: int) -> dict[bytes, int] | None:
-    """Return when each entry's inode changed last, in seconds; None: not known here.
+    """Return the inode change time of each entry, in seconds; None if the file cannot be read here.
 
-    Entries for other repositories are left out; a time of 0 means that git never looked.
+    Gitlinks are left out. A time of 0 means that git has never looked at the file.
     """
     if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
         return None
@@ -88,7 +89,7 @@ def read_times(data: bytes, hash_bytes: int) -> dict[bytes, int] | None:
 
 
 def entry_count(header: bytes) -> int | None:
-    """Return how many entries an index says it has, from its first twelve bytes."""
+    """Return the number of entries of an index from its first 12 bytes; None if it is no index."""
     if len(header) < 12 or header[:4] != b"DIRC":
         return None
     count = struct.unpack_from(">I", header, 8)[0]

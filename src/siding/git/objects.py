@@ -1,7 +1,7 @@
-"""Loose objects, read and written without starting git.
+"""Read and write loose objects without starting git.
 
-Snapshots' commits are made here: one object and one ref are too little work for two processes,
-and the order in which they reach the disk is ours to keep.
+The commits of snapshots are written here. That saves two processes for each snapshot, and lets us
+decide in which order the object and the ref are flushed.
 """
 
 import os
@@ -33,12 +33,12 @@ def object_id(kind: str, body: bytes, object_format: str) -> Sha:
 
 
 def loose_path(objects: Path, sha: str) -> Path:
-    """Return where the object lies when it is loose."""
+    """Return the path that the object has if it is loose."""
     return objects / sha[:2] / sha[2:]
 
 
 def write_object(objects: Path, kind: str, body: bytes, object_format: str) -> Sha:
-    """Write a loose object durably, its directories flushed; one that is there is left alone."""
+    """Write a loose object durably and return its id. An object that exists is left alone."""
     sha = object_id(kind, body, object_format)
     path = loose_path(objects, sha)
     if not path.parent.is_dir():
@@ -52,7 +52,7 @@ def write_object(objects: Path, kind: str, body: bytes, object_format: str) -> S
 
 
 def read_loose(objects: Path, sha: str, kind: str) -> bytes | None:
-    """Return the body of a loose object; None when it is not loose or not what it should be."""
+    """Return the content of a loose object; None if it is not loose, damaged or of another kind."""
     data = read_small(loose_path(objects, sha), 64 << 20)
     if data is None:
         return None
@@ -66,7 +66,7 @@ def read_loose(objects: Path, sha: str, kind: str) -> bytes | None:
 def read_loose_blob(objects: Path, sha: str, limit: int) -> bytes | None:
     """Return the content of a loose blob of at most `limit` bytes, else None.
 
-    No more than that is unpacked, whatever the file says of itself.
+    Never unpacks more than that, whatever size the object's header claims.
     """
     data = read_small(loose_path(objects, sha), limit + 1024)
     if data is None:
@@ -81,7 +81,7 @@ def read_loose_blob(objects: Path, sha: str, limit: int) -> bytes | None:
 
 
 def is_whole(objects: Path, sha: str, object_format: str) -> bool:
-    """Tell whether a loose object inflates to what its name says. In bounded memory."""
+    """Tell whether a loose object's content has the hash in its name. Uses bounded memory."""
     digest, inflate = new_digest(object_format, None), zlib.decompressobj()
     try:
         with loose_path(objects, sha).open("rb") as file:
@@ -103,7 +103,7 @@ def commit_body(commit: Commit, *, at: int) -> bytes:
 
 
 def parse_commit(body: bytes) -> Commit:
-    """Return what a stored commit says; ValueError when it is not one."""
+    """Return the fields of a stored commit. Raises ValueError if it is no commit."""
     header, _, message = body.partition(b"\n\n")
     tree, parents = "", []
     for line in header.split(b"\n"):

@@ -1,4 +1,4 @@
-"""Giving a repository objects that it lacks."""
+"""Give a repository objects that it lacks."""
 
 import os
 from pathlib import Path
@@ -9,12 +9,13 @@ from siding.git.repository import Repository
 
 
 def give_pack(repository: Repository, pack: Path, *, doing: str, strict: bool = False) -> None:
-    """Copy a pack into the repository; git names each object by what it holds.
+    """Copy a pack into the repository, durably. Safe to repeat after an interruption.
 
-    The index is made beside `pack`, which lies in a directory of ours: git writes it under its
-    final name bit by bit, and half of one makes every git command complain. A pack without its
-    index is nothing yet. May be called again after it was cut off anywhere. `strict`: refuse
-    objects that `git fsck` would complain of, and those whose own objects are nowhere.
+    The pack's index is made beside `pack`, in a directory of ours, and renamed into the repository:
+    `git index-pack` writes it slowly under its final name, and half an index makes every git
+    command complain. A pack without an index is ignored by git. git computes each object's id from
+    its content. `strict` refuses objects that `git fsck` would report, and those that refer to
+    missing objects. Raises CommandFailed, which names `doing`.
     """
     index = pack.with_suffix(".idx.new")
     index.unlink(missing_ok=True)

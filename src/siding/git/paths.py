@@ -1,4 +1,4 @@
-"""Names of files as git gives them: any bytes but NUL, relative to a worktree's root."""
+"""File names as git has them: bytes without NUL, relative to a worktree's root."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""Refs as files: read without starting git, written durably.
+"""Read refs as files without starting git, and write our own refs durably.
 
-Only for refs whose writers are known: ours, and for reading the user's. A repository that keeps
-its refs in another way (`reftable`) is read through git by `Repository`.
+Only refs that Siding alone writes are written here; the user's are only read. In a repository with
+another ref format (`reftable`) `Repository` asks git.
 """
 
 import os
@@ -37,7 +37,7 @@ class Head(NamedTuple):
 
 
 def read_head(git_dir: Path, common_dir: Path) -> Head | None:
-    """Return what HEAD says; None when it cannot be read as files."""
+    """Return what HEAD names; None if refs are not kept as files."""
     data = read_small(git_dir / "HEAD", 4096)
     if data is None:
         return None
@@ -92,7 +92,7 @@ def write_ref(common_dir: Path, name: str, sha: str) -> None:
 
 
 def delete_ref(common_dir: Path, name: str) -> None:
-    """Remove a ref that only we write and that nobody packs; a missing one is fine."""
+    """Remove a ref that only Siding writes and nobody packs. A missing ref is no error."""
     path = common_dir / name
     path.with_name(path.name + ".lock").unlink(missing_ok=True)
     if path.exists():
@@ -106,12 +106,13 @@ def as_sha(text: bytes) -> Sha | None:
 
 
 def is_sha(text: str) -> bool:
-    """Tell whether a text from a record can be an object id; a damaged record may say anything."""
+    """Tell whether a text is an object id. Check texts from records: a damaged one has any text."""
     return as_sha(text.encode("utf-8", "replace")) is not None
 
 
 def check_ref_part(name: str) -> str:
-    """Return a name that may stand in a ref; GitError when git would refuse or misread it."""
+    """Return the name if it is valid in a ref. Raises GitError if git would refuse or misread
+    it."""
     bad = (
         not name
         or name.startswith(("-", "/", "."))

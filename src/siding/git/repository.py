@@ -1,4 +1,4 @@
-"""The user's repository: questions about commits and files, by plumbing, writing nothing."""
+"""Ask the user's repository about commits and files, by git's plumbing commands."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _GITLINK = re.compile(rb"160000 commit ([0-9a-f]+)\t([^\0]+)\0")
 
 
 class CommitSummary(NamedTuple):
-    """What to show of a commit. ``time`` is the author's, in seconds since 1970."""
+    """A commit as lists show it. `time` is the author's, in seconds since 1970."""
 
     sha: Sha
     subject: str
@@ -27,7 +27,7 @@ class CommitSummary(NamedTuple):
 
 
 class WorkingStatus(NamedTuple):
-    """What a checkout has that its last commit has not. Paths as git gives them.
+    """The differences between a checkout and its last commit. Paths are as git gives them.
 
     ``ignored`` is collapsed: a directory that is ignored as a whole is one entry, with a slash.
     A nested repository is one entry of ``untracked``, with a slash as well.
@@ -45,21 +45,21 @@ class WorkingStatus(NamedTuple):
 
 
 class Submodule(NamedTuple):
-    """A place in a commit where another repository's commit belongs."""
+    """A submodule in a commit: its path, and the commit of the other repository."""
 
     path: bytes
     sha: Sha
 
 
 class Divergence(NamedTuple):
-    """How many commits each of two has that the other has not."""
+    """The numbers of commits that only the one, or only the other, of two histories has."""
 
     ahead: int
     behind: int
 
 
 class Repository:
-    """One repository of the user's; never changed through this class but for `delete_branch`."""
+    """A repository of the user. Only `delete_branch` changes it; all other methods only read."""
 
     def __init__(self, git: Git, paths: RepositoryPaths) -> None:
         self.git = git
@@ -67,11 +67,11 @@ class Repository:
         self._place = Place(git_dir=paths.common_dir)
 
     def head(self, git_dir: Path | None = None) -> Head:
-        """Return what a worktree has checked out: the main one, or that of a git directory."""
+        """Return what a worktree has checked out; without `git_dir` the main worktree."""
         return head_of(self.git, git_dir or self.paths.common_dir, self.paths.common_dir)
 
     def resolve(self, revision: str) -> Sha:
-        """Return the commit that a name stands for.
+        """Return the commit that a revision names.
 
         Raises UnknownRevision, or NoCommits when the repository has none at all.
         """
@@ -98,7 +98,7 @@ class Repository:
         return self._summaries(["-1", "--no-walk", sha])[0]
 
     def merge_base(self, one: Sha, other: Sha) -> Sha | None:
-        """Return the newest commit that both have, None when their histories never met."""
+        """Return the best common ancestor of two commits, None if they have none."""
         done = self.git.attempt(self._place, ["merge-base", one, other])
         return as_sha(done.stdout.strip()) if done.returncode == 0 else None
 

@@ -1,4 +1,4 @@
-"""A worktree's root as a fact: a directory, not a link, and the very one that was recorded."""
+"""Check that a worktree's root is a directory, no symlink, and the same one that was recorded."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from siding.git.errors import WorkspaceMissing, WorkspaceReplaced
 
 
 class WorktreeRoot(NamedTuple):
-    """A directory and what the file system calls it."""
+    """A directory with its device and inode numbers, which tell it from any other one."""
 
     path: Path
     device: int
@@ -16,7 +16,7 @@ class WorktreeRoot(NamedTuple):
 
 
 def recorded_root(path: Path) -> WorktreeRoot:
-    """Return the root as it is now, to be recorded; raises as `check_root` does."""
+    """Return the root as it is now, to be recorded. Raises the errors of `check_root`."""
     found = _look(path)
     return WorktreeRoot(path=path, device=found.st_dev, inode=found.st_ino)
 

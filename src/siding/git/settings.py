@@ -1,6 +1,6 @@
-"""The user's own git configuration: what of it is passed on, and what is switched off.
+"""Read the user's git configuration; decide what of it is passed on and what is switched off.
 
-The system's and the user's files are the user's word, and are honoured where worktree files are
+The system's and the user's files are trusted, and are honoured where worktree files are
 written or compared: line endings, ignore patterns, and filters such as Git LFS. The repository's
 own file may have been written by an agent: it may choose data (line endings), never a program.
 Filters and drivers it configures are emptied, unless the user's files name the very same command.

@@ -1,4 +1,4 @@
-"""What `git status --porcelain=v2 -z` says, as values."""
+"""Parse the output of `git status --porcelain=v2 -z`."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -15,7 +15,7 @@ class EntryKind(StrEnum):
 
 
 class StatusEntry(NamedTuple):
-    """One path that is not as the index, or the index not as HEAD, has it.
+    """One path that differs between disk and index (`unstaged`) or index and HEAD (`staged`).
 
     ``staged`` and ``unstaged`` are git's letters (``.`` for none, M T A D). A directory that is
     ignored as a whole, or that is a repository of its own, ends with a slash.
@@ -28,7 +28,7 @@ class StatusEntry(NamedTuple):
 
 
 def parse(output: bytes) -> Iterator[StatusEntry]:
-    """Yield the entries. Kinds of lines this version does not know are passed over."""
+    """Yield the entries. Lines of unknown kinds are skipped."""
     fields = iter(output.split(b"\0"))
     for field in fields:
         match field[:2]:

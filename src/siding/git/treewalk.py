@@ -1,4 +1,4 @@
-"""A directory tree worked on through descriptors, one name at a time, following no link."""
+"""Work on a directory tree through descriptors, one name at a time, without following symlinks."""
 
 import errno
 import os

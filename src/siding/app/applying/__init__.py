@@ -1,1 +1,1 @@
-"""A task's change switched onto the main line, or offered as a pull request."""
+"""Apply a task's change to its target branch, or open a pull request for it."""

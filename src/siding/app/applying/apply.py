@@ -1,9 +1,14 @@
-"""Switch a task's change onto the main line, or take that back.
+"""Apply a task's change to its target branch (`siding apply`).
 
-The order is the promise: everything is computed on a bench of our own; the new commits are stored;
-the intent is written down; then the branch and the person's checkout move together, beside their
-own uncommitted work; then the step is recorded and the task closed. Whatever is cut off in between
-is finished, or taken back, by the next command (`apply_recovery.py`).
+The order of the steps makes an apply safe to interrupt:
+
+1. Everything is computed on a bench (`git/applying/bench.py`), outside the person's repository.
+2. The new commits are stored in the repository. Nothing names them yet.
+3. The intent is written to disk.
+4. The branch and the person's checkout move together; uncommitted work in it stays as it is.
+5. The step is recorded and the task closed.
+
+The next command finishes, or takes back, an apply that was cut off (`app/unfinished`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +17,6 @@ from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.content import Sources, bench_for
-from siding.app.applying.gone_back import WouldPublish
 from siding.app.applying.hooks import with_hooks
 from siding.app.applying.plan import (
     ApplyPlan,
@@ -23,6 +27,7 @@ from siding.app.applying.plan import (
     make_plan,
     steps_text,
 )
+from siding.app.applying.rolled_back_commits import WouldPublish
 from siding.app.applying.steps import MoveAct, MovePlan, bench_root, new_token, sources_of
 from siding.app.life.close import Closed, Fate, close_task
 from siding.app.place.project import Project
@@ -71,7 +76,7 @@ __all__ = [
 
 
 class Conflicting(SidingError):
-    """The change and the target disagree; both are as they were."""
+    """The change conflicts with the target. Nothing was changed."""
 
     code = "conflict"
 
@@ -87,7 +92,7 @@ class Conflicting(SidingError):
 
 
 class ApplyRequest(NamedTuple):
-    """What was asked for."""
+    """The options of one ``siding apply``."""
 
     task: str | None = None
     mode: Mode | None = None  # None: as `commit`, or one commit where that would publish too much
@@ -103,19 +108,19 @@ class ApplyRequest(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What was done. `step` is None when there was nothing to do."""
+    """The result of an apply. `step` is None if there was nothing to apply."""
 
     task: Task
     plan: ApplyPlan
     step: Step | None
     settled: tuple[Step, ...]
     closed: Closed | None
-    stays_open: str | None  # why the task was not closed, when that was not asked for
+    stays_open: str | None  # why the task was not closed, although `close` was asked for
 
 
 @contextmanager
 def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, ApplyPlan, Bench]]:
-    """Yield what an apply would come to now. Takes no lock and leaves nothing behind."""
+    """Yield what an apply would do now. Takes no lock and leaves no file behind."""
     task = select(project, request.task)
     workspace = _workspace(project, task)
     snapshots = TaskSnapshots(project, workspace)
@@ -127,14 +132,15 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
 
 
 def apply(project: Project, request: ApplyRequest) -> Applied:
-    """Do it. Raises Conflicting, Overlapping and the like with both sides as they were."""
+    """Apply the task's change. If Conflicting, Overlapping or another error of
+    `git.applying.move.UNCHANGED` is raised, nothing was changed."""
     task = select(project, request.task)
     applied = perform(project, task.id, ApplyAct(request, f"applying task {task.name}"))
     return _close(project, applied, request)
 
 
 class ApplyAct(MoveAct[Applied]):
-    """Switch what a task changed onto its target."""
+    """Apply what a task changed to its target."""
 
     def __init__(self, request: ApplyRequest, what: str) -> None:
         self.what = what
@@ -171,7 +177,7 @@ class ApplyAct(MoveAct[Applied]):
 def _move_plan(
     recorder: Recorder, bench: Bench, plan: ApplyPlan, request: ApplyRequest
 ) -> MovePlan:
-    """Run the hooks that were asked for, and store the commits that the move leads to."""
+    """Run the hooks if asked for, store the new commits in the repository, and return the move."""
     project, target = recorder.project, plan.target
     hooks: tuple[str, ...] = ()
     if request.hooks:
@@ -206,7 +212,7 @@ def _move_plan(
 
 
 def named_in(project: Project, task: str | None, names: Sequence[str]) -> tuple[bytes, ...]:
-    """Return the PATHs of a command line as `ApplyRequest` takes them; see `named_paths`."""
+    """Return the PATH arguments of a command line as `ApplyRequest.paths`; see `named_paths`."""
     if not names:
         return ()
     return named_paths(project, _workspace(project, select(project, task)), names)
@@ -234,7 +240,7 @@ def write_patch(bench: Bench, plan: ApplyPlan, fd: int) -> None:
 
 
 def planned(sources: Sources, request: ApplyRequest, now: Sha, *, look: bool = False) -> ApplyPlan:
-    """Work out what an apply of the state `now` comes to; `look` as in `make_plan`."""
+    """Return what an apply of the snapshot `now` would do. For `look` see `make_plan`."""
     project = sources.project
     commits = request.mode is not Mode.PATCH
     with AskedPerson(project.git, project.repository) if commits else nullcontext() as asked:
@@ -325,7 +331,7 @@ def _range(sources: Sources, text: str) -> tuple[Sha, Sha, list[int]]:
 
 
 def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied:
-    """Close the task if all of it is where it should be and that is wanted."""
+    """Close the task if that was asked for and all of its change was applied."""
     plan = applied.plan
     if not request.close or plan.unchanged:
         return applied

@@ -1,7 +1,7 @@
-"""What of a task's snapshots goes into commits, and what stays behind and why.
+"""Turn a task's snapshot into a tree that can be committed, and list what cannot be.
 
-A snapshot is everything in the workspace. Not all of it can be committed: files in a repository of
-its own, paths that a snapshot does not know. What stays behind is said, never dropped in silence.
+A snapshot holds the whole workspace. Files of nested repositories, and paths that no snapshot could
+record, cannot be committed. Each of these is reported as `LeftOut`; none is dropped silently.
 """
 
 import os
@@ -31,14 +31,19 @@ _NOTHING, _GITLINK = "000000", "160000"
 
 
 class LeftOut(NamedTuple):
-    """A path that the task changed and that is not applied."""
+    """A path that the task changed but that cannot be applied, with the reason."""
 
     path: bytes
     why: str
 
 
 class Side(NamedTuple):
-    """A state of the task as git would commit it."""
+    """One side of the merge: a state of the task as the tree that git would commit.
+
+    The other sides are the target's tree and the base. `left_out` are paths that the tree lacks,
+    `notes` are sentences for the person. `attributes`: the bench holds `.gitattributes` files that
+    the merge has to honour.
+    """
 
     tree: Sha
     left_out: tuple[LeftOut, ...] = ()
@@ -47,7 +52,7 @@ class Side(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """Where the states of one task come from."""
+    """A task with all that its states are read from: workspace, bench, newest coverage."""
 
     project: Project
     task: Task
@@ -69,7 +74,7 @@ class Sources(NamedTuple):
         return Path(self.workspace.path)
 
     def head(self) -> Sha | None:
-        """Return what the workspace has checked out."""
+        """Return the commit that the workspace has checked out, None if it has none."""
         if not self.workspace.git_dir:
             return None
         common = self.bench.repository.paths.common_dir
@@ -110,10 +115,10 @@ def state_at(
 
 
 def with_commits(sources: Sources, side: Side, head: Sha, gone_back: Collection[str] = ()) -> Side:
-    """Return the state with what the agent committed and no snapshot holds: ignored files.
+    """Return the side with the ignored files that the agent committed: no snapshot holds these.
 
-    `gone_back` are commits that were gone back from. A rollback leaves ignored files on disk, so
-    nobody can tell whether one that such a commit touched was meant to go: it is left out.
+    `gone_back` are commits that a rollback went back from. A rollback leaves ignored files on disk,
+    so it is unknown whether a file that such a commit touched should be applied: it is left out.
     """
     bench = sources.bench
     root = os.fsencode(sources.root)
@@ -133,8 +138,10 @@ def with_commits(sources: Sources, side: Side, head: Sha, gone_back: Collection[
 
 
 def _is_there(root: bytes, committed: Change) -> bool:
-    """Tell whether what was committed at a path is still there: not a directory that took a file's
-    place, not something seen through a link that took a directory's."""
+    """Tell whether the committed file or submodule is still on disk.
+
+    A directory in place of a file does not count, nor a file that is reached through a symlink.
+    """
     if any(os.path.islink(join(root, above)) for above in parents(committed.path)):
         return False
     full = join(root, committed.path)
@@ -165,9 +172,10 @@ def _sorted_out(
 def _submodules(
     sources: Sources, sides: tuple[Sha, Sha], nested: Sequence[bytes], paths: Sequence[bytes]
 ) -> tuple[dict[bytes, TreeEntry], list[LeftOut], tuple[str, ...]]:
-    """Return which submodules are at other commits, and what of nested repositories stays behind.
+    """Return the submodules that are at other commits, what is left out, and notes.
 
-    `sides` are the base and the snapshot. The target can take a submodule's commit, not its files.
+    `sides` are the trees of the base and the snapshot. The target can take a submodule's commit,
+    but not files of a nested repository.
     """
     if not nested:
         return {}, [], ()
@@ -206,9 +214,10 @@ def _submodules(
 def _is_committed(
     sources: Sources, repository: Path, head: Sha, path: bytes, snapshot: Sha
 ) -> bool:
-    """Tell whether the files of a submodule are those of the commit it has checked out.
+    """Tell whether the files of a submodule equal the commit it has checked out.
 
-    Nothing is asked in the workspace: the snapshot's files are compared.
+    Compares the files in the snapshot: git is not run in the workspace, where it would read the
+    submodule's own configuration.
     """
     store = sources.bench.store
     files = f"{snapshot}:{os.fsdecode(path)}"
@@ -219,7 +228,8 @@ def _is_committed(
 
 @contextmanager
 def bench_for(project: Project, store: SnapshotStore, root: Path) -> Iterator[Bench]:
-    """Yield a bench at `root` for the snapshots of `store`; afterwards it is cleared away."""
+    """Yield a new bench in the directory `root` for the snapshots of `store`; remove it at the
+    end."""
     bench = Bench(project.repository, store, root)
     bench.open()
     try:

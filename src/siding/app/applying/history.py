@@ -1,9 +1,9 @@
-"""What a task has applied already, and what it has merged: where its change departs from.
+"""Find the departure of a task's change: the state that the change is relative to.
 
 Usually that is the task's base. After an apply with ``--no-close`` it is the state that was
-applied; after a conflict was resolved in the workspace it is the commit of the target that was
-merged there. Where a rollback makes that doubtful the base is taken: then the worst that can
-happen is a conflict, never that somebody's work on the target is taken back.
+applied. After a conflict was resolved in the workspace it is the commit of the target that was
+merged there. If rollbacks make this doubtful, the base is used: the worst result is then a
+conflict, never that work of others on the target is reverted.
 """
 
 import re
@@ -29,9 +29,9 @@ _LOOKED_AT = 1000  # steps; an older apply is as good as none
 
 
 class Departure(NamedTuple):
-    """Where the change of the task begins. One of `commit` and `snapshot`, or neither: the base.
+    """The state that the task's change is relative to: `commit`, or `snapshot`, or the task's base.
 
-    ``heads`` are commits of the agent's that are on the target already, under other names.
+    `heads` are commits of the agent that the target already has as rewritten commits.
     """
 
     commit: Sha | None = None
@@ -47,7 +47,7 @@ class Unresolved(SidingError):
 
 
 def unfinished_in_workspace(sources: Sources) -> Unfinished | None:
-    """Return what git is in the middle of in the workspace, None when that is nothing."""
+    """Return the merge, rebase or the like that is unfinished in the workspace, None if none is."""
     workspace = sources.workspace
     if not workspace.git_dir or not Path(workspace.git_dir).is_dir() or not sources.root.is_dir():
         return None
@@ -62,9 +62,10 @@ def refuse_unresolved(
     merged: Sequence[bytes] = (),
     unfinished: Unfinished | None = None,
 ) -> None:
-    """Raise Unresolved when a path that was in conflict still has markers in it.
+    """Raise Unresolved if a path that was in conflict still contains conflict markers.
 
-    `merged` were put there by ``siding apply --resolve``, others by git in the workspace.
+    `merged` are the paths that ``siding apply --resolve`` put markers into; `unfinished` has those
+    of a merge that git left in the workspace.
     """
     if named := _with_markers(sources, tree, merged):
         raise Unresolved(
@@ -93,8 +94,10 @@ def _with_markers(sources: Sources, tree: Sha, paths: Sequence[bytes]) -> list[s
 
 
 def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step | None:
-    """Return the step that merged a branch (any, when None) into the workspace, if it is still in
-    effect and nothing was applied since."""
+    """Return the newest step that merged `branch` (None: any branch) into the workspace.
+
+    Returns None if a rollback took it back or if the whole change was applied since.
+    """
     for step in effective_steps(project, task_id):
         applied = step.as_apply if step else None
         if step is None or (applied and applied.whole):
@@ -106,8 +109,11 @@ def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step 
 
 
 def effective_steps(project: Project, task_id: TaskId) -> Iterator[Step | None]:
-    """Yield the steps that led to the present state, newest first, without what rollbacks took
-    back; None where a rollback leaves it open what still holds, and nothing after that."""
+    """Yield the steps that led to the present state, newest first.
+
+    Steps that a rollback took back are skipped. If it is unknown where a rollback went, None is
+    yielded last: nothing can be said about the older steps.
+    """
     limit: int | None = None
     for step in reversed(project.ledger(task_id).tail(_LOOKED_AT)):
         if limit is not None and step.number > limit:
@@ -122,7 +128,7 @@ def effective_steps(project: Project, task_id: TaskId) -> Iterator[Step | None]:
 
 
 def departure(sources: Sources, branch: str, target: Sha) -> Departure:
-    """Return where the task's change departs from, as seen from a branch at `target`."""
+    """Return the departure of the task's change for the branch `branch`, which is at `target`."""
     repository = sources.bench.repository
     last = sources.project.ledger(sources.task.id).last()
     seen = last.number + 1 if last is not None else 1
@@ -163,7 +169,8 @@ def _goes_to(step: Step) -> int | None:
 
 
 def _reaches(repository: Repository, old: str, new: Sha) -> bool:
-    """Tell whether a commit of the ledger is part of the target; one that is gone is not."""
+    """Tell whether the target's history has the commit `old`. A commit that is gone counts as
+    no."""
     if not old:
         return False
     try:
@@ -173,7 +180,8 @@ def _reaches(repository: Repository, old: str, new: Sha) -> bool:
 
 
 def _merged_by_agent(sources: Sources, target: Sha) -> Departure:
-    """The agent merged the target, or rebased onto it: its change is relative to that commit."""
+    """Return the newest commit of the target that the agent merged or rebased onto, else the
+    base."""
     bench, base, head = sources.bench, sources.workspace.base_commit, sources.head()
     if head is None or base in (head, target):
         return Departure()

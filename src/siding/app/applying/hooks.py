@@ -1,4 +1,4 @@
-"""Let the person's hooks see, change or refuse the commit that an apply makes, when asked."""
+"""Run the person's commit hooks on the commit that an apply makes (``--hooks``)."""
 
 from siding.app.applying.plan import ApplyPlan
 from siding.app.place.project import Project
@@ -11,10 +11,11 @@ from siding.git.applying.move import changed_paths
 def with_hooks(
     project: Project, bench: Bench, plan: ApplyPlan
 ) -> tuple[ApplyPlan, tuple[str, ...]]:
-    """Run pre-commit (or pre-merge-commit) and commit-msg; return the plan as they left it, and
-    the settings under which moving the branch runs reference-transaction.
+    """Run pre-commit (or pre-merge-commit) and commit-msg on the last commit of the plan.
 
-    They see the last commit: its tree is the whole result. Raises HookRefused.
+    Returns the plan with what the hooks changed, and the git settings with which moving the branch
+    runs the reference-transaction hook. Only the last commit is checked: its tree is the whole
+    result. Raises HookRefused.
     """
     hooks = hooks_directory(bench)
     settings = (f"core.hooksPath={hooks}",)

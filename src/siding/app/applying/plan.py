@@ -1,7 +1,7 @@
-"""What an apply comes to, worked out in full before anything happens.
+"""Work out in full what an apply will do, before anything is changed.
 
-The result is always the three-way merge of the task's change with the target as it is now. How it
-becomes commits is the mode's business; whatever the mode, the tree at the end is that merge.
+The result is always the three-way merge of the task's change with the present target. The mode
+decides only how that becomes commits: in every mode the last commit has the merged tree.
 """
 
 from collections.abc import Sequence
@@ -9,12 +9,18 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from siding.app.applying.content import LeftOut, Side, Sources, state_at, with_commits
-from siding.app.applying.gone_back import GoneBack, WouldPublish, described, gone_back, way_out
 from siding.app.applying.history import (
     Departure,
     departure,
     refuse_unresolved,
     unfinished_in_workspace,
+)
+from siding.app.applying.rolled_back_commits import (
+    GoneBack,
+    WouldPublish,
+    described,
+    gone_back,
+    way_out,
 )
 from siding.app.applying.task_title import title_of
 from siding.errors import SidingError
@@ -49,7 +55,7 @@ class Mode(StrEnum):
 
 
 class Target(NamedTuple):
-    """Where the change goes. ``branch`` is empty when it goes into files only."""
+    """Where the change goes. `branch` is empty if only files are written (``--mode patch``)."""
 
     branch: str
     sha: Sha
@@ -57,7 +63,7 @@ class Target(NamedTuple):
 
 
 class ApplySelection(NamedTuple):
-    """Which part of the task, and how. `chosen`: the mode was asked for by its name."""
+    """The part of the task to apply, and how. `chosen`: the person named the mode."""
 
     mode: Mode
     chosen: bool
@@ -75,7 +81,8 @@ class ApplySelection(NamedTuple):
 
 
 class PlannedCommit(NamedTuple):
-    """A commit that is ready; `source` is the agent's own, where it carries one."""
+    """A commit that is written and not yet on a branch. `source` is the agent's commit it
+    repeats."""
 
     sha: Sha
     subject: str
@@ -83,8 +90,8 @@ class PlannedCommit(NamedTuple):
 
 
 class ApplyPlan(NamedTuple):
-    """What will happen. ``new`` is the commit (without a branch: the tree) to go to, None while
-    there are conflicts."""
+    """What the apply will do. `new` is the commit that the branch moves to (without a branch: the
+    tree that the files go to); None if there are conflicts."""
 
     target: Target
     wanted: ApplySelection
@@ -111,9 +118,9 @@ class ApplyPlan(NamedTuple):
 
 
 class History(NamedTuple):
-    """The agent's own commits that are to be carried, oldest first.
+    """The agent's commits that the apply carries to the target, oldest first.
 
-    ``gone_back`` were gone back from, and must not be carried.
+    `gone_back` are commits that a rollback went back from; they are not carried.
     """
 
     head: Sha | None
@@ -128,9 +135,10 @@ class History(NamedTuple):
 def make_plan(
     sources: Sources, target: Target, wanted: ApplySelection, person: Person | None, *, look: bool
 ) -> ApplyPlan:
-    """Work it out; writes only on the bench. `person` may be None in mode `patch`.
+    """Return what the apply will do. Writes only on the bench.
 
-    `look`: also at the person's uncommitted files. Moving the checkout looks again, for certain.
+    `person` may be None in mode `patch`. `look` also compares with the person's uncommitted files,
+    for a preview; moving the checkout compares again, under git's lock.
     """
     bench = sources.bench
     target_tree = bench.tree_of(target.sha)
@@ -212,7 +220,7 @@ def _base(sources: Sources, start: Departure) -> Sha:
 
 
 def _history(sources: Sources, target: Target, start: Departure) -> History:
-    """Return what the agent committed since the task departed and the target has not."""
+    """Return the agent's commits since the departure that the target does not have."""
     bench, base, head = sources.bench, sources.workspace.base_commit, sources.head()
     if head is None or head == base:
         return History(head, ())
@@ -223,12 +231,16 @@ def _history(sources: Sources, target: Target, start: Departure) -> History:
 def _without_gone_back(
     sources: Sources, target: Target, history: History, found: GoneBack
 ) -> History:
-    """Tell the commits that were gone back from, and are not on the target, from the others."""
+    """Return the history with the commits that a rollback went back from moved to `gone_back`.
+
+    Those that are on the target already stay where they are.
+    """
     assert history.head is not None
     if not found.behind(history.head):
         return history
     base = sources.workspace.base_commit
-    # Also what was applied under another name before it was gone back from: a merge would show it.
+    # A commit that was applied as a rewritten commit, and then gone back from, counts too: a merge
+    # commit would bring the original into the target's history.
     pending = commits_since(sources.bench, history.head, [base, target.sha])
     behind = found.commits.intersection(pending)
     return history._replace(
@@ -240,9 +252,9 @@ def _without_gone_back(
 def _mode_without(
     sources: Sources, wanted: ApplySelection, history: History, found: GoneBack
 ) -> ApplySelection:
-    """Return what is wanted in a mode that does not publish commits that were gone back from.
+    """Return the selection with a mode that does not publish commits that were gone back from.
 
-    Raises WouldPublish when another mode was chosen by name.
+    Raises WouldPublish if the person named a mode that would.
     """
     if not history.gone_back or wanted.mode in (Mode.SQUASH, Mode.PATCH):
         return wanted
@@ -267,7 +279,7 @@ def _commits(
     side: Side,
     merged: Merged,
 ) -> _Made:
-    """Make the commits of the mode; their last tree is the merge."""
+    """Write the commits of the mode on the bench. The last one has the merged tree."""
     if wanted.mode is Mode.PATCH or person is None:
         return _Made(new=merged.tree, commits=(), message="")
     maker = _Maker(sources, wanted, person)
@@ -295,7 +307,7 @@ def _commits(
 
 
 class _Maker:
-    """Makes commits of the task."""
+    """Writes the task's commits on the bench, with its trailers, in the person's name."""
 
     def __init__(self, sources: Sources, wanted: ApplySelection, person: Person) -> None:
         self.sources, self.wanted, self.person = sources, wanted, person
@@ -326,7 +338,10 @@ class _Maker:
         return _Made(sha, (PlannedCommit(sha, subject, None),), message)
 
     def replay(self, target: Target, history: History, merged: Merged) -> _Made:
-        """Carry the agent's commits one by one, and what it left uncommitted as one more."""
+        """Repeat the agent's commits on the target one by one, and commit the rest as one more.
+
+        Stops at the first commit that conflicts, with `conflicts` in the result.
+        """
         at, tree = target.sha, self.bench.tree_of(target.sha)
         made: list[PlannedCommit] = []
         message = ""
@@ -349,7 +364,10 @@ class _Maker:
 
 
 def _merge(maker: _Maker, target: Target, history: History, side: Side, merged: Merged) -> _Made:
-    """Join the agent's history, and what it left uncommitted on top of it, by a merge commit."""
+    """Write a merge commit of the target and the agent's history.
+
+    What the agent left uncommitted is first committed on top of its history.
+    """
     base = maker.sources.workspace.base_commit
     other = history.head if history.commits and history.head else base
     made = [PlannedCommit(c.sha, c.subject, c.sha) for c in history.commits]
@@ -365,7 +383,7 @@ def _merge(maker: _Maker, target: Target, history: History, side: Side, merged: 
 
 
 def steps_text(numbers: Sequence[int]) -> str:
-    """Return step numbers as trailers carry them: ``0003`` or ``0001-0007``."""
+    """Return a range of step numbers as a trailer has it: ``0003`` or ``0001-0007``."""
     if not numbers:
         return ""
     first, last = min(numbers), max(numbers)

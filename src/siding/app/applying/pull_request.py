@@ -1,7 +1,7 @@
-"""Push a task's work as a branch and open a pull request: the only place that uses the network.
+"""Push a task's work as a branch and open a pull request. Only this module uses the network.
 
-Both are done by the person's own programs, `git push` and `gh`, in the person's own repository.
-What the agent left uncommitted is pushed as a commit on top of its own; no local branch moves.
+The person's own programs do both: `git push` and `gh`, run in the person's repository. What the
+agent left uncommitted is pushed as one more commit on top of the agent's. No local branch moves.
 """
 
 import json
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from siding.app.applying.content import Side, Sources, bench_for, state_at, with_commits
-from siding.app.applying.gone_back import WouldPublish, described, gone_back
 from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
 from siding.app.applying.pull_request_body import body_of
+from siding.app.applying.rolled_back_commits import WouldPublish, described, gone_back
 from siding.app.applying.steps import bench_root, sources_of
 from siding.app.applying.task_title import title_of
 from siding.app.life.recovery import recover_if_cut_off
@@ -39,7 +39,7 @@ from siding.process.capture import Completed, run_captured
 from siding.tasks.names import branch_name
 from siding.tasks.task import Task
 
-# Where a repository is may only come from where we run git, never from the caller's environment.
+# These variables would make git work on another repository than the one it is started in.
 _PLACES = (
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -58,13 +58,13 @@ class PushFailed(SidingError):
 
 
 class NoPullRequest(SidingError):
-    """The branch is pushed; the pull request could not be opened."""
+    """The branch was pushed, but the pull request could not be opened."""
 
     code = "no_pull_request"
 
 
 class PullRequestRequest(NamedTuple):
-    """What was asked for."""
+    """The options of one ``siding pr``."""
 
     task: str | None = None
     title: str | None = None
@@ -78,7 +78,7 @@ class PullRequestRequest(NamedTuple):
 
 
 class PreparedPullRequest(NamedTuple):
-    """What will be pushed, and what will be said."""
+    """The commit to push, and the title and text of the pull request."""
 
     task: Task
     commit: Sha
@@ -93,7 +93,8 @@ class PreparedPullRequest(NamedTuple):
 
 
 class PullRequest(NamedTuple):
-    """What was done. ``url`` is None when there is no `gh`; ``page`` then opens one by hand."""
+    """The result. `url` is None if `gh` is not installed; `page` is then the web page on which a
+    person can open the pull request."""
 
     prepared: PreparedPullRequest
     url: str | None
@@ -102,9 +103,9 @@ class PullRequest(NamedTuple):
 
 
 def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest:
-    """Push the task's work and open a pull request, or say that the one there is has it now.
+    """Push the task's work and open a pull request. One that is open already gets the new commits.
 
-    Raises PushFailed with nothing changed here, NoPullRequest after the push.
+    If PushFailed is raised, nothing was changed here. NoPullRequest is raised after the push.
     """
     prepared = prepare(project, wish)
     push(project, prepared, force=wish.force)
@@ -119,7 +120,7 @@ def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest
 
 
 def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
-    """Make the commit to push and the text; the commit is in the repository afterwards."""
+    """Make the commit to push, and store it in the repository, and make the text."""
     task = select(project, wish.task)
     remote, url = _remote(project, wish.remote, task.base_ref)
     with holding_task(project, task.id, f"preparing a pull request of {task.name}") as hold:
@@ -154,8 +155,11 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
 
 
 def _branch(project: Project, task: Task, remote: str, title: str) -> str:
-    """Return the name of the branch to push: the task's, unless it is made from a command that was
-    gone back from and was not pushed before."""
+    """Return the name of the branch to push.
+
+    It is the task's branch. A name made from a command that was gone back from is replaced, unless
+    it was pushed before.
+    """
     if title == task.name or _pushed(project, f"refs/remotes/{remote}/{task.branch}"):
         return task.branch
     return branch_name(project.settings.branch_prefix, title, task.id)
@@ -191,8 +195,8 @@ def push(project: Project, prepared: PreparedPullRequest, *, force: bool) -> Non
 
 
 class _Made(NamedTuple):
-    """The commit to push, what is new with it, and what is not pushed: commits and steps that were
-    gone back from."""
+    """The commit to push, the commits since the base, and the commits and steps that stay here
+    because a rollback went back from them."""
 
     tip: Sha
     commits: tuple[RawCommit, ...]
@@ -208,7 +212,7 @@ def _tip(
     remote: str,
     branch: str,
 ) -> _Made:
-    """Return the commit that holds all of the task, and those that are new since its base."""
+    """Return a commit that holds the task's whole change; write it if no commit does yet."""
     bench, base = sources.bench, sources.workspace.base_commit
     with AskedPerson(project.git, project.repository) as asked:
         side: Side = state_at(sources, snapshot)
@@ -257,7 +261,7 @@ def _tip(
 
 
 def _pushed(project: Project, tracking: str) -> Sha | None:
-    """Return where the branch was on the remote when it was pushed or fetched last."""
+    """Return the commit of a remote-tracking branch, as the last push or fetch left it."""
     place = Place(git_dir=project.paths.common_dir)
     found = project.git.attempt(place, ["rev-parse", "--verify", "-q", tracking])
     return as_sha(found.stdout.strip()) if found.returncode == 0 else None
@@ -283,7 +287,7 @@ def _remote(project: Project, named: str | None, base_ref: str) -> tuple[str, st
 def _with_gh(
     project: Project, gh: str, prepared: PreparedPullRequest, *, draft: bool
 ) -> tuple[str, bool]:
-    """Open the pull request, or find the one that is open; return its address."""
+    """Return the address of the pull request, and whether it was opened now."""
     found = _gh(project, [gh, "pr", "view", prepared.branch, "--json", "url,state"])
     if found.returncode == 0:
         try:
@@ -318,7 +322,7 @@ def _with_gh(
 
 
 def _remember(project: Project, done: PullRequest) -> None:
-    """Note it on the board, and tell those who follow the events."""
+    """Store the pull request in the task's metadata and emit an event."""
     prepared = done.prepared
     record: dict[str, Any] = {
         "branch": prepared.branch,
@@ -337,7 +341,7 @@ def _remember(project: Project, done: PullRequest) -> None:
 
 
 def _page(prepared: PreparedPullRequest) -> str | None:
-    """Return the page on which GitHub opens a pull request by hand."""
+    """Return GitHub's page for opening the pull request by hand; None for another host."""
     url = prepared.url.removesuffix(".git")
     for start in ("git@github.com:", "ssh://git@github.com/", "https://github.com/"):
         if url.startswith(start):

@@ -1,6 +1,6 @@
-"""The text of a pull request, made from the ledger: what was asked for and what was done.
+"""Make the text of a pull request from the ledger. Pure.
 
-It leaves the machine, so everything that looks like a secret is masked. Pure.
+The text leaves the machine, so everything that looks like a secret is masked.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -22,9 +22,10 @@ def body_of(
     hide: Callable[[str], str],
     gone_back: Collection[int] = (),
 ) -> str:
-    """Return the body, in Markdown. `hide` returns a text without its secrets.
+    """Return the body in Markdown. `hide` masks the secrets in a text.
 
-    Of the steps `gone_back` only the number is told: a command may hold the message of a commit.
+    Steps in `gone_back` are shown by number only: their commands may quote the message of a commit
+    that is not published.
     """
     parts = []
     if task.description.strip():
@@ -55,12 +56,12 @@ def _row(step: Step, hide: Callable[[str], str]) -> str:
 
 
 def _code(text: str) -> str:
-    """Return text as code in a table cell: nothing in it is markup or a mention."""
+    """Return text as inline code for a table cell, so that it makes no markup and no mention."""
     line = " ".join(text.split())
     line = line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
     return f"`{line.replace('`', chr(39)).replace('|', chr(92) + '|')}`" if line else ""
 
 
 def _inline(text: str) -> str:
-    """Return text that cannot mention anybody or close a table: markup is left to the author."""
+    """Return text that mentions nobody and ends no table cell. Other markup in it still works."""
     return text.replace("@", "@\u200b").replace("|", "\\|")

@@ -1,8 +1,8 @@
-"""A conflict, brought into the workspace: resolved there, by a person or an agent, or given up.
+"""Bring a conflict into the workspace, where a person or an agent resolves it or gives it up.
 
-The merge of both sides, markers included, becomes the workspace's state as a step like any other,
-so it can be undone. From then on the task's change is relative to the commit of the target that was
-merged. The target, and the person's own checkout, see nothing of it.
+The merge of both sides, with conflict markers, becomes the workspace's state. That is a step, so it
+can be undone. From then on the task's change is relative to the target's commit that was merged.
+The target and the person's checkout are not changed.
 """
 
 import os
@@ -21,7 +21,7 @@ from siding.app.applying.content import Sources, bench_for
 from siding.app.applying.history import newest_merge
 from siding.app.applying.plan import ApplyPlan
 from siding.app.applying.steps import bench_root, sources_of
-from siding.app.back.restoring import Going, RestoreAct, Restored, rollback_to
+from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.project import Project
 from siding.app.place.selection import select
@@ -38,13 +38,13 @@ from siding.ledger.step import Step
 
 
 class NothingToResolve(SidingError):
-    """There is no conflict."""
+    """The task and the target do not conflict, so there is nothing to resolve."""
 
     code = "no_conflict"
 
 
 class Resolution(NamedTuple):
-    """What was brought into the workspace."""
+    """A merge that was brought into the workspace, with its conflicts."""
 
     step: Step
     branch: str
@@ -53,7 +53,7 @@ class Resolution(NamedTuple):
 
 
 def resolve(project: Project, request: ApplyRequest) -> Resolution:
-    """Bring the conflicting merge into the workspace; raises NothingToResolve."""
+    """Bring the conflicting merge into the workspace as a step. Raises NothingToResolve."""
     if request.steps or request.paths or request.mode is Mode.PATCH:
         raise UsageError("--resolve brings the whole target into the workspace")
     task = select(project, request.task)
@@ -107,7 +107,7 @@ class MergeAct(RestoreAct[Resolution]):
 
 
 def continued(project: Project, request: ApplyRequest) -> Applied:
-    """Apply what was resolved; raises UsageError when no resolution is under way."""
+    """Apply the resolved change. Raises UsageError if no merge is being resolved in the task."""
     task = select(project, request.task)
     target = target_for(project, task, request)
     if newest_merge(project, task.id, target.branch) is None:
@@ -119,13 +119,13 @@ def continued(project: Project, request: ApplyRequest) -> Applied:
 
 
 def abort(project: Project, named: str | None) -> Step:
-    """Put the workspace back to what it was before the merge."""
+    """Restore the workspace to the state before the merge, as a step."""
     task = select(project, named)
     return perform(project, task.id, GiveUpMerge(f"applying task {task.name}"))
 
 
 class GiveUpMerge(RestoreAct[Step]):
-    """Put the workspace back to what it was before the newest merge."""
+    """Restore the workspace to the state before the newest merge."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -147,8 +147,10 @@ class GiveUpMerge(RestoreAct[Step]):
 
 
 def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:
-    """Store the merge as a snapshot: the present tree, with the files that the merge changes as a
-    checkout would write them."""
+    """Store the merge as a snapshot and return it.
+
+    It is the present tree with the merged files as a checkout writes them (line endings, filters).
+    """
     bench = sources.bench
     tree = _named_markers(bench, plan.merged, plan.target.branch, sources.task.name)
     changes = changed_paths(bench.repository, bench.place(), plan.side, tree)
@@ -168,7 +170,7 @@ def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:
 
 
 def _named_markers(bench: Bench, merged: Merged, branch: str, task: str) -> Sha:
-    """Let the conflict markers say which side is which."""
+    """Replace the commit ids in the conflict markers by the names of the branch and the task."""
     paths = [conflict.path for conflict in merged.conflicts]
     known = bench.read_trees((merged.tree, p.rpartition(b"/")[0]) for p in paths)
     edits: dict[bytes, TreeEntry | None] = {}

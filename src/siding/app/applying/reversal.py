@@ -1,7 +1,7 @@
-"""Take an apply back, or do it again: the branch and the checkout move together, as they came.
+"""Take an apply back, or do it again. The branch and the checkout move together.
 
-Only where it costs nobody anything: the branch is still where the apply left it, and no remote
-that this repository knows of has seen it.
+This is refused if it would cost anybody work: the branch must still be where the apply left it, and
+no remote-tracking branch may have the commits.
 """
 
 from siding.app.acts.skeleton import Work
@@ -24,17 +24,18 @@ from siding.ledger.step import Step
 
 
 class CannotUndo(SidingError):
-    """Taking it back would change what others have, or what came later."""
+    """The apply cannot be taken back or repeated: later commits or others depend on it, or its
+    commits are gone."""
 
     code = "cannot_undo"
 
 
 class ReverseApply(MoveAct[Step]):
-    """Take the apply `step` back, or do it again after it was taken back: the same commits.
+    """Take the apply `step` back, or repeat one that was taken back, with the same commits.
 
-    Raises CannotUndo when the branch has moved on, was pushed, or its commits are gone; Overlapping
-    when the person's own changes are in the way. Nothing is changed then. The task and its
-    workspace are not touched.
+    Raises CannotUndo if the branch has moved, was pushed, or its commits are gone, and Overlapping
+    if the person's own changes are in the way. After these nothing was changed. The task and its
+    workspace are never touched.
     """
 
     def __init__(self, step: Step, reversal: Reversal) -> None:

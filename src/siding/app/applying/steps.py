@@ -1,4 +1,4 @@
-"""The branch and its checkout moved together, as a step: what apply and its undo share."""
+"""Move a branch and its checkout together, as a step. An apply and its undo both do this."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -21,7 +21,11 @@ from siding.ledger.step import Step
 
 
 class MovePlan(NamedTuple):
-    """What moves, and what the step says of it. `files_back`: a patch that is taken back."""
+    """The move to make and the detail of the step that records it.
+
+    `hooks` are git settings (see `git.applying.move.carry_out`). `files_back`: the move takes back
+    files that were written without a commit.
+    """
 
     move: Move
     changes: Sequence[Change]
@@ -31,7 +35,7 @@ class MovePlan(NamedTuple):
 
 
 class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
-    """Move the branch and its checkout. The task's workspace is not touched, and need not exist."""
+    """Move a branch and its checkout. The task's workspace is not touched and may be gone."""
 
     needs_workspace = False
     unchanged = UNCHANGED
@@ -39,11 +43,11 @@ class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
 
     @abstractmethod
     def move_plan(self, work: Work) -> MovePlan | None:
-        """Work out what moves; None if nothing does."""
+        """Return what to move, None if there is nothing to move."""
 
     @abstractmethod
     def moved(self, work: Work, step: Step | None) -> Result:
-        """Return what the caller gets. `step` is None if there was nothing to move."""
+        """Return the result for the caller of `perform`. `step` is None if nothing was moved."""
 
     def plan(self, work: Work) -> MovePlan | None:
         work.recorder.freeze()
@@ -79,16 +83,16 @@ class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
 
 
 def bench_root(project: Project, task_id: TaskId) -> Path:
-    """Return where what a task applies is made ready."""
+    """Return the directory of a task's bench. The lock of the task guards it."""
     return project.snapshots.root / APPLIES / task_id
 
 
 def sources_of(recorder: Recorder, bench: Bench) -> Sources:
-    """Return where the states of a settled task come from."""
+    """Return the sources of a task that was settled just now."""
     seen = recorder.seen.coverage
     return Sources(recorder.project, recorder.task, recorder.workspace, bench, seen)
 
 
 def new_token(project: Project) -> str:
-    """Return a name for one move that no other has."""
+    """Return a new unique name for one move: 16 hex digits."""
     return project.app.random_bytes(8).hex()

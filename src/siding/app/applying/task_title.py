@@ -1,7 +1,7 @@
-"""What a task is called where its work is published.
+"""Choose the title of a task's published work.
 
-A task that nobody named is called after its first command. Where that step was gone back from, the
-command must not be published either: it may be the very line that was not wanted.
+A task that nobody named is called after its first command. If a rollback went back from that step,
+the command must not be published: it may quote what the person removed.
 """
 
 from siding.app.place.project import Project
@@ -14,10 +14,10 @@ _COMPARED = 40  # characters; releases differ in how they cut a long name
 
 
 def title_of(project: Project, task: Task, base_snapshot: str) -> str:
-    """Return the task's name, unless it is made from a command that was gone back from.
+    """Return the task's name. One made from a command that was gone back from is replaced.
 
-    Then it is the name that the newest command that still counts would have given. The ledger is
-    read as a whole only where the name may be made from a command.
+    The replacement is made from the newest command that still counts. The whole ledger is read only
+    if the name may be made from a command.
     """
     ledger = project.ledger(task.id)
     first = ledger.find(1)

@@ -1,1 +1,1 @@
-"""A workspace taken back to another state."""
+"""Restore a workspace to an earlier state."""

@@ -1,9 +1,10 @@
-"""Go back: make the workspace the tree of a step, or of the base, again.
+"""Restore the files of a workspace to the state after a step, or to the base.
 
-A rollback is a step, also where the workspace is like that already: the next undo takes it back and
-nothing older. The state before it is recorded first; nothing that no snapshot holds is deleted. The
-task's branch, HEAD and index are not moved: they are the agent's. Commits that are gone back from
-stay in the branch, and are not published (`gone_back.py`).
+A rollback is always recorded as a step, even if no file differs: so the next undo takes back this
+rollback and not an older act. The state before it is recorded first, and nothing is deleted that no
+snapshot holds. The task's branch, HEAD and index are not moved, because they belong to the agent.
+Commits made after the restored state stay in the branch but are not published
+(`app/applying/rolled_back_commits.py`).
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
-from siding.app.back.restoring import Going, RestoreAct, Restored, rollback_to
+from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, Here, NeedsConsent, RestoreRequest, Survey, survey
 from siding.app.place.project import Project
 from siding.app.place.selection import select
@@ -46,7 +47,7 @@ __all__ = [
 
 
 class RollbackRequest(NamedTuple):
-    """What one ``siding rollback`` asks for. `step` None is the base."""
+    """The options of one ``siding rollback``. `step` None means the base."""
 
     step: str | None
     task: str | None = None
@@ -57,20 +58,20 @@ class RollbackRequest(NamedTuple):
 
 
 class RolledBack(NamedTuple):
-    """How a rollback ended."""
+    """The result of a rollback."""
 
     task: Task
     settled: tuple[Step, ...]  # recorded first
     survey: Survey
     restored: Restored
-    branch: str | None  # a sentence when HEAD is not where it was in that state
+    branch: str | None  # a sentence if HEAD is at another commit than in that state
 
 
 def rollback(project: Project, request: RollbackRequest) -> RolledBack:
-    """Take the workspace back, as a step.
+    """Restore the workspace and record that as a step.
 
-    Raises NotFound for a step that is not there, NeedsConsent when its snapshot is incomplete,
-    InTheWay when something that is in no snapshot would be overwritten.
+    Raises NotFound if there is no such step, NeedsConsent if its snapshot is incomplete, InTheWay
+    if a file that is in no snapshot would be overwritten.
     """
     task = select(project, request.task)
     return perform(project, task.id, RollbackAct(request))
@@ -107,7 +108,7 @@ class RollbackAct(RestoreAct[RolledBack]):
 
 @contextmanager
 def preview(project: Project, request: RollbackRequest) -> Iterator[Survey]:
-    """Yield what `rollback` would do; nothing is written, no lock is taken."""
+    """Yield what `rollback` would do. Writes nothing and takes no lock."""
     task = select(project, request.task)
     workspace = require_workspace(project, task)
     target, _number = _target(project, task, request)
@@ -146,7 +147,7 @@ def destination_of(workspace: Workspace, target: Step | None) -> Destination:
 
 
 def moved_branch(project: Project, workspace: Workspace, destination: Destination) -> str | None:
-    """Return a sentence when HEAD is not where it was in that state, else None."""
+    """Return a sentence if HEAD is at another commit than in that state, else None."""
     said = project.snapshots.read_commit(destination.snapshot).message
     before = head_in(said) or workspace.base_commit
     head = read_head(Path(workspace.git_dir), project.paths.common_dir)

@@ -1,7 +1,7 @@
-"""What taking a workspace to another state would come to, said exactly; nothing is changed.
+"""Work out exactly what restoring a workspace would change. Nothing is changed here.
 
-What no snapshot holds is never deleted: it stays, or is moved into the project's trash when that
-was asked for.
+A file that is in no snapshot is never deleted. It stays, or is moved into the project's trash if
+the person asked for that.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,6 @@ from typing import NamedTuple
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.git.paths import is_selected, is_under, quote_path
-from siding.git.restoring.expecting import ignored_now, ignored_there
 from siding.git.restoring.obstacles import obstacles, of_others
 from siding.git.restoring.restore import (
     LeftPath,
@@ -19,6 +18,7 @@ from siding.git.restoring.restore import (
     listed,
     plan_restoration,
 )
+from siding.git.restoring.task_index import ignored_now, ignored_there
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.modes import Modes, TreeState, mode_changes, modes_of
@@ -46,7 +46,7 @@ ASIDE = "aside"  # the directory in a place in the trash that holds what was mov
 
 
 class NeedsConsent(SidingError):
-    """It can be done, but somebody has to say that it is meant: ``--force``, or yes to a question.
+    """The restoration needs consent: ``--force``, or a yes to the question.
 
     `concerns` are the reasons, one sentence each.
     """
@@ -62,20 +62,20 @@ class NeedsConsent(SidingError):
 
 
 class InTheWay(SidingError):
-    """Something that no snapshot holds stands where a file has to be written."""
+    """A file that is in no snapshot is where another one has to be written."""
 
     code = "in_the_way"
 
 
 class Moving(SidingError):
-    """Somebody changes the workspace while it is being restored."""
+    """Another process changed the workspace after it was looked at. Nothing was restored."""
 
     code = "moving"
 
 
 class Destination(NamedTuple):
-    """Where to go, and how it is called. `coverage` is the report of that snapshot; None when
-    there is none."""
+    """The state to restore and its name in messages. `coverage` is its snapshot's report, if
+    any."""
 
     snapshot: Sha
     name: str
@@ -83,7 +83,7 @@ class Destination(NamedTuple):
 
 
 class RestoreRequest(NamedTuple):
-    """How to go there."""
+    """The options of a restoration."""
 
     paths: tuple[bytes, ...] = ()  # below the workspace's root; empty: everything
     hard: bool = False  # ignored files go into the trash
@@ -92,13 +92,13 @@ class RestoreRequest(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What going there comes to."""
+    """What a restoration would do: planned changes, obstacles, and reasons to ask first."""
 
     destination: Destination
     request: RestoreRequest
     plan: Restoration
     aside: tuple[bytes, ...]  # ignored files and directories that go into the trash
-    blocked: tuple[bytes, ...]  # what stands in the way, and is in no snapshot
+    blocked: tuple[bytes, ...]  # paths that are in the way and in no snapshot
     concerns: tuple[str, ...]
 
     @property
@@ -108,7 +108,7 @@ class Survey(NamedTuple):
 
 
 class Here(NamedTuple):
-    """Where the workspace is now: a tree that `store` can read, and what that does not hold."""
+    """The present state of the workspace: a tree that `store` can read, and what it lacks."""
 
     store: SnapshotStore
     root: WorktreeRoot
@@ -120,14 +120,15 @@ class Here(NamedTuple):
 def survey(
     project: Project, task_id: TaskId, here: Here, destination: Destination, request: RestoreRequest
 ) -> Survey:
-    """Return what going from here to the destination comes to; changes nothing."""
+    """Return what restoring the destination would do. Changes nothing."""
     store = here.store
     changes = diff_trees(store, here.tree, destination.snapshot)
     ignored: set[bytes] = set()
-    if not request.hard:  # else what is recorded here and ignored there goes: the snapshot has it
+    # With --hard a file that is recorded now and ignored there is deleted: the snapshot holds it.
+    if not request.hard:
         own = place_for(store, PEEKS, project.app.random_bytes(8).hex())
         ignored = ignored_there(store, task_id, here.root, destination.snapshot, changes, place=own)
-    for place in request.bring_back:  # what returns takes its place
+    for place in request.bring_back:  # files that come back from the trash replace what is there
         ignored -= set(listed(project.layout.root / place / ASIDE))
     there = destination.coverage or Coverage()
     modes = modes_of(store, destination.snapshot)
@@ -165,7 +166,7 @@ def survey(
 
 
 def _without_others(root: WorktreeRoot, plan: Restoration) -> Restoration:
-    """Leave alone what only another user can change the permissions of."""
+    """Take files of other users out of the permission changes: only their owners may chmod them."""
     theirs = set(of_others(root, plan))
     if not theirs:
         return plan
@@ -177,7 +178,7 @@ def _without_others(root: WorktreeRoot, plan: Restoration) -> Restoration:
 
 
 def refuse(found: Survey, *, even_incomplete: bool) -> None:
-    """Raise NeedsConsent or InTheWay where somebody has to say first that it is meant."""
+    """Raise NeedsConsent or InTheWay if the person has to agree first."""
     force = found.request.force
     if found.concerns and not (force or even_incomplete):
         raise NeedsConsent(found.concerns)
@@ -199,7 +200,7 @@ def refuse_moving(changed: Sequence[bytes]) -> None:
 
 
 def _concerns(destination: Destination) -> list[str]:
-    """Return what is to be said about a snapshot that does not hold everything."""
+    """Return a sentence that says what the snapshot lacks, nothing if it is complete."""
     report = destination.coverage
     if report is None or report.complete:
         return []
@@ -224,7 +225,8 @@ def _and_more(items: Sequence[object]) -> str:
 
 
 def _limited(found: Sequence[bytes], paths: Sequence[bytes]) -> list[bytes]:
-    """Return what of `found` lies at or below `paths`; of a whole directory, only the part."""
+    """Return the paths of `found` at or below `paths`. Where `found` has a whole directory, return
+    only the wanted path in it."""
     if not paths:
         return list(found)
     limited = {path for path in found if is_selected(path, paths)}

@@ -1,1 +1,1 @@
-"""What disagrees, found and mended."""
+"""Find what is inconsistent in a project, and repair it (`siding doctor`)."""

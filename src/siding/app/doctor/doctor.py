@@ -1,8 +1,8 @@
-"""Find what disagrees (records, directories, git's own list, locks) and mend it.
+"""Find inconsistencies between records, directories, git's worktree list and locks; repair them.
 
-Nothing here deletes work. What is half made and empty is taken back, what was cut off is finished,
-what is lost is said. Each check is a function that yields findings; one that can be mended carries
-the act.
+Nothing here deletes work. A half-made empty workspace is taken back, an interrupted act is
+finished, a loss is reported. Each check is a function that yields findings. A finding that can be
+repaired has a function that does it.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +33,8 @@ from siding.tasks.states import WorkspaceState
 
 
 class Finding(NamedTuple):
-    """Something that disagrees. `mend` returns what it did; None: a person has to decide."""
+    """One inconsistency. `mend` repairs it and returns what it did; None: a person has to
+    decide."""
 
     what: str
     advice: str
@@ -41,7 +42,7 @@ class Finding(NamedTuple):
 
 
 class Mended(NamedTuple):
-    """A finding and what became of it."""
+    """A finding with the result of its repair."""
 
     finding: Finding
     done: str | None  # None: nothing was done
@@ -49,7 +50,7 @@ class Mended(NamedTuple):
 
 
 def examine(project: Project) -> Iterator[Finding]:
-    """Yield everything that disagrees; changes nothing."""
+    """Yield all inconsistencies of the project. Changes nothing."""
     yield from _lost_registry(project)
     yield from _cut_off_acts(project)
     yield from _interrupted_steps(project)
@@ -69,7 +70,7 @@ def examine(project: Project) -> Iterator[Finding]:
 
 
 def mend(findings: list[Finding]) -> Iterator[Mended]:
-    """Mend what can be mended, one by one; a failure leaves the others be."""
+    """Repair the findings one by one and yield the results. A failure does not stop the others."""
     for finding in findings:
         if finding.mend is None:
             yield Mended(finding=finding, done=None, failed=None)
@@ -81,7 +82,8 @@ def mend(findings: list[Finding]) -> Iterator[Mended]:
 
 
 def older_project(project: Project, older: Older | None) -> Iterator[Finding]:
-    """Yield the project of before a move, where a newer one was made and is in use."""
+    """Yield a finding if the repository was moved and a newer project is now used instead of
+    `older`."""
     if older is not None:
         newer = project.layout.root.name
         tasks = "1 task" if older.tasks == 1 else f"{older.tasks} tasks"
@@ -178,7 +180,7 @@ def _unreadable(project: Project) -> Iterator[Finding]:
 
 
 def _is_bare(project: Project, task_id: TaskId) -> bool:
-    """Whether a task's directory never held anything: its making was cut off at the start."""
+    """Tell whether a task's directory is empty because creating the task was cut off."""
     files = project.task_layout(task_id).root.iterdir()
     return all(file.name == "lock" or file.name.startswith(TEMPORARY_PREFIX) for file in files)
 
@@ -291,7 +293,7 @@ def _no_sandbox(project: Project) -> Iterator[Finding]:
 
 
 def _refused_quarantines(project: Project) -> Iterator[Finding]:
-    """Yield what sandboxed runs wrote for git and nobody could take over."""
+    """Yield a finding for each quarantine of a sandboxed run that could not be taken over."""
     from siding.app.unfinished.sandbox_commits import refused_quarantines
 
     for task_id, kept, why in refused_quarantines(project):
@@ -303,7 +305,7 @@ def _refused_quarantines(project: Project) -> Iterator[Finding]:
 
 
 def _lacking_objects(project: Project) -> Iterator[Finding]:
-    """Yield workspaces whose index or reflog names objects that are nowhere."""
+    """Yield a finding for each workspace whose index or reflog names objects that do not exist."""
     from siding.git.quarantine.repair import Lacking
 
     for workspace in project.registry.all():
@@ -320,9 +322,9 @@ def _lacking_objects(project: Project) -> Iterator[Finding]:
 
 
 def _on_your_branch(project: Project) -> Iterator[Finding]:
-    """Yield workspaces whose next commit would move the branch of the main checkout.
+    """Yield a finding for each workspace whose next commit would move the main checkout's branch.
 
-    git refuses to check a branch out twice: somebody wrote the workspace's HEAD by hand.
+    git itself refuses to check a branch out twice, so some program wrote the workspace's HEAD.
     """
     from siding.git.snapshots.own_git_dir import take_own
 

@@ -1,4 +1,4 @@
-"""What `siding doctor` does about projects whose repository, or home, was moved."""
+"""Find and adopt projects whose repository or home was moved (`siding doctor`)."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from siding.tasks.store import TaskStore
 
 
 class Older(NamedTuple):
-    """A project that belongs to the repository here, beside the one that is found here."""
+    """Another project of this repository, made before the repository was moved."""
 
     name: str
     root: str
@@ -31,10 +31,11 @@ class Older(NamedTuple):
 def find_or_adopt(
     app: App, *, adopt: bool, named: str | None = None
 ) -> tuple[Project, list[str], Older | None]:
-    """Return the project here, what was done to find it, and an older one that is left aside.
+    """Return the repository's project, notes on what was done, and an older project if there is
+    one.
 
-    `named`: this project is to be the repository's. With `adopt` false nothing is changed. Raises
-    NotInitialised when there is none.
+    `named` is the project that the repository gets. With `adopt` False nothing is changed. Raises
+    NotInitialised if the repository has no project.
     """
     paths = find_repository(app.cwd)
     if not adopt:
@@ -66,7 +67,7 @@ def _place_here(app: App, paths: RepositoryPaths) -> ProjectPlace | None:
 
 
 def _take_back(app: App, paths: RepositoryPaths) -> list[str]:
-    """Take the project of before the move back, where an empty one was made beside it."""
+    """Adopt the project from before the move if the present one is empty; return notes."""
     here = _place_here(app, paths)
     if here is None or not is_empty(here):
         return []
@@ -90,13 +91,13 @@ def _older(app: App, project: Project, paths: RepositoryPaths) -> Older | None:
 
 
 def _orphan_here(app: App, paths: RepositoryPaths) -> ProjectPlace | None:
-    """Return the project of before a move; one that was put aside at this path is none."""
+    """Return the project from before a move. Projects recorded at the present path do not count."""
     places = [each for each in all_places(app) if each.root != str(paths.root)]
     return best_orphan(places, paths, repository_id(paths))
 
 
 def others_of_this_path(app: App, project: Project) -> list[str]:
-    """Say which other projects there are of this path, and how to go over to one."""
+    """Return a sentence for each other project of this path, with the command that adopts it."""
     return [
         f"{each.name} is a project of this path, too; `siding doctor --adopt {each.name}` goes "
         "over to it"

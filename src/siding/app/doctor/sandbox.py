@@ -1,4 +1,4 @@
-"""Prove by executing what sandboxes do on this machine."""
+"""Test on this machine, by running programs, what the sandbox blocks."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ from siding.process.sandbox.values import BindMount, Engine, Kind, Network, View
 
 
 class SandboxProof(NamedTuple):
-    """One thing that was tried. ``needed``: without it a sandboxed run is not what it says."""
+    """The result of one test. If `needed` and not `holds`, the sandbox does not do what it says."""
 
     what: str
     holds: bool
@@ -27,7 +27,7 @@ class SandboxProof(NamedTuple):
 
 
 def prove(project: Project) -> Iterator[SandboxProof]:
-    """Yield what holds here, best engine first. Executes each; keeps nothing."""
+    """Run the tests with the best engine of this machine and yield their results."""
     found = find_engine(project.app.env)
     by_bwrap = found.engine is Engine.BWRAP
     yield SandboxProof("bwrap works", by_bwrap, found.reason or found.bwrap, needed=False)
@@ -49,7 +49,7 @@ def prove(project: Project) -> Iterator[SandboxProof]:
 
 
 def missing_engine(project: Project) -> str | None:
-    """Return why the sandbox that the settings ask for cannot be had; None when it can."""
+    """Return why the sandbox that the settings ask for does not work; None if it works."""
     asked, _notes = asked_of(project, SandboxRequest())
     if (asked.mode or SandboxMode.OFF) is SandboxMode.OFF:
         return None
@@ -79,7 +79,7 @@ def _writes(found: FoundEngine, place: Path) -> Iterator[SandboxProof]:
 
 
 def _copied(found: FoundEngine, copy: Path, real: Path) -> SandboxProof:
-    """What git writes beside a workspace's HEAD and index goes into a copy of that directory."""
+    """Test that a write to the workspace's git directory goes into a copy of it."""
     view = View(mounts=(BindMount(kind=Kind.WRITE, path=str(real), source=str(copy)),))
     (copy / "HEAD").unlink(missing_ok=True)
     wrote, why = _python(found, view, Network.ON, f"open({str(real / 'HEAD')!r}, 'w')")
@@ -110,7 +110,7 @@ def _network(found: FoundEngine) -> Iterator[SandboxProof]:
 
 
 def _nested(found: FoundEngine) -> SandboxProof:
-    """An agent's own sandbox inside ours."""
+    """Test that an agent's own sandbox starts inside ours."""
     what = "an agent's own sandbox (bwrap) starts inside"
     if found.engine is not Engine.BWRAP:
         return SandboxProof(what, False, "not with this engine", needed=False)

@@ -1,7 +1,7 @@
-"""Find tasks whose snapshots are lost or damaged, and let the recording go on.
+"""Find tasks whose snapshots are lost or damaged, and repair them so that recording can continue.
 
-Only what the recording stands on is looked at: the newest snapshot with all its directories, the
-base, and the state after the last step. Whether every older one is whole, `siding verify` tells.
+Only what recording needs is checked: the newest snapshot with all its directories, the base, and
+the snapshot of the last step. `siding verify` checks all older ones.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ BEGUN_ANEW = "the recording began anew: the snapshots before this one are lost"
 
 
 def snapshot_problems(project: Project) -> Iterator[Problem]:
-    """Yield what disagrees, what can be done, and the act that does it."""
+    """Yield each problem as (what is wrong, what the repair does, a function that repairs it)."""
     for workspace in project.registry.all():
         task_id = workspace.task_id
         if workspace.intent is not None or task_id not in project.tasks.ids():
@@ -40,7 +40,7 @@ def snapshot_problems(project: Project) -> Iterator[Problem]:
             continue
         here = workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
         if not here and lost_until(workspace):
-            continue  # it was noted
+            continue  # the loss was noted before
         steps = _lost_steps(project, workspace)
         said = f"the snapshots of task {task_id} are missing or damaged"
         if steps:
@@ -54,7 +54,8 @@ def snapshot_problems(project: Project) -> Iterator[Problem]:
 
 
 def is_sound(project: Project, workspace: Workspace) -> bool:
-    """Tell whether the task can be recorded: its newest snapshot, its base, its last step."""
+    """Tell whether steps of the task can be recorded: newest snapshot, base and last step are
+    whole."""
     if not _is_in_store(project, workspace.task_id):
         return False
     last = project.ledger(workspace.task_id).last()
@@ -67,7 +68,7 @@ def is_sound(project: Project, workspace: Workspace) -> bool:
 
 
 def _is_in_store(project: Project, task_id: TaskId) -> bool:
-    """Tell whether the store itself has the task whole enough to go on with."""
+    """Tell whether the store has the task's base and newest snapshot with all its directories."""
     store = project.snapshots
     try:
         tip = store.tip(task_id)
@@ -89,10 +90,10 @@ def _are_present(project: Project, wanted: list[Sha]) -> bool:
 
 
 def _begin_anew(project: Project, task_id: TaskId) -> str:
-    """Let the recording go on from the task's base, and record the workspace as it is as a step.
+    """Restart recording from the task's base, and record the present workspace as a step.
 
-    Snapshots that the store has whole are kept, whatever the records say of them; else the task is
-    seeded from its base commit. Cut off anywhere, something still disagrees and this is repeated.
+    Snapshots that are whole in the store are kept. Otherwise the task's snapshots are created again
+    from its base commit. If this is interrupted, the problem is found and repaired again.
     """
     task = project.tasks.load(task_id)
     with holding_task(project, task_id, "doctor") as hold:
@@ -122,7 +123,7 @@ def _begin_anew(project: Project, task_id: TaskId) -> str:
 
 
 def _seed_again(project: Project, task: Task, workspace: Workspace) -> Path | None:
-    """Make the task's part of the store from its base commit; return where damage was moved to."""
+    """Create the task's snapshots again from its base commit; return where damaged objects went."""
     store = project.snapshots
     base = next((each for each in (workspace.base_commit, task.base_commit) if is_sha(each)), None)
     if base is None:
@@ -140,7 +141,7 @@ def _seed_again(project: Project, task: Task, workspace: Workspace) -> Path | No
 
 
 def _has_ref_again(project: Project, workspace: Workspace) -> bool:
-    """Write a lost ref again where the last step's snapshot is whole: then nothing is lost."""
+    """Write a lost ref again if the last step's snapshot is whole. Returns whether that helped."""
     store, task_id = project.snapshots, workspace.task_id
     last = project.ledger(task_id).last()
     if store.tip(task_id) is not None or last is None or not _is_whole(project, workspace, last):

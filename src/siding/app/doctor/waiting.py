@@ -1,4 +1,4 @@
-"""What can disagree about decisions and phases: unreadable files, moves that were cut off."""
+"""Find unreadable decisions, and phase moves that were cut off."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,7 +15,7 @@ Problem = tuple[str, str, Callable[[], str] | None]
 
 
 def problems(project: Project) -> Iterator[Problem]:
-    """Yield what disagrees, what can be done, and the act that does it, if there is one."""
+    """Yield each problem as (what is wrong, advice, a function that repairs it or None)."""
     yield from _decisions(project)
     for task_id in project.tasks.ids():
         yield from _phases(project, task_id)

@@ -17,10 +17,10 @@ from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.durable import flush_dir, flush_file, make_dirs
 from siding.git.objects import write_object
-from siding.git.restoring.expecting import expect
 from siding.git.restoring.obstacles import blob_at
 from siding.git.restoring.restore import plan_restoration, restore
 from siding.git.restoring.staging import EXECUTABLE, SYMLINK, staged
+from siding.git.restoring.task_index import expect
 from siding.git.roots import recorded_root
 from siding.git.snapshots.modes import Modes, Usual, modes_of
 from siding.git.snapshots.patches import Change, diff_trees

@@ -1,1 +1,1 @@
-"""A task's way through its phases, and the gates on it."""
+"""Move tasks through their phases, and check the gates."""

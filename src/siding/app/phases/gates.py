@@ -1,7 +1,7 @@
-"""The conditions for going on from a phase: commands, decisions, a person's yes.
+"""Check the gates of a phase before a task leaves it: commands, decisions, a person's yes.
 
-A gate that does not hold refuses the move, and nothing of the phases has changed. What was found is
-an event either way; gates that held are in the history beside the move they allowed.
+If a gate does not hold, the move is refused and nothing is changed. Each result is emitted as an
+event. Gates that held are stored in the history entry of the move.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ KEPT_OUTPUT = 4000  # bytes of a command's output that the history keeps, from t
 
 
 class GateClosed(SidingError):
-    """A condition for leaving the phase does not hold; `output` is what a command said of it."""
+    """A gate of the phase does not hold. `output` is the output of the gate's command, if any."""
 
     code = "gate_closed"
 
@@ -38,7 +38,7 @@ class GateClosed(SidingError):
 
 
 class Leaving(NamedTuple):
-    """The phase that is to be left, and where."""
+    """A task that is to leave its present phase."""
 
     project: Project
     task: Task
@@ -50,9 +50,9 @@ Runner = Callable[[PhaseGate], PassedGate]
 
 
 def pass_gates(leaving: Leaving, configured: Configured, run: Runner) -> tuple[PassedGate, ...]:
-    """Return the gates of the present phase, which held; raises GateClosed for the first other.
+    """Check all gates of the present phase and return them. `run` runs the command of a gate.
 
-    `run` runs the command of a gate.
+    Raises GateClosed for the first gate that does not hold.
     """
     phase = leaving.status.current_phase
     gates = configured.plan.gates.get(phase, ())
@@ -97,7 +97,8 @@ def _command(leaving: Leaving, gate: PhaseGate, run: Runner) -> PassedGate:
 
 
 def as_step(leaving: Leaving) -> Runner:
-    """Return what runs a gate's command as a step of the task: recorded, judged, in its sandbox."""
+    """Return a runner that runs a gate's command like `siding run`: as a step, with policy and
+    sandbox."""
 
     def run(gate: PhaseGate) -> PassedGate:
         from siding.app.running.run import RunRequest, StdinPlan, Terminal
@@ -120,7 +121,10 @@ def as_step(leaving: Leaving) -> Runner:
 
 
 def within_step(leaving: Leaving) -> Runner:
-    """Return what runs a gate's command inside the step that makes the move, and is part of it."""
+    """Return a runner for a move made inside a step: the command belongs to that step.
+
+    A step of its own is impossible there, because the running step holds the task's lock.
+    """
 
     def run(gate: PhaseGate) -> PassedGate:
         project, workspace = leaving.project, leaving.workspace

@@ -1,9 +1,10 @@
-"""Move a task through its phases; each move is a commit on the task's branch.
+"""Move a task through its phases. Each move is a commit on the task's branch.
 
-The order is the promise: the gates, the commit's objects (flushed), the intent (flushed), the
-branch by compare-and-swap (flushed), the status, and only then the intent goes. The branch is the
-fact. Cut off anywhere, the next command that looks at the phases finds the intent and finishes or
-forgets it by what the branch says: a move whose commit is not there has not happened.
+The order makes a move safe to interrupt: check the gates, store the commit's objects (flushed),
+write the intent (flushed), move the branch by compare-and-swap (flushed), write the status, remove
+the intent. The branch decides: a move has happened if and only if its commit is on the branch.
+After an interruption the next command that reads the phases finds the intent and finishes or drops
+it.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.applying.content import LeftOut, Sources, bench_for, state_at, with_commits
-from siding.app.applying.gone_back import described, gone_back
+from siding.app.applying.rolled_back_commits import described, gone_back
 from siding.app.life.recovery import recover_cut_off
 from siding.app.phases.gates import GateClosed, Leaving, as_step, pass_gates, within_step
 from siding.app.place.events import PhaseMoved
@@ -62,13 +63,13 @@ LONGEST_SUMMARY = 4000  # characters
 
 
 class WrongBranch(SidingError):
-    """The workspace has something else checked out than the task's branch."""
+    """The workspace has another branch or commit checked out than the task's branch."""
 
     code = "wrong_branch"
 
 
 class PhaseRequest(NamedTuple):
-    """What one move asks for. `target` is a phase; `again` ends the present pass for a start."""
+    """The options of one move. `target` is a phase. `again` lets a start end the present pass."""
 
     move: PhaseMove
     summary: str
@@ -79,9 +80,10 @@ class PhaseRequest(NamedTuple):
 
 
 class MovedPhase(NamedTuple):
-    """What was done. `left_out` is what no snapshot holds, and so is not in the commit.
+    """The result of a move. `left_out` are paths that no snapshot holds; the commit lacks them.
 
-    `index_agrees`: the workspace's own index says what the commit says; else something kept it.
+    `index_agrees`: the workspace's index was set to the new commit. It is False if another git held
+    the index or an error occurred.
     """
 
     task: Task
@@ -89,13 +91,16 @@ class MovedPhase(NamedTuple):
     entry: HistoryEntry
     left_out: tuple[str, ...]
     index_agrees: bool
-    complete: bool = True  # else an error kept its step or the index: the next command mends it
+    complete: bool = True  # False: the step or the index failed; the next command completes them
     gone_back: tuple[RawCommit, ...] = ()  # commits that the branch no longer has: gone back from
 
 
 def move(project: Project, request: PhaseRequest) -> MovedPhase:
-    """Do it. Raises IllegalTransition, GateClosed, and whatever keeps a commit from being made;
-    then nothing has changed."""
+    """Move the task: check the gates, make the commit, record it.
+
+    Raises IllegalTransition, GateClosed, and the errors of making a commit. After these the task is
+    in the phase it was in.
+    """
     summary = _checked(request.summary)
     recover_cut_off(project)
     task = select(project, request.task)
@@ -135,7 +140,8 @@ def move(project: Project, request: PhaseRequest) -> MovedPhase:
 
 
 def _record(project: Project, task: Task, hold: Hold, entry: HistoryEntry) -> bool:
-    """Record what the commit has as a step; what cannot be recorded now, the next command does."""
+    """Record the phase commit as a step. On failure return False; the next command's `settle`
+    records it."""
     try:
         open_recorder(project, task, hold).settle(commit_message(entry).partition("\n")[0])
     except (SidingError, OSError):
@@ -144,9 +150,10 @@ def _record(project: Project, task: Task, hold: Hold, entry: HistoryEntry) -> bo
 
 
 class _Checked(NamedTuple):
-    """Gates that held, before any lock was taken: their commands are steps, and take the task's.
+    """Gates that held. They are checked before any lock is taken: their commands are steps, which
+    take the task's lock themselves.
 
-    `tree` is the workspace as the last of them left it, None when none was a command.
+    `tree` is the workspace's tree after the last command, None if no gate was a command.
     """
 
     there: FlowStatus
@@ -182,7 +189,7 @@ def _planned(
 
 
 def _there(store: PhaseStore, request: PhaseRequest) -> FlowStatus | None:
-    """Return the present pass. One that cannot be read is kept beside when another begins."""
+    """Return the present pass. If it cannot be read and a new one starts, set the file aside."""
     try:
         return store.load()
     except DamagedFile:
@@ -207,7 +214,7 @@ class _Wanted(NamedTuple):
 
 class _Held(NamedTuple):
     phases: FileLock
-    task: Hold | None  # None inside the task's own step, which holds it
+    task: Hold | None  # None inside the task's own step, which holds the task's lock
 
 
 def _commit(
@@ -219,12 +226,12 @@ def _commit(
     held: _Held,
 ) -> MovedPhase:
     place = CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir))
-    refuse_busy(project.repository, place)  # its index is made to agree: that would end a merge
+    refuse_busy(project.repository, place)  # resetting the index would end an unfinished merge
     head = _head(project, task, workspace)
     person = person_who_commits(project.git, project.repository)
     made = _made(project, task, workspace, wanted, head, person)
     if made.gone_back and held.task is not None:
-        # The branch leaves its old tip: the snapshot store must have it, for whoever undoes.
+        # The branch leaves its old tip. Settling copies it into the snapshot store, for an undo.
         open_recorder(project, task, held.task).settle()
     step = Move(
         branch=task.branch,
@@ -254,7 +261,7 @@ def _commit(
         )
     except (SidingError, OSError):
         agrees, complete = False, False
-        store.record(intent)  # whoever comes next tries again
+        store.record(intent)  # the next command tries again
     else:
         store.finish(intent)
     return MovedPhase(
@@ -277,10 +284,10 @@ class _Made(NamedTuple):
 def _made(
     project: Project, task: Task, workspace: Workspace, wanted: _Wanted, head: Sha, person: Person
 ) -> _Made:
-    """Make the commit of the workspace as it is now; its objects are stored, nothing names it.
+    """Commit the workspace as it is now and store the objects. No ref names the commit yet.
 
-    It goes upon HEAD, or, where a rollback went back from commits of HEAD's history, upon the
-    newest commit before them: else whoever pushes the branch would publish them.
+    Its parent is HEAD. If a rollback went back from commits in HEAD's history, the parent is the
+    newest commit before them; otherwise pushing the branch would publish them.
     """
     applies = project.snapshots.root / APPLIES / project.app.random_bytes(8).hex()
     with (
@@ -320,7 +327,7 @@ def _workspace(project: Project, task: Task) -> Workspace:
 
 @contextmanager
 def _holding(project: Project, task: Task, what: str, *, wait: bool) -> Iterator[_Held]:
-    """Hold the lock of the task's phases, and the task's, unless we are the step that holds it."""
+    """Hold the lock of the task's phases, and the task's lock unless the running step has it."""
     if _inside_its_step(project, task):
         with phase_lock(project, task, what) as lock:
             yield _Held(lock, None)
@@ -333,21 +340,21 @@ def _holding(project: Project, task: Task, what: str, *, wait: bool) -> Iterator
 
 
 def _inside_its_step(project: Project, task: Task) -> bool:
-    """Tell whether this command was started by the task's own step, which holds the task's lock."""
+    """Tell whether a running step of the task started this command. It holds the task's lock."""
     tokens = project.app.env.get("SIDING_STEP_TOKEN", "").split(":")  # a step in a step has two
     begun = Intents(project.task_layout(task.id)).all()
     return any(bool(intent.token) and intent.token in tokens for intent in begun)
 
 
 def _calling_step(project: Project, task: Task) -> str:
-    """Return the step that the caller runs in: a number, with its task when that is another."""
+    """Return the id of the step that started this command, with its task if that is another one."""
     found = calling_steps(project)
     own = [each.step_id for each in found if each.task_id == task.id]
     return own[0] if own else str(found[0]) if found else ""
 
 
 def _refuse_start_behind_gate(project: Project, target: str | None) -> None:
-    """Raise GateClosed when phases before `target` have gates: a new pass would go around them."""
+    """Raise GateClosed if phases before `target` have gates, which a new pass would skip."""
     plan = configured(project).plan
     if target not in plan.names:
         return  # the move itself says so
@@ -361,7 +368,8 @@ def _refuse_start_behind_gate(project: Project, target: str | None) -> None:
 
 
 def _pass_id(project: Project, store: PhaseStore, wanted: _Wanted) -> str:
-    """Return the moment as the seed names a pass; a number makes it one nobody has."""
+    """Return a new id for a pass: the local time, ``2026-11-22T14-08-31``, with ``-2`` and so on
+    appended if an earlier pass has it."""
     moment = project.app.clock.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
     taken = store.earlier_ids()
     taken |= {wanted.there.task_id} if wanted.there else set()

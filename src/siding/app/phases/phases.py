@@ -1,4 +1,4 @@
-"""Where tasks stand in their process: what is there, read without a lock."""
+"""Show in which phase tasks are. Everything is read without a lock."""
 
 from typing import Any, NamedTuple
 
@@ -27,9 +27,9 @@ __all__ = [
 
 
 class PhaseView(NamedTuple):
-    """One pass of a task through the phases. Summaries and outputs are untrusted text.
+    """One pass of a task through the phases. Its summaries and outputs are untrusted text.
 
-    ``phases`` are the configured ones, in order; ``history`` is oldest first. ``current``: it is
+    `phases` are the configured phases in order; `history` is oldest first. `current` is True for
     the task's present pass. Times are ISO 8601 with an offset.
     """
 
@@ -46,14 +46,14 @@ class PhaseView(NamedTuple):
 
 
 class ListedPass(NamedTuple):
-    """The passes there are, and sentences about those that cannot be read."""
+    """The passes of all tasks, and a sentence about each file that cannot be read."""
 
     passes: tuple[PhaseView, ...]
     problems: tuple[str, ...]
 
 
 def status(project: Project, named: str | None) -> PhaseView | None:
-    """Return where a task stands; None when it is in no phase."""
+    """Return the present pass of a task, None if it is in no phase. Finishes a cut-off move."""
     task = select(project, named)
     store = _store(project, task)
     if store.has_intent():
@@ -83,7 +83,7 @@ def list_phases(project: Project, *, earlier: bool = True) -> ListedPass:
 
 
 def show(project: Project, named: str | None) -> PhaseView:
-    """Return the pass with this id, or the present one of a task; raises NotFound."""
+    """Return the pass with this id, or the present pass of the task named so. Raises NotFound."""
     if named is not None:
         for each in list_phases(project).passes:
             if each.pass_id == named:
@@ -97,7 +97,8 @@ def show(project: Project, named: str | None) -> PhaseView:
 
 
 def as_record(view: PhaseView) -> dict[str, Any]:
-    """Return the pass as a document for programs: the seed's `FlowStatus`, and whose it is."""
+    """Return the pass as a document for programs: the fields of `flow-status.json`, and its
+    task."""
     return {
         **view.record,
         "task": view.task_id,

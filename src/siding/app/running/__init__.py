@@ -1,1 +1,1 @@
-"""Commands run in a task and recorded as steps; checkpoints."""
+"""Run commands in a task and record them as steps; record checkpoints."""

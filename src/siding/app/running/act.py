@@ -1,4 +1,4 @@
-"""A run as an act: judged before it begins, executed in its sandbox, told with what it left."""
+"""Run a command as an act: the policy judges it, then it runs in its sandbox and is recorded."""
 
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from siding.process.record import run_recorded
 
 
 class RunPlan(NamedTuple):
-    """The command, what the policy says to it, and the sandbox it gets."""
+    """The command, the policy's ruling on it, and its sandbox."""
 
     command: Command
     ruling: Ruling
@@ -49,7 +49,7 @@ class RunPlan(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """What `siding run` exits with if it is not."""
+        """The exit code of `siding run` if the command is not started."""
         return REFUSED_EXIT if self.sandbox.refusal else POLICY_EXIT
 
 
@@ -79,7 +79,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         return plan_run(work.recorder, self._request, self._ask)
 
     def draft(self, work: Work, plan: RunPlan) -> Draft:
-        # With the verdict: a blocked attempt is recorded as one even if Siding dies now.
+        # The draft has the verdict already, so a blocked run is recorded even if Siding is killed.
         return plan.ruling.on(draft_of(work.recorder, self._request, plan.command, plan.sandbox))
 
     def carry_out(self, work: Work, plan: RunPlan, intent: Intent) -> Ended[RunOutcome]:
@@ -131,7 +131,10 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
 def run_unrecorded(
     work: Work, request: RunRequest, terminal: Terminal, ask: Asker | None
 ) -> RunResult:
-    """Run without a step. What it changes is found, as changes from outside, by the next one."""
+    """Run the command without recording a step (``--no-record``).
+
+    The next step records what it changed as changes made outside Siding.
+    """
     recorder = work.recorder
     plan = plan_run(recorder, request, ask)
     outcome, isolation, exit_code = None, IsolationReport(), plan.exit_code
@@ -158,12 +161,12 @@ def run_unrecorded(
 
 
 def what_runs(redaction: Redaction, request: RunRequest) -> str:
-    """Return the command for whoever finds the task busy."""
+    """Return the command, without secrets, as the message of a busy task shows it."""
     return " ".join(redaction.words(request.argv))[:200]
 
 
 def plan_run(recorder: Recorder, request: RunRequest, ask: Asker | None) -> RunPlan:
-    """Judge the command, and plan its sandbox; `ask` puts the policy's questions to a person."""
+    """Judge the command and plan its sandbox. `ask` puts the policy's questions to a person."""
     project = recorder.project
     cwd = _directory(project, recorder, request.cwd)
     env = environment_in(project, recorder.task, recorder.workspace, request.env, cwd=cwd)
@@ -195,7 +198,10 @@ def execute(
     token: str,
     artifact: Path | None,
 ) -> Outcome:
-    """Run the command in its sandbox and within its limits. `artifact` is where its output goes."""
+    """Run the command in its sandbox and within its limits; return how it ended.
+
+    Its output is also written to the file `artifact`, if that is not None.
+    """
     streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
     with open_sandbox(recorder, sandbox) as run_sandbox:
         outcome = run_recorded(
@@ -216,7 +222,8 @@ def _with_isolation(watch: Watch, draft: Draft) -> Draft:
 
 
 def _run_hooks(recorder: Recorder, moment: str, command: Command) -> RunOutcome:
-    """Run the hooks of a moment, until a ``pre_run`` one fails."""
+    """Run the hooks of a moment (``pre_run``, ``post_run``). The first failing ``pre_run`` hook
+    ends it."""
     hooks, untrusted = hooks_for(recorder.project, moment)
     results: list[HookResult] = []
     for hook in hooks:
@@ -227,7 +234,7 @@ def _run_hooks(recorder: Recorder, moment: str, command: Command) -> RunOutcome:
 
 
 def _directory(project: Project, recorder: Recorder, wanted: str | None) -> Path:
-    """Return where the command runs: the same place in the workspace as the caller stands in."""
+    """Return the directory the command runs in: `wanted`, or the caller's own, in the workspace."""
     if wanted is not None:
         chosen = (recorder.root / wanted).resolve()
         if not chosen.is_relative_to(recorder.root.resolve()):

@@ -1,4 +1,4 @@
-"""Record the workspace as it stands, because somebody asked."""
+"""Record the workspace as it is now (`siding checkpoint`)."""
 
 from siding.app.acts.skeleton import Act, Done, Ended, Work, perform
 from siding.app.life.recovery import recover_cut_off
@@ -12,14 +12,15 @@ from siding.ledger.step import Step
 
 
 def checkpoint(project: Project, named: str | None, message: str, *, wait: bool) -> Step:
-    """Record a checkpoint step, also when nothing changed: the message is worth a line."""
+    """Record a checkpoint step and return it. It is recorded for its message even if no file
+    changed."""
     task = select(project, named)
     recover_cut_off(project)
     return perform(project, task.id, CheckpointAct(message, wait=wait))
 
 
 class CheckpointAct(Act[None, None, Step]):
-    """Nothing is done: the step is the look at the workspace that ends every act."""
+    """Do nothing: the snapshot that ends every act is all that a checkpoint needs."""
 
     def __init__(self, message: str, *, wait: bool) -> None:
         self.what = f"checkpoint {message}"
@@ -27,7 +28,7 @@ class CheckpointAct(Act[None, None, Step]):
         self._message = message
 
     def settle(self, recorder: Recorder) -> list[Step]:
-        """Record only what was cut off: what changed since the last step is this one's."""
+        """Record only steps that were cut off. Changes since the last step belong to this one."""
         return recorder.settle_interrupted()
 
     def plan(self, work: Work) -> None:

@@ -1,4 +1,4 @@
-"""What a run's step says: before the command starts, and when it has ended."""
+"""Make the draft of a run's step before the command starts, and complete it after it ended."""
 
 import os
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ HOOK_FAILED_EXIT = 1
 def draft_of(
     recorder: Recorder, request: RunRequest, command: Command, sandbox: SandboxPlan
 ) -> Draft:
-    """Return what is known of the run before it begins."""
+    """Return the draft of the run with what is known before it starts."""
     agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
     limits = {name: most for name, most in sandbox.limits._asdict().items() if most is not None}
     return Draft(
@@ -38,7 +38,7 @@ def draft_of(
 
 
 def ended(draft: Draft, outcome: Outcome, terminal: Terminal) -> Draft:
-    """Return the draft of a run with how the command ended."""
+    """Return the draft completed with how the command ended."""
     status = {
         Ending.TIMEOUT: StepStatus.TIMEOUT,
         Ending.INTERRUPTED: StepStatus.INTERRUPTED,
@@ -74,6 +74,7 @@ def ended(draft: Draft, outcome: Outcome, terminal: Terminal) -> Draft:
 
 
 def stopped_by_hook(draft: Draft, hooks: Sequence[HookResult]) -> Draft:
+    """Return the draft of a run whose command was not started because a ``pre_run`` hook failed."""
     failed = next(hook for hook in hooks if hook.exit_code != 0)
     return draft._replace(
         status=StepStatus.BLOCKED.value,
@@ -83,7 +84,7 @@ def stopped_by_hook(draft: Draft, hooks: Sequence[HookResult]) -> Draft:
 
 
 def refused(draft: Draft, sandbox: SandboxPlan) -> Draft:
-    """Return the draft of a run that has no sandbox and must have one."""
+    """Return the draft as blocked if the run must have a sandbox and none works, else unchanged."""
     if not sandbox.refusal:
         return draft
     return draft._replace(

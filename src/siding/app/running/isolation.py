@@ -1,10 +1,10 @@
-"""Did a run stay in its workspace? What else changed meanwhile, cheaply told.
+"""Detect what changed outside the workspace during a run.
 
-Before the command starts a fingerprint is taken: the repository's HEAD, index, refs, stash,
-configuration and hooks, the other worktrees, the records of ours that no run may touch. Afterwards
-it is taken again, and git is asked once which files of the person's checkout changed since. What
-became different and is no doing of Siding's own commands is an event, in the step and on the
-screen. Who did it is not known: the command, something it left running, or the person.
+`Watch` takes a fingerprint before the command starts: the repository's HEAD, index, refs, stash,
+configuration and hooks, the other worktrees, and Siding's records that no run may touch. After the
+command it takes another one and asks git once which files of the person's checkout changed. The
+differences that Siding's own commands do not explain are reported in the step and on the screen.
+The report cannot say who made a change: the command, a process it left running, or the person.
 """
 
 import os
@@ -26,10 +26,10 @@ from siding.tasks.states import WorkspaceState
 if TYPE_CHECKING:
     from siding.app.place.project import Project
     from siding.app.recording.recorder import Recorder
-    from siding.git.snapshots.touched import CheckoutLook
+    from siding.git.snapshots.checkout_changes import CheckoutLook
 
-# A look at the person's checkout takes about 2 ms for each thousand files: little beside a run that
-# took twenty times as long, and a few milliseconds in any case for the first two thousand.
+# Looking at the person's checkout takes about 2 ms per 1,000 files. So it is done only after a run
+# that took at least 20 times as long, and always up to 2,000 files (about 4 ms).
 LOOK_MS_PER_FILE = 0.0022
 LOOK_AT_MOST = 0.05  # of the run's own time
 ALWAYS_LOOKED_AT = 2_000  # files
@@ -45,13 +45,17 @@ class _Moment(NamedTuple):
 
 
 class Watch:
-    """Watches over one run; made right before the command starts."""
+    """Compares the state outside the workspace before and after one run.
+
+    Create it right before the command starts, call `ended` right after, then `isolation` once.
+    """
 
     def __init__(self, recorder: "Recorder", intent: Path | None = None) -> None:
         self._project = recorder.project
         self._workspace = recorder.workspace
         self._recorder = recorder
-        # The file system's own clock: the intent, or the holder of the lock, was noted just now.
+        # The times of files come from the file system's clock, which may differ from ours (network
+        # file systems). The intent and the lock were written just now: their times are its "now".
         layout = recorder.layout
         self._intent = intent
         self._since_ns = max(_changed_ns(layout.lock), 0 if intent is None else _changed_ns(intent))
@@ -61,12 +65,15 @@ class Watch:
         self._looked = False
 
     def ended(self, took_ms: int) -> None:
-        """The command ended: look again, and let git look at the checkout meanwhile."""
+        """Take the second fingerprint, and start git's look at the checkout in the background.
+
+        `took_ms` is how long the command ran, in milliseconds.
+        """
         self._after = self._moment()
         self._look = self._start_looking(took_ms)
 
     def isolation(self) -> IsolationReport:
-        """Return what changed outside; asked for once, after `ended`."""
+        """Return what changed outside. Call it once, after `ended`: it closes the fingerprints."""
         changes = [*self._changes(), *self._files()]
         for moment in (self._before, self._after):
             moment.repository.close()
@@ -87,7 +94,7 @@ class Watch:
         )
 
     def _records(self) -> Iterator[Path]:
-        """Yield the files of ours, and of the policy, that change only on a person's word."""
+        """Yield the files of Siding and of the policy that only a person's command may change."""
         project, layout = self._project, self._recorder.layout
         yield from (layout.ledger_jsonl, layout.root / "allowed.json")
         if self._intent is not None:
@@ -138,20 +145,20 @@ class Watch:
             yield OutsideChange(what="index", name=_named(paths), how="staged otherwise")
 
     def _start_looking(self, took_ms: int) -> "CheckoutLook | None":
-        from siding.git.snapshots import touched
+        from siding.git.snapshots import checkout_changes
 
         project = self._project
         main, wish = project.paths.main_worktree, project.settings.isolation_files
         if main is None or wish == "never":
             return None
         index = project.paths.common_dir / "index"
-        count = touched.tracked_count(index)
+        count = checkout_changes.tracked_count(index)
         if count is None:
             return None
         cheap = count <= ALWAYS_LOOKED_AT or count * LOOK_MS_PER_FILE <= took_ms * LOOK_AT_MOST
         if not cheap and wish != "always":
             return None
-        return touched.start(
+        return checkout_changes.start(
             project.snapshots,
             project.snapshots.task(self._workspace.task_id),
             root=main,
@@ -160,9 +167,9 @@ class Watch:
         )
 
     def _files(self) -> Iterator[OutsideChange]:
-        from siding.git.snapshots import touched
+        from siding.git.snapshots import checkout_changes
 
-        found = None if self._look is None else touched.finish(self._look)
+        found = None if self._look is None else checkout_changes.finish(self._look)
         self._looked = found is not None
         own = os.path.relpath(self._project.app.home.root, self._project.paths.root)
         paths = [each for each in found or () if not os.fsdecode(each).startswith(f"{own}/")]
@@ -171,7 +178,7 @@ class Watch:
 
 
 def say(change: OutsideChange) -> str:
-    """Return one change in words."""
+    """Return one change as a sentence for the screen."""
     what, name, how, _weight, before, after = change
     moved = f" ({_short(before)} -> {_short(after)})" if before or after else ""
     subject = {
@@ -200,11 +207,13 @@ def _head(before: Fingerprint, after: Fingerprint) -> Iterator[OutsideChange]:
 
 
 def _own_git_dir(before: _Moment, after: _Moment, branch: str) -> Iterator[OutsideChange]:
-    """Yield what will make git's next command in the workspace do something else than this task's
-    work: move a branch of somebody else's, or run a program."""
+    """Yield changes of the workspace's git directory that redirect the next git command there.
+
+    It would commit to a branch of another task or the person, or run a program.
+    """
     old, new = before.own, after.own
     if old.head != new.head and new.branch not in (None, branch):
-        # A branch that the run made is its own affair; what it commits next is on no other's.
+        # A branch that the run created is only a note: commits there move nobody else's branch.
         made = not fingerprint.has_ref(before.repository, f"refs/heads/{new.branch}")
         yield OutsideChange(
             what="own",
@@ -240,13 +249,13 @@ def _ref(ref: RefChange) -> OutsideChange:
     return OutsideChange(what="ref", name=ref.name, how=how, before=ref.before, after=ref.after)
 
 
-# -- what Siding's own commands did meanwhile ---------------------------------------------------
+# -- changes made by Siding's own commands ------------------------------------------------------
 
 
 def _without_ours(
     project: "Project", workspace: Workspace, changes: list[OutsideChange], since_ns: int
 ) -> list[OutsideChange]:
-    """Leave out what this run may do, and what other commands of ours did side by side."""
+    """Return the changes that neither this run may make nor a parallel Siding command explains."""
     left = [each for each in changes if not _own(workspace, each)]
     if not left:
         return []
@@ -255,7 +264,7 @@ def _without_ours(
 
 
 def _own(workspace: Workspace, change: OutsideChange) -> bool:
-    """Whether a run may do this: its own branch is its own, and so are our hidden refs."""
+    """Tell whether a run may make this change: to its own branch, or to a ref below refs/siding."""
     if change.what == "branch" and change.name == workspace.branch:
         return change.how != "removed"
     if change.what == "ref" and change.name.startswith("siding/"):
@@ -267,7 +276,7 @@ def _own(workspace: Workspace, change: OutsideChange) -> bool:
 
 
 class _Others:
-    """The other tasks, and which of them a command of ours worked in since a moment."""
+    """The other tasks, and whether a Siding command worked in one of them since `since_ns`."""
 
     def __init__(self, project: "Project", workspace: Workspace, since_ns: int) -> None:
         self._project = project
@@ -276,7 +285,7 @@ class _Others:
         self._moved: bool | None = None
 
     def explain(self, change: OutsideChange) -> bool:
-        """Return whether a command of ours did this, or may have as part of its work."""
+        """Tell whether a Siding command in another task may have made this change."""
         if change.what == "branch":
             owner = next((each for each in self._all if each.branch == change.name), None)
             if owner is not None:
@@ -295,16 +304,17 @@ class _Others:
         return change.what in ("head", "index", "files", "stash") and self._applied()
 
     def _applied(self) -> bool:
-        """Whether `siding apply`, or its undo, moved the person's checkout meanwhile."""
+        """Tell whether `siding apply`, or its undo, changed the person's checkout during the
+        run."""
         if self._moved is None:
             self._moved = any(self._at_work(each) and self._moves(each) for each in self._all)
         return self._moved
 
     def _at_work(self, other: Workspace) -> bool:
         if other.intent is not None or other.status not in _PRESENT:
-            return True  # it is being made, or taken away
+            return True  # the workspace is being created or removed
         layout = self._project.task_layout(other.task_id)
-        # Whoever works in a task holds its lock, or has noted there and elsewhere what it did.
+        # A command at work holds the task's lock; one that has ended changed the task's files.
         return _newest_ns(layout.root) >= self._since_ns or FileLock(layout.lock).is_locked()
 
     def _moves(self, other: Workspace) -> bool:
@@ -321,7 +331,7 @@ _PRESENT = (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
 
 
 def _directories(parent: Path) -> Iterator[tuple[str, Mark]]:
-    """Yield the directories below, with what makes each one this one: not what lies in it."""
+    """Yield the names in a directory with their inode numbers: changes inside do not count."""
     try:
         with os.scandir(parent) as entries:
             for entry in entries:
@@ -335,7 +345,8 @@ def _name(workspace: Workspace) -> str:
 
 
 def _newest_ns(directory: Path) -> int:
-    """Return when any file of a directory was last changed."""
+    """Return the newest change time of the files in a directory, in nanoseconds; 0 if there is
+    none."""
     try:
         with os.scandir(directory) as entries:
             return max(
@@ -365,6 +376,6 @@ def _text(data: bytes | None) -> str | None:
 def _short(value: object) -> str:
     text = str(value) if value else "none"
     if text.startswith("?"):
-        return "?"  # one of very many, whose value was not read
+        return "?"  # there were too many refs to read the value of each
     hexadecimal = len(text) in (40, 64) and all(each in "0123456789abcdef" for each in text)
     return text[:10] if hexadecimal else text

@@ -1,4 +1,4 @@
-"""What a run is asked for, and how it ended."""
+"""The request of a run, and its result."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from siding.tasks.task import Task
 
 
 class RunRequest(NamedTuple):
-    """What one ``siding run`` asks for."""
+    """The options of one ``siding run``. `timeout_s` is in seconds."""
 
     argv: tuple[str, ...]
     task: str | None = None
@@ -27,7 +27,7 @@ class RunRequest(NamedTuple):
 
 
 class Terminal(NamedTuple):
-    """What of the caller's terminal the command gets."""
+    """How the command is connected to the caller's terminal."""
 
     stdin: StdinPlan
     pty: bool

@@ -40,11 +40,12 @@ def run(
     on_started: Callable[["Started"], None] | None = None,
     ask: Asker | None = None,
 ) -> RunResult:
-    """Run the command; return when it, and with a timeout or Ctrl-C everything it started, ended.
+    """Run the command and return how it ended.
 
-    Write-ahead: the snapshot before, and the intent, are on disk before the process starts. Raises
-    TaskBusy, NoWorkspace, UsageError; what the command does is in the result. `on_started` is told
-    about a task that had to be started first; `ask` puts the policy's questions to a person.
+    Returns when the command has ended; after a timeout or Ctrl-C, when all that it started has. The
+    snapshot before it and the intent are on disk before the process starts. Raises TaskBusy,
+    NoWorkspace and UsageError; a command that fails raises nothing. `on_started` is called if a
+    task had to be started first; `ask` puts the policy's questions to a person.
     """
     recover_cut_off(project)
     task, started = _task_for(project, request)
@@ -75,13 +76,13 @@ def _run_in(
 
 
 def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:
-    """Return what the command gets as standard input, and whether a pipe was withheld."""
+    """Return the command's standard input, and whether a pipe on ours is not passed on."""
     choice = stdin_plan(0, explicit=explicit)
     return choice.plan, choice.ignored_pipe
 
 
 def _task_for(project: Project, request: RunRequest) -> tuple[Task, "Started | None"]:
-    """Return the task to work in, started and named after the command when there is none."""
+    """Return the task to work in. If no task is active, start one named after the command."""
     try:
         task = select(project, request.task)
     except NoActiveTask:

@@ -1,1 +1,1 @@
-"""The sandbox and the limits of a run: asked for, planned, put up."""
+"""Read the settings of a run's sandbox and limits, plan the sandbox and set it up."""

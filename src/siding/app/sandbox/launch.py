@@ -1,4 +1,4 @@
-"""Turn what is asked for into a sandbox that can be started: places, engine, view."""
+"""Plan the sandbox of one run: choose the engine, collect the paths, build the view of the disk."""
 
 import os
 import re
@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 
 KNOWN_VERSION = 1
 _INCLUDED = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
-# Keys and their agents are outside: a commit that must be signed would fail. An index must be one
-# file that names files: only such a one is taken over.
+# Signing keys and their agents stay outside the sandbox, so a commit that must be signed would
+# fail.
+# A split or sparse index is switched off because only an index in one file, with an entry for each
+# file, can be taken over afterwards.
 _GIT_SETTINGS = ("commit.gpgSign", "tag.gpgSign", "core.splitIndex", "index.sparse")
 _GIT_ENVIRONMENT = (
     ("GIT_CONFIG_COUNT", str(len(_GIT_SETTINGS))),
@@ -52,7 +54,10 @@ _GIT_ENVIRONMENT = (
 
 
 class Launched(NamedTuple):
-    """What a run gets: a launch, or None and why. ``report`` goes into the step."""
+    """The sandbox of one run. If there is none, `launch` is None and `reason` says why.
+
+    `report` is stored in the step; `notes` are sentences for the person.
+    """
 
     launch: Launch | None
     report: SandboxReport
@@ -62,7 +67,8 @@ class Launched(NamedTuple):
 
 
 def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command) -> Launched:
-    """Return the sandbox of one run. Starts nothing but, the first time, a probe."""
+    """Return the sandbox of one run. The first call on a machine starts a probe; later ones do
+    not."""
     project = recorder.project
     found = engine_here(project)
     profile = profile_in_force(asked.profile, os.path.basename(command.argv[0]))
@@ -124,17 +130,21 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
 
 
 def _make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
-    """Make the directories in which an agent keeps its conversations, so that they outlive it."""
+    """Create the directories in which an agent keeps its conversations.
+
+    A directory that does not exist outside cannot be mounted, and what the agent wrote would be
+    lost with the sandbox.
+    """
     if agent is None or not home.is_dir():
         return
     for name in agent.sessions:
         if not os.path.lexists(home / name):
-            with suppress(OSError):  # a home that cannot be written: it is the agent's loss alone
+            with suppress(OSError):  # a read-only home: the run goes on, its conversation is lost
                 (home / name).mkdir(mode=0o700, parents=True)
 
 
 def engine_here(project: Project) -> FoundEngine:
-    """Return the engine that works here; a positive answer is kept until something changes."""
+    """Return the engine that works here. A positive answer is cached until its key changes."""
     path = project.app.home.root / "cache" / f"sandbox-{os.geteuid()}.json"
     kept = read_document_or_none(path, what="what is known of sandboxes", version=KNOWN_VERSION)
     known = None
@@ -153,7 +163,7 @@ def engine_here(project: Project) -> FoundEngine:
 
 
 def not_covered(found: FoundEngine, network: Network, *, filtered: bool) -> tuple[str, ...]:
-    """Say what stays open, in words for the record."""
+    """Return what the sandbox does not block, one phrase each, for the step's report."""
     if found.engine is Engine.LANDLOCK:
         return landlock.not_covered(found.version, filtered=filtered, network=network)
     open_ways: list[str] = []
@@ -180,7 +190,11 @@ def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Netwo
 
 
 def _prepare(recorder: "Recorder") -> tuple["PreparedQuarantine | None", tuple[str, ...]]:
-    """Make the place for what git writes inside, after taking over what a cut-off run left."""
+    """Create the quarantine of the run and return it, with notes for the person.
+
+    What a run that was cut off left in the quarantine is taken over first. Returns None where git
+    must be read-only inside.
+    """
     from siding.app.unfinished.sandbox_commits import make_way, quarantine_of
     from siding.git.quarantine.run import prepare
 
@@ -229,7 +243,7 @@ def _home_of_user() -> str:
 
 
 def _hooks_inside(recorder: "Recorder", home: Path) -> str | None:
-    """Return the hooks directory that git would use in the workspace, when it lies in there."""
+    """Return the hooks directory that git would use, if it lies inside the workspace, else None."""
     for config in (recorder.project.paths.common_dir / "config", home / ".gitconfig"):
         named = read_settings(config).get("core.hookspath")
         if named and not named.startswith(("/", "~")):
@@ -238,7 +252,10 @@ def _hooks_inside(recorder: "Recorder", home: Path) -> str | None:
 
 
 def _named_by_git(home: Path) -> list[str]:
-    """Return files that the person's git settings include or name: who commits may stand there."""
+    """Return the files that the person's git settings include or name.
+
+    git reads them inside the sandbox, too: the committer's name may be in one of them.
+    """
     data = read_small(home / ".gitconfig") or b""
     values = read_settings(home / ".gitconfig")
     named = [values[key] for key in ("core.excludesfile", "core.attributesfile") if key in values]

@@ -1,4 +1,4 @@
-"""The profiles of a sandbox: which agent's places a run has in its home."""
+"""The profiles of a sandbox. A profile says which directories of the home a run can see."""
 
 from siding.adapters.agents.table import AGENTS, BY_NAME, BY_PROGRAM, places_of
 from siding.process.sandbox.homes import AgentPlaces
@@ -17,6 +17,6 @@ def profile_in_force(asked: str | None, program: str) -> str:
 
 
 def places_in(profile: str) -> AgentPlaces | None:
-    """Return the places of the agent whose profile this is, None for one of no agent."""
+    """Return the places of the agent that the profile belongs to, None if it is no agent's."""
     agent = BY_NAME.get(profile)
     return None if agent is None else places_of(agent)

@@ -1,8 +1,8 @@
-"""Put one run into its sandbox, and within its limits.
+"""Run one command inside its sandbox and within its limits.
 
-`plan_sandbox` says what a run gets before anything starts, so that the intent records it.
-`open_sandbox` keeps the sandbox while the command runs; `take_over_result` then gives the
-repository what was committed inside.
+`plan_sandbox` decides before anything starts, so that the intent can record it. `open_sandbox`
+keeps the sandbox while the command runs. `take_over_result` then moves the commits made inside into
+the repository.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ NO_SANDBOX = "no sandbox works here"
 
 
 class SandboxRequest(NamedTuple):
-    """What a command line asks for; None: what the settings say. Sizes in bytes."""
+    """The options of a command line. None means: use the settings. Sizes are in bytes."""
 
     sandbox: bool | None = None
     profile: str | None = None
@@ -41,10 +41,10 @@ class SandboxRequest(NamedTuple):
 
 
 class SandboxPlan(NamedTuple):
-    """What a run gets.
+    """The sandbox and the limits of one run.
 
-    ``report`` goes into the step, and what ``limits`` there are. ``refusal`` says why nothing may
-    run, ``warnings`` what is not as it was asked for. ``commits``: git may commit inside.
+    `report` and `limits` are stored in the step. `refusal` says why the command must not start.
+    `warnings` say in what the run differs from what was asked for. `time_s` is in seconds.
     """
 
     report: SandboxReport | None = None
@@ -59,9 +59,9 @@ class SandboxPlan(NamedTuple):
 def plan_sandbox(
     recorder: "Recorder", request: SandboxRequest, command: Command, *, time_s: float | None
 ) -> SandboxPlan:
-    """Return what a run gets; raises UsageError for settings that make no sense.
+    """Return the sandbox and the limits of a run. Raises UsageError for settings that contradict.
 
-    ``time_s`` is what the command line gives it.
+    `time_s` is the time limit of the command line, in seconds; None uses the settings.
     """
     if request == SandboxRequest() and not _anything_is_set(recorder.project):
         return SandboxPlan(time_s=time_s)
@@ -93,7 +93,8 @@ def plan_sandbox(
 def asked_of(
     project: Project, request: SandboxRequest
 ) -> tuple["SandboxSettings", tuple[str, ...]]:
-    """Return what settings and command line ask for together, and what is not followed."""
+    """Return the settings with the command line applied, and notes on settings that do not
+    count."""
     from siding.app.sandbox import settings
 
     own = settings.replaced(
@@ -126,8 +127,10 @@ def asked_of(
 
 
 def _anything_is_set(project: Project) -> bool:
-    """Whether any file may say something of sandboxes or limits: most say nothing, and what
-    understands them takes longer to load than to look."""
+    """Tell whether any settings file mentions sandboxes or limits.
+
+    Most do not, and searching the bytes is faster than importing the YAML reader.
+    """
     files = [project.app.home.config_path, project.layout.config_yaml]
     if not project.paths.bare:
         files.append(project.paths.root / ".siding" / "config.yaml")
@@ -142,7 +145,7 @@ def _anything_is_set(project: Project) -> bool:
 
 
 def _check_that_it_counts(own: "SandboxSettings") -> None:
-    """What a person says of a sandbox must not be in vain because nobody asked for one."""
+    """Raise UsageError for sandbox settings without `sandbox.mode`: they would have no effect."""
     about = {name: getattr(own, name) for name in ("profile", "network", "git", "read", "write")}
     said = [name for name, value in about.items() if value is not None]
     if own.mode is None and said:
@@ -170,7 +173,7 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
     from siding.process.record import RunSandbox
 
     grows = [recorder.root]
-    if plan.prepared is not None:  # git writes there, and whoever may is not only git
+    if plan.prepared is not None:  # the command can write there, too: the disk limit must see it
         grows += [plan.prepared.root]
     run_sandbox = RunSandbox(limits=plan.limits, grows=tuple(grows))
     if plan.launch is None:
@@ -184,14 +187,16 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
     finally:
         sandboxed.close()
         private = dict(plan.launch.env).get("TMPDIR", "")
-        if private.startswith(str(recorder.layout.root)):  # Landlock cannot make it go by itself
+        # bwrap's /tmp disappears with its mounts; Landlock has no mounts, so /tmp is a directory.
+        if private.startswith(str(recorder.layout.root)):
             from shutil import rmtree
 
             rmtree(private, ignore_errors=True)
 
 
 def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) -> Outcome:
-    """Give the repository what was committed inside; what could not be is noted."""
+    """Move the commits made inside into the repository; return the outcome with notes on the
+    rest."""
     if plan.prepared is None:
         return outcome
     from siding.app.unfinished.sandbox_commits import take_over_commits

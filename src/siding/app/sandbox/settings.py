@@ -23,7 +23,7 @@ from siding.process.sandbox.values import GitAccess, Network
 
 
 class SandboxMode(StrEnum):
-    """Whether runs are sandboxed, and what when they cannot be."""
+    """Whether runs are sandboxed, and what happens where no engine works."""
 
     OFF = "off"
     ON = "on"  # where no engine works: a warning, and the run goes on
@@ -31,7 +31,10 @@ class SandboxMode(StrEnum):
 
 
 class SandboxSettings(NamedTuple):
-    """What one file asks for; None: nothing. Paths as they are written."""
+    """The settings of one file. None means that the file says nothing about it.
+
+    Paths are as written in the file. Sizes are in bytes, `time_s` in seconds.
+    """
 
     mode: SandboxMode | None = None
     profile: str | None = None
@@ -63,7 +66,7 @@ _WIDEST = SandboxSettings(mode=SandboxMode.OFF, network=Network.ON, git=GitAcces
 
 
 def asked_in(path: Path) -> SandboxSettings:
-    """Return what a settings file asks for. Raises UsageError that names the place."""
+    """Return the settings in a file. Raises UsageError that names the file and the key."""
     try:
         raw = read_bytes(path, limit=1 << 20)
     except FileNotFoundError:
@@ -89,7 +92,7 @@ def asked_in(path: Path) -> SandboxSettings:
 
 
 def replaced(first: SandboxSettings, *later: SandboxSettings) -> SandboxSettings:
-    """Return what is asked when each later one replaces what came before."""
+    """Return `first` with every value that a later one has."""
     result = first
     for each in later:
         said = {name: value for name, value in each._asdict().items() if value is not None}
@@ -98,8 +101,10 @@ def replaced(first: SandboxSettings, *later: SandboxSettings) -> SandboxSettings
 
 
 def narrowed(own: SandboxSettings, theirs: SandboxSettings) -> SandboxSettings:
-    """Return what the person asks for, narrower where the repository says so. Nothing is widened:
-    profiles and paths of the repository do not count."""
+    """Return the person's settings, made narrower where the repository's are narrower.
+
+    The repository cannot widen anything: its profiles and paths are ignored.
+    """
     result: dict[str, Any] = {}
     for name, order in _NARROWER.items():
         one, other = getattr(own, name), getattr(theirs, name)
@@ -114,7 +119,8 @@ def narrowed(own: SandboxSettings, theirs: SandboxSettings) -> SandboxSettings:
 
 
 def loosens(own: SandboxSettings, theirs: SandboxSettings) -> list[str]:
-    """Return what of the repository's asking only counts when it is trusted, as lines to show."""
+    """Return the settings of the repository that count only if they are trusted, a line for
+    each."""
     narrow = narrowed(own, theirs)
     return [
         f"{name}: {_shown(value)}"
@@ -124,7 +130,7 @@ def loosens(own: SandboxSettings, theirs: SandboxSettings) -> list[str]:
 
 
 def digest(theirs: SandboxSettings) -> str:
-    """Return what names exactly this asking."""
+    """Return the SHA-256 of these settings in hex, under which a person trusts exactly them."""
     return sha256_hex(json.dumps(theirs._asdict(), sort_keys=True).encode())
 
 
@@ -150,7 +156,7 @@ def _section(
 
 
 def _word(values: Mapping[str, Any], path: Path, key: str, known: type[StrEnum]) -> Any:
-    """Return one of a set of words. YAML reads a bare ``on`` and ``off`` as true and false."""
+    """Return one of a set of words. YAML 1.1 reads a bare ``on`` or ``off`` as a boolean."""
     name = f"sandbox.{key}"
     value = values.get(name)
     if value is None:
@@ -222,5 +228,5 @@ def _wrong(path: Path, name: str, wanted: str, found: object) -> UsageError:
 
 
 def expanded(path: str, home: Path) -> str:
-    """Return a path of the settings as an absolute one."""
+    """Return a path of the settings as an absolute path, ``~`` replaced by `home`."""
     return os.path.normpath(f"{home}{path[1:]}" if path.startswith("~") else path)

@@ -1,4 +1,4 @@
-"""Sandbox settings of a repository that would widen a run: shown, and allowed by their digest."""
+"""Show the repository's sandbox settings that would widen a run, and trust them by their digest."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from siding.app.sandbox.settings import SandboxSettings, asked_in, digest, loose
 
 
 class AskedByRepository(NamedTuple):
-    """What the repository asks for, the part of it that widens as lines, and whether it counts."""
+    """The repository's sandbox settings. `lines` are those that would widen a run."""
 
     asked: SandboxSettings
     lines: tuple[str, ...]
@@ -17,7 +17,8 @@ class AskedByRepository(NamedTuple):
 
 
 def widening(project: Project) -> AskedByRepository | None:
-    """Return what of the repository's sandbox settings needs the person's word; None: nothing."""
+    """Return the repository's sandbox settings if some need to be trusted by the person, else
+    None."""
     theirs = repository_asks(project)
     own = replaced(asked_in(project.app.home.config_path), asked_in(project.layout.config_yaml))
     lines = loosens(own, theirs)

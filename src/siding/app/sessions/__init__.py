@@ -1,1 +1,1 @@
-"""Conversations: found, read, gone on with, given out."""
+"""Find, read, continue, import and export conversations (sessions)."""

@@ -1,4 +1,4 @@
-"""Transcripts for other people: written out without the secrets that were said or printed."""
+"""Export transcripts without the secrets in them, for other people."""
 
 import os
 import tempfile
@@ -15,10 +15,10 @@ _PIECE = 1 << 20
 
 
 def give_redacted(project: Project, named: str | None, form: Form, target: Path) -> list[Path]:
-    """Write a session as another program's transcript, redacted; return the files.
+    """Write a session as another program's transcript, without secrets; return the files.
 
-    The transcript in our home is not changed. A line of JSON stays a line of JSON. What the
-    settings say about `redaction.enabled` is about what is recorded: here it makes no difference.
+    The transcript in Siding's home is not changed. Each line of JSON stays a line of JSON. The
+    setting `redaction.enabled` makes no difference here: it is about what is recorded.
     """
     redaction = project.redaction
     written = []
@@ -33,7 +33,8 @@ def give_redacted(project: Project, named: str | None, form: Form, target: Path)
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:
-    """Make the file hold the pieces: it appears whole, and no link in its place is followed."""
+    """Write the pieces to a new file and rename it into place. A symlink at `path` is replaced, not
+    followed."""
     partial = path.with_name(f".{path.name}.partial")
     partial.unlink(missing_ok=True)
     fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)

@@ -1,8 +1,8 @@
-"""What leaves of a conversation leaves without its secrets: lines, records and texts, masked.
+"""Mask the secrets in lines, records and texts of a conversation before they are shown or exported.
 
-A transcript in the home is as the agent wrote it. A page, a document for programs or an export is
-usually for somebody else. What the settings say about `redaction.enabled` is about what is
-recorded; here it makes no difference.
+A transcript in Siding's home is kept as the agent wrote it. A page, a document for programs or an
+export is usually for somebody else. The setting `redaction.enabled` makes no difference here: it is
+about what is recorded.
 """
 
 import json
@@ -15,9 +15,10 @@ from siding.sessions.kinds import Record
 
 
 def mask_line(redaction: Redaction, line: bytes) -> bytes:
-    """Return a line redacted as the text it is: there, a name stands beside its value.
+    """Return a line without its secrets. A line of JSON stays a line of JSON.
 
-    A line of JSON stays a line of JSON.
+    The line is masked as a whole, because a secret is often found by the name beside it. Only if
+    that breaks the JSON, each string in it is masked alone.
     """
     masked = redaction.redactor.mask(line)
     if masked == line or _is_json(masked) or not _is_json(line):
@@ -32,7 +33,7 @@ def mask_records(project: Project, records: Iterable[Record]) -> Iterator[Record
 
 
 def mask_value(project: Project, value: Any) -> Any:
-    """Return a value of JSON without the secrets in it."""
+    """Return a JSON value without its secrets."""
     line = _encoded(value)
     masked = mask_line(project.redaction, line)
     return value if masked == line else json.loads(masked)

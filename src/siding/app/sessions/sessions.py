@@ -1,4 +1,4 @@
-"""Conversations: find one, read it, go on with it, branch it, turn it back."""
+"""Find, read, resume, branch and rewind conversations (sessions)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,9 +26,9 @@ from siding.storage.locks import Holder
 
 
 class Conversation(NamedTuple):
-    """What is shown of a session. `ids` are the messages of the live chain, numbered from 1.
+    """A session to be shown. `ids` are the messages of the live chain; the first has number 1.
 
-    `gaps` are the places in what is shown where a message is missing.
+    `gaps` are the places in the shown messages where one is missing.
     """
 
     id: str
@@ -41,12 +41,12 @@ class Conversation(NamedTuple):
 
     @property
     def damage(self) -> list[TranscriptDamage]:
-        """The damaged lines found so far; reading the records may find more."""
+        """The damaged lines found so far. Reading more records may find more."""
         return self.transcript.numbered_damage()
 
 
 class Resumption(NamedTuple):
-    """What a session would be gone on with. `prompt`: the message that waits for an answer."""
+    """The state from which a session is resumed. `prompt` is the message that has no answer yet."""
 
     id: str
     title: str
@@ -77,7 +77,7 @@ def rows(project: Project, *, hidden: bool = False) -> list[SessionRow]:
 
 
 def rows_without_secrets(project: Project, found: list[SessionRow]) -> list[SessionRow]:
-    """Return the sessions of a list, secrets masked in their titles and prompts."""
+    """Return the sessions with the secrets in their titles and prompts masked."""
     return [
         row._replace(
             listed=row.listed._replace(
@@ -90,15 +90,12 @@ def rows_without_secrets(project: Project, found: list[SessionRow]) -> list[Sess
 
 
 def short_ids(project: Project) -> dict[str, str]:
-    """Return for each session the shortest beginning of its id that names no other one.
-
-    Ids that begin with their time share much of their beginning; it has at least 8 characters.
-    """
+    """Return for each session the shortest unique beginning of its id, of at least 8 characters."""
     return shortest_beginnings(store_of(project).ids(), at_least=8)
 
 
 def select(project: Project, named: str | None) -> str:
-    """Return the session a person means, the newest when none is named."""
+    """Return the id of the session that a person named, of the newest if none is named."""
     store = store_of(project)
     return store.newest() if named is None else store.require(named)
 
@@ -112,10 +109,10 @@ def conversation(
     agent: str | None = None,
     redacted: bool = False,
 ) -> Iterator[Conversation]:
-    """Give a session to be shown: its live chain, or all that was said on the way to its end.
+    """Yield a session to be shown: its live chain or, with `everything`, also compacted messages.
 
-    With `agent` the conversation of that subagent. Its records are read while they are iterated.
-    With `redacted` they are without secrets.
+    With `agent` it is the conversation of that subagent. With `redacted` secrets are masked. The
+    records are read from the file while they are iterated.
     """
     store = store_of(project)
     session = select(project, named)
@@ -136,7 +133,7 @@ def conversation(
 
 
 def raw_lines(project: Project, named: str | None, *, redacted: bool) -> Iterator[bytes]:
-    """Yield a transcript's lines, as they are or without secrets."""
+    """Yield the lines of a transcript unchanged or, with `redacted`, without secrets."""
     path = store_of(project).layout(select(project, named)).transcript
     with path.open("rb") as file:
         if not redacted:
@@ -147,7 +144,7 @@ def raw_lines(project: Project, named: str | None, *, redacted: bool) -> Iterato
 
 
 def resume(project: Project, named: str | None, *, fork: bool = False) -> Resumption:
-    """Return what a session is gone on with; with `fork` of a copy that is made now."""
+    """Return the state from which a session is resumed. With `fork` make a copy and resume that."""
     store = store_of(project)
     session = select(project, named)
     if fork:
@@ -181,7 +178,7 @@ def resume(project: Project, named: str | None, *, fork: bool = False) -> Resump
 
 
 def without_secrets(project: Project, found: Resumption) -> Resumption:
-    """Return what a session is gone on with, secrets masked."""
+    """Return the resumption with its secrets masked."""
     return found._replace(
         title=mask_text(project, found.title),
         prompt=mask_value(project, found.prompt),
@@ -199,8 +196,9 @@ def branch(project: Project, named: str | None) -> tuple[str, str]:
 
 
 def rewind(project: Project, named: str | None, message: str) -> tuple[str, int]:
-    """Let a session go on behind one of its messages; return the session and how many messages
-    of the chain are left behind.
+    """Rewind a session so that it continues after one of its messages.
+
+    Returns the session's id and how many messages of the chain are left behind.
     """
     store = store_of(project)
     session = select(project, named)
@@ -217,7 +215,7 @@ def rewind(project: Project, named: str | None, message: str) -> tuple[str, int]
 
 @contextmanager
 def writer_of(project: Project, session: str, what: str) -> Iterator[Writer]:
-    """Give the one writer of a session; raises `LockBusy` when another process has it."""
+    """Yield the only writer of a session. Raises `LockBusy` if another process is writing it."""
     app = project.app
     with store_of(project).writer(
         session,
@@ -230,9 +228,9 @@ def writer_of(project: Project, session: str, what: str) -> Iterator[Writer]:
 
 
 def message_named(chain: Sequence[Record], named: str) -> str:
-    """Return the message a person means: its number in the chain, or the beginning of its id.
+    """Return the id of the message that `named` is the number or the beginning of the id of.
 
-    Raises NotFound, and UsageError when several fit.
+    Raises NotFound, and UsageError if several messages match.
     """
     ids = [str(each.get("uuid")) for each in chain]
     number = named.removeprefix("#")
@@ -250,7 +248,7 @@ def message_named(chain: Sequence[Record], named: str) -> str:
 
 
 def new_session_id(app: App) -> str:
-    """Return a new random UUID: other programs list only sessions with such names."""
+    """Return a new random UUID (version 4). Other programs list only sessions with such names."""
     data = bytearray(app.random_bytes(16))
     data[6] = data[6] & 0x0F | 0x40
     data[8] = data[8] & 0x3F | 0x80
@@ -259,12 +257,12 @@ def new_session_id(app: App) -> str:
 
 
 def agents(project: Project, session: str) -> list[str]:
-    """Return the subagents of a session."""
+    """Return the ids of a session's subagents."""
     return [path.stem.removeprefix("agent-") for path in store_of(project).layout(session).agents()]
 
 
 def shortest_beginnings(names: Sequence[str], *, at_least: int) -> dict[str, str]:
-    """Return for each name its shortest beginning that no other one has."""
+    """Return for each name its shortest unique beginning, of at least `at_least` characters."""
     ordered = sorted(set(names))
     shared = [0, *(_shared(one, two) for one, two in pairwise(ordered)), 0]
     return {
@@ -280,7 +278,7 @@ def _shared(one: str, two: str) -> int:
 
 
 def as_row(row: SessionRow) -> dict[str, Any]:
-    """Return a session of a list for programs."""
+    """Return a listed session as a document for programs."""
     shown = {**row._asdict(), **row.listed._asdict(), "path": str(row.path)}
     del shown["listed"], shown["spoken_at"]
     return shown

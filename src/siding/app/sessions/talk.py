@@ -1,4 +1,4 @@
-"""A conversation for a page: a window of its messages in parts, and what its calls cost."""
+"""Data for the session page: a slice of the messages, split into parts, with each call's tokens."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,15 +35,15 @@ class Said(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """Tokens of one answer of a model."""
+    """The tokens of one answer of a model."""
 
     at: str
-    input: int  # the whole context it was given, cached or not
+    input: int  # tokens of the whole context, cached or not
     output: int
 
 
 class Talk(NamedTuple):
-    """A window of a session's live chain, and where it comes from."""
+    """A slice of a session's live chain, with figures of the whole session."""
 
     id: str
     title: str
@@ -57,7 +57,7 @@ class Talk(NamedTuple):
 
 
 def talk(project: Project, session: str, *, before: int = 0) -> Talk:
-    """Return the newest messages of a session, or those before a number."""
+    """Return the newest messages of a session, or the newest before the number `before`."""
     store = store_of(project)
     if session not in store.ids():
         raise NotFound(f"there is no session {session!r}")
@@ -151,7 +151,7 @@ def _source(records: Sequence[Record]) -> str:
 
 
 def _calls(records: Iterable[Record]) -> Iterator[ToolCall]:
-    """Yield one call an answer: its lines repeat the usage of the whole."""
+    """Yield one call for each answer. An answer has several lines, which all repeat its usage."""
     seen: set[object] = set()
     for record in records:
         message = message_of(record)

@@ -1,4 +1,4 @@
-"""Sessions as a whole: compact one, search, count and examine all, bring in and give out."""
+"""Compact, search, count, check, import and export sessions."""
 
 from collections.abc import Sequence
 from functools import partial as partial_call
@@ -51,7 +51,7 @@ __all__ = [
 
 
 class Compacted(NamedTuple):
-    """A compaction: estimated tokens of the active context before it and after."""
+    """The result of a compaction: the estimated tokens of the active context before and after."""
 
     session_id: str
     before: int
@@ -59,9 +59,9 @@ class Compacted(NamedTuple):
 
 
 class SessionFinding(NamedTuple):
-    """What is wrong with one transcript. `number`: the line, None when it concerns no one line.
+    """A problem of one transcript. `number` is its line, None if it concerns no single line.
 
-    `bridged_to` is the message that stands in for a missing one, None when none is missing.
+    `bridged_to` is the message from which the chain continues where one is missing.
     """
 
     session_id: str
@@ -81,8 +81,10 @@ def compact(
     note: str = "",
     is_memory: bool = False,
 ) -> Compacted:
-    """Put a summary in the place of what was said, but for the messages from `at` on (or, with
-    `keep` HEAD, those before it). A memory knows what was said up to `at`, that included.
+    """Replace messages by a summary.
+
+    The messages from `at` on are kept or, with `keep` HEAD, those before it. With `is_memory` the
+    summary replaces the messages up to and including `at`. Raises UsageError and NotFound.
     """
     if not summary.strip():
         raise UsageError("the summary is empty", hint="write what was said so far into it")
@@ -105,7 +107,7 @@ def compact(
 
 
 def clear_results(project: Project, named: str | None, *, keep_last: int) -> Compacted:
-    """Replace all but the newest tool results by a short text."""
+    """Replace all but the newest `keep_last` tool results by a short text."""
     session = select(project, named)
     with writer_of(project, session, "clearing old results") as writer:
         chain, before = _context(project, session)
@@ -117,7 +119,7 @@ def clear_results(project: Project, named: str | None, *, keep_last: int) -> Com
 
 
 def leave_out(project: Project, named: str | None, first: str, last: str) -> Compacted:
-    """Take a stretch of messages out of the context."""
+    """Take the messages from `first` to `last` out of the context. They stay in the file."""
     session = select(project, named)
     with writer_of(project, session, "snipping a session") as writer:
         chain, before = _context(project, session)
@@ -134,9 +136,9 @@ def search(
     session: str | None = None,
     redacted: bool = False,
 ) -> list[Hit]:
-    """Return the messages of all sessions in which the words occur, the best first.
+    """Return at most `limit` messages in which the words occur, the best match first.
 
-    With `redacted` what is shown of them is without secrets.
+    With `redacted` secrets in the excerpts are masked.
     """
     store = store_of(project)
     ids = store.ids()
@@ -150,9 +152,10 @@ def search(
 
 
 def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list[str]]:
-    """Return the tokens of one session, or of all, and the files that could not be read.
+    """Return the tokens of one session, or of all, and the sessions that could not be read.
 
-    To count copies once, all sessions are read in any case, the oldest first.
+    All sessions are always read, the oldest first: so messages that a session copied from another
+    one are counted once.
     """
     store = store_of(project)
     chosen = None if named is None else select(project, named)
@@ -169,7 +172,7 @@ def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list
 
 
 def task_of(project: Project, cwd: str) -> str:
-    """Return the task in whose workspace a directory is, "" when it is in none."""
+    """Return the id of the task whose workspace holds the directory `cwd`, "" if none does."""
     try:
         return Path(cwd).relative_to(project.layout.workspaces_dir).parts[0]
     except (ValueError, IndexError):
@@ -177,7 +180,7 @@ def task_of(project: Project, cwd: str) -> str:
 
 
 def bring(project: Project, path: Path, *, form: Form | None, session_id: str | None) -> Arrival:
-    """Import a transcript, or what was added to it since the last time."""
+    """Import a transcript, or the messages added to it since the last import."""
     return bring_in(
         store_of(project),
         path,
@@ -188,9 +191,9 @@ def bring(project: Project, path: Path, *, form: Form | None, session_id: str | 
 
 
 def _workspace_named_in(project: Project, path: Path) -> str:
-    """Return the workspace whose directory has the name of one on the way to a file, "" for none.
+    """Return the workspace that has the name of one of the directories above `path`, "" if none.
 
-    Gemini CLI keeps what it did in a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
+    Gemini CLI keeps the transcripts of a checkout under ``~/.gemini/tmp/<name of the checkout>/``.
     """
     layout = project.layout
     for name in reversed(path.resolve().parts[1:-1]):
@@ -205,9 +208,9 @@ def give(project: Project, named: str | None, form: Form, target: Path) -> list[
 
 
 def examine(project: Project, *, mend: bool = False) -> tuple[int, list[SessionFinding]]:
-    """Read every transcript; return how many there are and what is wrong with them.
+    """Check every transcript; return how many there are and their problems.
 
-    `mend` makes all indexes anew. No line of a transcript is ever changed.
+    `mend` rebuilds all indexes. No line of a transcript is ever changed.
     """
     store = store_of(project)
     findings: list[SessionFinding] = []
@@ -228,7 +231,7 @@ def examine(project: Project, *, mend: bool = False) -> tuple[int, list[SessionF
 
 
 def read_text(path: Path) -> str:
-    """Return a text file a person named."""
+    """Return the content of a text file; bytes that are not UTF-8 are replaced."""
     return read_bytes(path).decode("utf-8", "replace")
 
 
@@ -236,7 +239,7 @@ def _examined(session: str, path: Path) -> list[SessionFinding]:
     try:
         with Transcript.whole(path) as transcript:
             for head in list(transcript.tree.heads.values()):
-                transcript.record(head)  # finds damage that a look does not
+                transcript.record(head)  # parsing the whole line finds damage that the index misses
             found = [
                 SessionFinding(session, path, each.number, each.problem)
                 for each in transcript.numbered_damage()
@@ -274,7 +277,7 @@ def _making(project: Project) -> Making:
 
 
 def _began(store: SessionStore, session: str) -> tuple[str, str]:
-    """Return the time of a session's first message: copies are younger than what they copy."""
+    """Return a sort key: the time of a session's first message. Branched copies come last."""
     path = store.layout(session).transcript
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Conversations as text for a terminal, as Markdown, and as a page."""
+"""Render a conversation as text for a terminal, as Markdown or as an HTML page."""
 
 from collections.abc import Iterator
 

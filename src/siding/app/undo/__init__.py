@@ -1,1 +1,1 @@
-"""Acts taken back and done again."""
+"""Undo and redo acts."""

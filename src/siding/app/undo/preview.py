@@ -1,4 +1,4 @@
-"""What an undo or redo would do, before it is done; nothing is changed and no lock is taken."""
+"""Show what an undo or redo would do. Changes nothing and takes no lock."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from siding.tasks.task import Task
 
 
 class Coming(NamedTuple):
-    """What comes next. `survey` is there when files of the workspace are restored."""
+    """What the next undo or redo does. `survey` is set if it restores files of the workspace."""
 
     what: str
     step: str | None
@@ -26,7 +26,7 @@ class Coming(NamedTuple):
 
 @contextmanager
 def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
-    """Yield what `word` (undo or redo) would do; raise as it would when there is nothing to do."""
+    """Yield what `word` ("undo" or "redo") would do. Raises NothingToUndo or NothingToRedo."""
     task_id, away = choose(project, named)
     if away:
         if word == "redo":

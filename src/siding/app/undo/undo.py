@@ -1,15 +1,15 @@
-"""Undo and redo: walk rollbacks, applies, closings and removals back and forth.
+"""Undo and redo rollbacks, applies, closed tasks and removed workspaces.
 
-What comes next is read from the ledger (`ledger/history.py`) and from what is: a task that is
-closed can be opened again. An undo is a rollback to the state before the act it names, and a step
-itself; a redo returns to the state before the undo. So neither loses anything, whatever happened in
-between; but what was changed since the act would go back with it, and that needs consent.
+The ledger says what comes next (`ledger/history.py`); a closed task can be opened again. An undo is
+a rollback to the state before the act, and is recorded as a step. A redo is a rollback to the state
+before the undo. So neither loses anything. Files changed since the act would be restored with it;
+that needs the person's consent.
 """
 
 from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, complete, working
-from siding.app.back.restoring import Going, RestoreAct, Restored, rollback_to
+from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest
 from siding.app.life.close import Fate, close_task, remove_workspace
 from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
@@ -51,13 +51,13 @@ class NothingToUndo(SidingError):
 
 
 class NothingToRedo(SidingError):
-    """Nothing was undone, or something new was done since."""
+    """Nothing was undone, or something new was recorded after the undo."""
 
     code = "nothing_to_redo"
 
 
 class UndoRequest(NamedTuple):
-    """What one ``siding undo`` or ``siding redo`` asks for."""
+    """The options of one ``siding undo`` or ``siding redo``."""
 
     task: str | None = None
     force: bool = False
@@ -65,7 +65,7 @@ class UndoRequest(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """What was taken back, or done again. One of the three parts says how."""
+    """The result of an undo or redo. One of `restored`, `reopened` and `applied` may be set."""
 
     task: Task
     what: str
@@ -76,10 +76,10 @@ class Undone(NamedTuple):
 
 
 def undo(project: Project, request: UndoRequest) -> Undone:
-    """Take back the newest act that stands.
+    """Take back the newest act that was not taken back yet.
 
-    Raises NothingToUndo, NeedsConsent when later changes would go with it, and whatever keeps a
-    restoration or an apply from being undone; nothing was changed then.
+    Raises NothingToUndo, NeedsConsent if later changes would be restored with it, and the errors of
+    a restoration or of `ReverseApply`. After any of these nothing was changed.
     """
     task_id, away = choose(project, request.task)
     if away:
@@ -101,7 +101,7 @@ def undo(project: Project, request: UndoRequest) -> Undone:
 
 
 def redo(project: Project, request: UndoRequest) -> Undone:
-    """Do again what the newest undo took back, unless something new was done since."""
+    """Repeat what the newest undo took back. Raises NothingToRedo, and the errors of `undo`."""
     task_id, away = choose(project, request.task)
     if away:
         raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
@@ -124,7 +124,7 @@ def redo(project: Project, request: UndoRequest) -> Undone:
 def _reverse(
     work: Work, hold: Hold, found: Position, act: PastAct, request: UndoRequest, *, word: str
 ) -> Undone:
-    """Take the act back, or do it again: a restoration of the workspace, or a move of a branch."""
+    """Take the act back or repeat it, by restoring the workspace or by moving a branch."""
     assert act.step is not None
     step = act.step
     reversal = Reversal(undoes=step.id) if word == "undo" else Reversal(redoes=step.id)
@@ -143,14 +143,14 @@ def _reverse(
 
 
 def _where(applied: Step) -> str:
-    """Say where the branch is after an apply was taken back or done again."""
+    """Return the end of the message that says where an apply's branch is now."""
     where = applied.as_apply
     branch = where.target_branch if where is not None else ""
     return f" · {branch} is at {where.commit_sha[:10]}" if where and branch else " · files only"
 
 
 class ReverseRollback(RestoreAct[Undone]):
-    """Go back to the state before the step that did the act, or that took it back."""
+    """Restore the state before the step that did the act (undo) or took it back (redo)."""
 
     def __init__(
         self, found: Position, act: PastAct, reversal: Reversal, request: UndoRequest
@@ -165,7 +165,7 @@ class ReverseRollback(RestoreAct[Undone]):
         self.what = self._word
         attempt = found.attempt
         same = attempt is not None and attempt.reversal == reversal
-        self._attempt = attempt if same else None  # that was cut off, and is gone on with
+        self._attempt = attempt if same else None  # an attempt that was cut off: this continues it
 
     def going(self, work: Work) -> Going:
         attempt, recorder = self._attempt, work.recorder
@@ -177,10 +177,10 @@ class ReverseRollback(RestoreAct[Undone]):
             hard=request.hard,
             reversal=self._reversal,
             returns=recorder.seen.snapshot if attempt is None else returns_to(attempt),
-            # An attempt that was cut off may have put files into the trash: they are this one's.
+            # An attempt that was cut off may have moved files into the trash. This step owns them.
             trash_before=() if attempt is None else trashes_of(attempt),
         )
-        # What the snapshot lacks was left alone on the way there, and is on the way back.
+        # The act left the paths that the snapshot lacks alone, and so does taking it back.
         return Going(destination, request, detail, even_incomplete=True)
 
     def restored(self, work: Work, restored: Restored) -> Undone:
@@ -191,7 +191,7 @@ class ReverseRollback(RestoreAct[Undone]):
 
 
 def _require_nothing_newer(recorder: Recorder, by: Step, paths: tuple[bytes, ...]) -> None:
-    """Raise NeedsConsent when files changed since `by` would be taken back with it."""
+    """Raise NeedsConsent if files changed after the step `by` would be restored with it."""
     if by.snapshot is None or by.snapshot == recorder.seen.snapshot:
         return
     store, seen = recorder.snapshots.store, recorder.seen
@@ -237,7 +237,7 @@ def _close_again(project: Project, task: Task) -> Undone:
 
 
 def position_of(project: Project, task: Task) -> Position:
-    """Return what could be undone and redone in a task."""
+    """Return the acts of a task that can be undone and redone."""
     mark = task.rest.get(MARK)
     after = mark.get("after") if isinstance(mark, dict) else None
     return position(
@@ -255,9 +255,9 @@ def _nothing_to_redo(task: Task, found: Position) -> NothingToRedo:
 
 
 def choose(project: Project, named: str | None) -> tuple[TaskId, bool]:
-    """Return the task that is meant, and whether it, or its workspace, is away.
+    """Return the task that is meant, and whether it is closed or its workspace is removed.
 
-    With no name and no active task it is the one that was closed or removed last.
+    With no name and no active task, it is the task that was closed or removed last.
     """
     try:
         task = select(project, None) if named is None else resolve(project, named)
@@ -303,7 +303,7 @@ def _closed_last(project: Project, gone: set[TaskId]) -> TaskId | None:
 
 
 def trashes_of(step: Step) -> tuple[str, ...]:
-    """Return the places in the trash where a step, and attempts at it, put files."""
+    """Return the places in the trash into which a step, or attempts at it, moved files."""
     back = step.as_rollback
     if back is None:
         return ()
@@ -311,8 +311,7 @@ def trashes_of(step: Step) -> tuple[str, ...]:
 
 
 def request_for(act: PastAct, word: str) -> RestoreRequest:
-    """Return how the files go back to the state before the step that did the act, or took it
-    back."""
+    """Return the options with which `ReverseRollback` restores the files."""
     assert act.step is not None
     assert act.by is not None
     done = act.step.as_rollback

@@ -9,7 +9,7 @@ from siding.errors import SidingError
 from siding.files.regular import read_bytes
 from siding.git.quarantine.objects import discard
 from siding.git.quarantine.run import REFUSED, WHY, PreparedQuarantine, leftover, set_aside
-from siding.git.quarantine.taking import Taken, take_over
+from siding.git.quarantine.takeover import Taken, take_over
 from siding.ids import TaskId
 from siding.storage.layout import TaskLayout
 from siding.tasks.registry import Workspace

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from siding.app.back.restoring import Restored
+from siding.app.back.restore_act import Restored
 from siding.app.back.survey import NeedsConsent, Survey, quote_path
 from siding.cli.screen.screen import Screen
 from siding.cli.screen.words import changes, counted, task_step

@@ -1,1 +1,1 @@
-"""A change brought onto a branch and into the checkout that has it."""
+"""Bring a change onto a branch and into the checkout of that branch."""

@@ -1,8 +1,9 @@
-"""Where an apply is made ready: objects that are nobody's yet, and a place to write files.
+"""The bench: a temporary directory in which an apply is prepared, outside the user's repository.
 
-Whatever a preview computes (trees, merges, commits) goes into a directory of our own, so that a
-look leaves nothing in the user's repository. Only when the apply is carried out do the new objects
-go there, as one pack, flushed before any ref names them.
+It has a directory of git objects and one of files. All trees, merges and commits that an apply
+computes are written there, so a preview leaves nothing in the repository. Only when the apply is
+carried out, its objects go into the repository, as one pack that is flushed before any ref names
+them.
 """
 
 import os
@@ -26,7 +27,7 @@ _QUICK = ("core.fsync=none", "core.fsyncObjectFiles=false", "core.looseCompressi
 
 
 class TreeEntry(NamedTuple):
-    """One name in a tree. ``mode`` as the tree has it (``100644``, ``40000``)."""
+    """One entry of a tree object. `mode` is written as in the tree (``100644``, ``40000``)."""
 
     mode: bytes
     sha: Sha
@@ -36,7 +37,10 @@ Entries = dict[bytes, TreeEntry]
 
 
 class Bench:
-    """One apply under way; `root` is a directory of its own. The caller holds the task's lock."""
+    """The temporary directory `root` of one apply or preview, with git objects and files in it.
+
+    For an apply the caller holds the task's lock. A preview has a directory of its own instead.
+    """
 
     def __init__(self, repository: Repository, store: SnapshotStore, root: Path) -> None:
         self.repository = repository
@@ -52,21 +56,22 @@ class Bench:
         self._known: dict[tuple[Sha, bytes], Entries | None] = {}
 
     def open(self) -> None:
-        """Make the directories, empty."""
+        """Create the bench empty, and hold its directory's lock so that nobody sweeps it away."""
         self.close()
         self.root.mkdir(parents=True, mode=0o700)
         self._held = hold(self.root)
         (self.objects / "pack").mkdir(parents=True, mode=0o700)
 
     def close(self) -> None:
-        """Remove everything that was made ready."""
+        """Remove the bench with all in it."""
         remove_tree(self.root)
         if self._held is not None:
             os.close(self._held)
             self._held = None
 
     def place(self, **more: object) -> Place:
-        """Return how git reads all objects there are and writes new ones here."""
+        """Return a place in which git reads all objects there are and writes new ones to the
+        bench."""
         given = Place(
             git_dir=self.repository.paths.common_dir,
             objects=self.objects,
@@ -80,7 +85,8 @@ class Bench:
         return given._replace(**more)  # type: ignore[arg-type]
 
     def put(self, kind: str, body: bytes) -> Sha:
-        """Write an object here, not flushed: it is stored durably, or given up, as part of all."""
+        """Write an object to the bench and return its id. It is not flushed: `keep` does that
+        later."""
         sha = objects.object_id(kind, body, self.repository.paths.object_format)
         path = objects.loose_path(self.objects, sha)
         if not path.exists():
@@ -92,7 +98,8 @@ class Bench:
         return sha
 
     def commit(self, tree: Sha, parents_: Sequence[Sha] = ()) -> Sha:
-        """Write a commit that nobody will see: what a merge is told to work on."""
+        """Write a commit of a tree to the bench. Only `git merge-tree`, which takes commits, uses
+        it."""
         body = objects.commit_body(
             objects.Commit(tree=tree, parents=tuple(parents_), message="siding"), at=0
         )
@@ -111,7 +118,7 @@ class Bench:
         return self._trees[revision]
 
     def read(self, names: Sequence[str], *, kind: bytes) -> list[bytes]:
-        """Return the bodies of these objects; raises GitError when one is not there."""
+        """Return the contents of these objects. Raises GitError if one does not exist."""
         output = self._batch([name.encode() for name in names])
         for name, found in zip(names, output, strict=True):
             if found is None or found[0] != kind:
@@ -119,12 +126,13 @@ class Bench:
         return [found[1] for found in output if found is not None]
 
     def find(self, names: Sequence[str], *, kind: bytes) -> list[bytes | None]:
-        """Return the bodies of these objects, None for one that is not there."""
+        """Return the contents of these objects, None for each that does not exist."""
         found = self._batch([name.encode() for name in names])
         return [each[1] if each is not None and each[0] == kind else None for each in found]
 
     def read_trees(self, wanted: Iterable[tuple[Sha, bytes]]) -> dict[tuple[Sha, bytes], Entries]:
-        """Return what these directories of these trees hold; those that are none are left out."""
+        """Return the entries of directories, given as (tree, path). A path that is no directory is
+        left out."""
         asked = set(wanted)
         self._learn(sorted(asked - self._known.keys()))
         return {key: entries for key in asked if (entries := self._known[key]) is not None}
@@ -135,12 +143,12 @@ class Bench:
         for key, body in zip(plain, self._batch(names), strict=True):
             is_tree = body is not None and body[0] == b"tree"
             self._known[key] = parse_tree(body[1], self._hash_bytes) if is_tree and body else None
-        for key in asked:  # a name with a newline cannot be asked for: one step at a time
+        for key in asked:  # `cat-file --batch` reads names by line: walk a path with a newline
             if b"\n" in key[1]:
                 self._known[key] = self._descend(*key)
 
     def edit_tree(self, tree: Sha, edits: Mapping[bytes, TreeEntry | None]) -> Sha:
-        """Return `tree` with these paths put in, or taken out (None). Reads only what it must."""
+        """Return a copy of `tree` with these entries set, or removed where the entry is None."""
         if not edits:
             return tree
         directories = {b"", *(above for path in edits for above in parents(path))}
@@ -172,14 +180,14 @@ class Bench:
         return edited
 
     def keep(self, new: Sha, *, without: Sequence[Sha], into: Path | None = None) -> None:
-        """Put all that leads from the commit (or tree) `new` and not from `without` into the
-        user's repository, or another directory of objects, durably.
+        """Copy all objects of the commit (or tree) `new`, except those of `without`, into the
+        user's repository, or into the object directory `into`, durably.
 
-        Wherever an object was found: one that only the snapshot store has must come along.
+        Objects that only the snapshot store has are copied as well.
         """
         theirs = into or self.repository.paths.objects
         make_dirs(theirs / "pack")
-        # The pack's temporary file is made where the objects go: a rename crosses no file system.
+        # git writes the temporary pack into `objects` and renames it: both on one file system.
         place = self.place(
             objects=theirs,
             alternates=(
@@ -255,7 +263,7 @@ def parse_tree(body: bytes, hash_bytes: int) -> Entries:
 
 
 def tree_body(entries: Mapping[bytes, TreeEntry]) -> bytes:
-    """Return the tree object of these entries, in git's order: directories as if with a slash."""
+    """Return the tree object of these entries. git sorts directories as if a slash followed."""
 
     def key(name: bytes) -> bytes:
         return name + b"/" if entries[name].mode == TREE_MODE else name

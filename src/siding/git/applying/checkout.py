@@ -1,7 +1,7 @@
-"""The files of a checkout and their index, changed from one tree to another and back.
+"""Change the files of a checkout and its index from one tree to another, and back.
 
-Every git here works on a copy of the person's index, beside it; theirs is only ever replaced as a
-whole, by a rename, under git's own lock.
+Every git command here works on a copy of the person's index, beside it. The index itself is only
+replaced as a whole, by a rename, while git's own lock (``index.lock``) is held.
 """
 
 import os
@@ -35,27 +35,27 @@ _PREFIX = "siding-index-"
 
 
 class CheckoutPlace(NamedTuple):
-    """A checkout of the person's and its git directory."""
+    """The root of one of the person's checkouts, and its git directory."""
 
     root: Path
     git_dir: Path
 
 
 class Trees(NamedTuple):
-    """Two commits or trees between which files are changed."""
+    """Two commits or trees: the files go from `old` to `new`."""
 
     old: Sha
     new: Sha
 
 
 class IndexLocked(GitError):
-    """Another git is at work in the checkout."""
+    """Another git command holds, or left behind, the lock of the checkout's index."""
 
     code = "index_locked"
 
 
 class Lock:
-    """git's own lock of an index, held by us."""
+    """git's lock of an index (``index.lock``), held by this process."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -66,14 +66,17 @@ class Lock:
 
 
 def take_lock(place: CheckoutPlace, token: str) -> Lock:
-    """Take the lock; raises IndexLocked when a git, alive or dead, has it."""
+    """Take git's lock of the index, with `token` as its content. Raises IndexLocked if it
+    exists."""
     path = place.git_dir / "index.lock"
     written = private_index(place, token).with_suffix(".mark")
     write_and_rename(
         written.with_suffix(".new"), written, _MARK + token.encode("ascii") + b"\n", mode=0o644
     )
     try:
-        # A link is there with its content or not at all: an empty lock could be anybody's.
+        # link() makes the lock with its content at once. O_EXCL would leave an empty lock if we
+        # died
+        # before writing, and nobody could tell whose that is.
         os.link(written, path)
     except FileExistsError:
         raise IndexLocked(
@@ -87,19 +90,22 @@ def take_lock(place: CheckoutPlace, token: str) -> Lock:
 
 
 def lock_is_ours(place: CheckoutPlace, token: str) -> bool:
-    """Tell whether the lock is there and was taken under this token."""
+    """Tell whether the lock exists and was taken with this token."""
     data = read_small(place.git_dir / "index.lock", 200)
     return data is not None and data.strip() == _MARK + token.encode("ascii")
 
 
 def release_dead_lock(place: CheckoutPlace, token: str) -> None:
-    """Remove a lock that we left when we died."""
+    """Remove the lock if a killed Siding process took it with this token."""
     if lock_is_ours(place, token):
         Lock(place.git_dir / "index.lock").release()
 
 
 def copy_index(place: CheckoutPlace, token: str) -> Path:
-    """Copy the index, its time included: git tells by it which files it must read again."""
+    """Copy the index with its modification time, and return the copy.
+
+    git compares that time with the files' to know which ones it must read again (racy-git).
+    """
     target = private_index(place, token)
     source = place.git_dir / "index"
     try:
@@ -114,18 +120,18 @@ def copy_index(place: CheckoutPlace, token: str) -> Path:
 
 
 def private_index(place: CheckoutPlace, token: str) -> Path:
-    """Return where the copy of the index is."""
+    """Return the path of the copy of the index."""
     return place.git_dir / (_PREFIX + token)
 
 
 def put_in_place(place: CheckoutPlace, private: Path) -> None:
-    """Make the copy the checkout's index; its bytes are on disk already."""
+    """Rename the copy over the checkout's index, durably. git has flushed its content already."""
     private.rename(place.git_dir / "index")
     flush_dir(place.git_dir)
 
 
 def discard_index(place: CheckoutPlace, token: str) -> None:
-    """Remove the copy, and the lock that a git left beside it."""
+    """Remove the copy of the index and its lock files."""
     path = private_index(place, token)
     path.unlink(missing_ok=True)
     path.with_name(path.name + ".lock").unlink(missing_ok=True)
@@ -136,7 +142,8 @@ def discard_index(place: CheckoutPlace, token: str) -> None:
 def git_place(
     repository: Repository, user: UserSettings, place: CheckoutPlace, index: Path | None
 ) -> Place:
-    """Return how git works in the checkout: on the copy of the index, or looking only."""
+    """Return the place of a git command in the checkout. `index` is a copy to work on; with None
+    git reads the real index and does not write it."""
     return Place(
         git_dir=place.git_dir,
         common_dir=repository.paths.common_dir,
@@ -155,11 +162,10 @@ def dirty_paths(
     *,
     index: Path | None,
 ) -> tuple[set[bytes], set[bytes]]:
-    """Return the tracked paths with uncommitted changes, and those of `changes` that git is told
-    not to compare although something is on disk there.
+    """Return the tracked paths with uncommitted changes, and the excused paths of `changes`.
 
-    git looks at no more than what the changes touch, where they are few: what else the person has
-    changed is in nobody's way.
+    An excused path is on disk, but marked in the index so that git does not compare it. If there
+    are few changes, git looks only at the paths that they touch.
     """
     where = git_place(repository, user, place, index)
     running = repository.git.start(where, [*_STATUS, *_touched(place, changes)])
@@ -176,10 +182,10 @@ def dirty_paths(
 
 
 def in_the_way(place: CheckoutPlace, changes: Sequence[Change]) -> set[bytes]:
-    """Return what is on disk, unknown to git or ignored, where `changes` make something new.
+    """Return the untracked and ignored paths on disk that `changes` would overwrite.
 
-    A file where a file, or a directory above one, has to be; files in a directory that has to
-    become a file.
+    These are files in the place of a new file or of a directory above one, and the files in a
+    directory that has to become a file.
     """
     root = os.fsencode(place.root)
     gone = {change.path for change in changes if change.new_mode == _NOTHING}
@@ -210,7 +216,7 @@ def read_trees(
     *,
     keep_fds: Sequence[int] = (),
 ) -> None:
-    """Change the files that differ between two trees; all or, before the first one, nothing."""
+    """Change the files that differ between two trees. If git refuses, it has changed no file."""
     repository.git.run(
         git_place(repository, user, place, index),
         ["read-tree", "-m", "-u", old, new],
@@ -231,10 +237,10 @@ def settle(
     publish: bool,
     whatever: bool = False,
 ) -> bool:
-    """Bring files that may be at `old`, at `new` or half written to `new`; the lock is held.
+    """Bring the files to `new`, each of which may be at `old`, at `new` or half written.
 
-    Returns False, with nothing more changed, when the person has meanwhile changed one of them.
-    With `whatever` such a file is left as it is and the others are brought to `new`.
+    The caller holds the lock. Returns False, and changes no file, if the person has changed one of
+    them meanwhile. With `whatever` such a file is left as it is and the others are changed.
     """
     discard_index(place, token)
     private = copy_index(place, token)
@@ -272,8 +278,10 @@ def unstaged_at(
     token: str,
     changes: Sequence[Change],
 ) -> set[bytes]:
-    """Return the paths whose files are as the old side has them and whose index entries are as the
-    new side has them: written, and neither staged nor committed since."""
+    """Return the paths that were written and neither changed, staged nor committed since.
+
+    `changes` lead back: the file must equal the old side, the index entry the new side.
+    """
     sides = {c.path: None if c.new_mode == _NOTHING else (c.new_mode, c.new_sha) for c in changes}
     with _seen(repository, user, place, token, changes) as here:
         entries = here.entries()
@@ -287,7 +295,8 @@ def stands_at(
     token: str,
     changes: Sequence[Change],
 ) -> bool:
-    """Tell whether every changed path is as its new side; writes only the copy of the index."""
+    """Tell whether every file equals the new side of its change. Writes only a copy of the
+    index."""
     with _seen(repository, user, place, token, changes) as here:
         return here.at(new=True) == {change.path for change in changes}
 
@@ -299,7 +308,7 @@ def is_untouched(
     token: str,
     changes: Sequence[Change],
 ) -> bool:
-    """Tell whether every changed path is as its old side, in the index and on disk."""
+    """Tell whether every path equals the old side of its change, in the index and on disk."""
     sides = {c.path: None if c.old_mode == _NOTHING else (c.old_mode, c.old_sha) for c in changes}
     with _seen(repository, user, place, token, changes) as here:
         entries = here.entries()
@@ -315,7 +324,7 @@ def _seen(
     token: str,
     changes: Sequence[Change],
 ) -> "Iterator[_Files]":
-    """Yield the changed paths as they are; only a copy of the index is written, and taken away."""
+    """Yield the changed paths seen through a copy of the index, which is removed afterwards."""
     private = copy_index(place, token)
     try:
         yield _Files(repository, user, place, private, changes)
@@ -341,7 +350,7 @@ class _Files:
         self._root = os.fsencode(place.root)
 
     def at(self, *, new: bool) -> set[bytes]:
-        """Return the paths whose files are as one side has them, conversions considered."""
+        """Return the paths whose files equal the new (or old) side, as git would store them."""
         sides = {
             c.path: (c.new_mode, c.new_sha) if new else (c.old_mode, c.old_sha)
             for c in self._changes
@@ -365,7 +374,8 @@ class _Files:
         return present | gone | links
 
     def is_lost(self, change: Change) -> bool:
-        """Tell whether nothing of the person's is there: no file, or the beginning of a new one."""
+        """Tell whether the path has nothing of the person's: no file, or one that git was writing
+        when it died."""
         full = join(self._root, change.path)
         if not os.path.lexists(full):
             return True
@@ -377,11 +387,11 @@ class _Files:
         return False
 
     def set_entries(self, sides: dict[bytes, tuple[str, Sha]]) -> None:
-        """Put these into the index: path -> (mode, id)."""
+        """Set these index entries, given as path -> (mode, object id)."""
         self._index_info(sides)
 
     def entries(self) -> dict[bytes, tuple[str, str]]:
-        """Return what the index has at the changed paths."""
+        """Return the index entries of the changed paths as path -> (mode, object id)."""
         output = self._git.run(self._place, ["ls-files", "-s", "-z"], doing="reading the index")
         wanted = {change.path for change in self._changes}
         found: dict[bytes, tuple[str, str]] = {}
@@ -396,7 +406,7 @@ class _Files:
         self._git.attempt(self._place, ["update-index", "-q", "--refresh"])
 
     def check_out(self, changes: Iterable[Change]) -> None:
-        """Write files anew from the index."""
+        """Overwrite the files of these changes with what the index has."""
         paths = b"".join(change.path + b"\0" for change in changes)
         if paths:
             self._git.run(
@@ -440,7 +450,7 @@ class _Files:
 def _excused(
     repository: Repository, where: Place, place: CheckoutPlace, changes: Sequence[Change]
 ) -> set[bytes]:
-    """Return the changed paths that are marked assume-unchanged or skip-worktree and on disk."""
+    """Return the changed paths that are on disk and marked assume-unchanged or skip-worktree."""
     tracked = [c.path for c in changes if c.old_mode not in (_NOTHING, _GITLINK)]
     if not tracked:
         return set()
@@ -458,10 +468,10 @@ def _excused(
 
 
 def _touched(place: CheckoutPlace, changes: Sequence[Change]) -> list[str]:
-    """Return the paths that matter to `changes` as arguments, none when they are too many.
+    """Return the paths that matter to `changes` as arguments, none if there are too many.
 
-    A directory stands for all in it. So of what is above a path only that counts which is no
-    directory on disk: a file, or one that is staged and gone.
+    To git a directory means everything below it. So a parent of a path is named only if it is no
+    directory on disk: a file there, or nothing, would be in the way or staged.
     """
     root = os.fsencode(place.root)
     paths = {change.path for change in changes}
@@ -471,7 +481,7 @@ def _touched(place: CheckoutPlace, changes: Sequence[Change]) -> list[str]:
 
 
 def _fit(paths: Collection[bytes]) -> bool:
-    """Tell whether paths fit on a command line."""
+    """Tell whether the paths fit on a command line (Linux limits one to about 2 MB)."""
     return len(paths) <= 500 and sum(map(len, paths)) <= 100_000
 
 
@@ -495,6 +505,6 @@ def _remove_remains(path: bytes) -> None:
 
 
 def _filter_environment(repository: Repository) -> dict[str, str]:
-    """Let the person's own filters find what they need (Git LFS does)."""
+    """Return the variables that the person's own filters need, for example Git LFS to download."""
     wanted = ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "http_proxy", "https_proxy", "no_proxy")
     return {k: repository.git.environ[k] for k in wanted if k in repository.git.environ}

@@ -1,4 +1,4 @@
-"""Questions about many commits at once, asked on a bench: one git process each."""
+"""Ask git about many commits at once, on a bench. Each function starts one git process."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,7 +7,7 @@ from siding.ids import Sha
 
 
 def commits_since(bench: Bench, tip: Sha, without: Sequence[Sha]) -> list[Sha]:
-    """Return the commits that `tip` leads to and none of `without` does, oldest first."""
+    """Return the commits in the history of `tip` but not of `without`, oldest first."""
     output = bench.git.run(
         bench.place(),
         ["rev-list", "--topo-order", "--reverse", tip, "--not", *without],
@@ -17,9 +17,9 @@ def commits_since(bench: Bench, tip: Sha, without: Sequence[Sha]) -> list[Sha]:
 
 
 def parents_of(bench: Bench, tips: Iterable[str], *, without: Sha) -> dict[str, tuple[str, ...]]:
-    """Return the commits that `tips` lead to and `without` does not, each with its parents.
+    """Return the commits in the history of `tips` but not of `without`, each with its parents.
 
-    The order is git's: children before their parents.
+    Children come before their parents.
     """
     output = bench.git.run(
         bench.place(),

@@ -1,7 +1,7 @@
-"""Commits in the person's name: who they are, what their commits say, and signing when asked.
+"""Write commits in the person's name, signed if they ask for it.
 
-Made without `git commit`: no hook runs, no editor and no passphrase prompt appears, unless the
-person asked for it.
+They are made without `git commit`: no hook runs, and no editor or passphrase prompt appears unless
+the person asked for it.
 """
 
 import re
@@ -40,7 +40,7 @@ _USERS_ONLY = (
 
 
 class NoIdentity(GitError):
-    """git does not know in whose name to commit."""
+    """git has no name and address for the commits."""
 
     code = "no_identity"
 
@@ -52,7 +52,7 @@ class SigningFailed(GitError):
 
 
 class Person(NamedTuple):
-    """Who commits: ``Name <mail> seconds zone``, as commits carry it."""
+    """Author and committer, each as a commit has it: ``Name <mail> seconds zone``."""
 
     author: bytes
     committer: bytes
@@ -81,7 +81,7 @@ class RawCommit(NamedTuple):
 
 
 class NewCommit(NamedTuple):
-    """A commit to be made. ``author`` None: the person."""
+    """A commit to be written. `author` None means the person."""
 
     tree: Sha
     parents: tuple[Sha, ...]
@@ -90,10 +90,10 @@ class NewCommit(NamedTuple):
 
 
 class AskedPerson:
-    """git is asked who commits; `answer` waits for it.
+    """Ask git in the background who commits; `answer` waits for the result.
 
-    Asked before other work is done, it costs no time. The block at whose end nobody has waited for
-    the answer (the work failed) stops asking.
+    Create it before other work, so that both run at once. If the `with` block ends without a call
+    of `answer`, the git processes are ended.
     """
 
     def __init__(self, git: Git, repository: Repository) -> None:
@@ -114,7 +114,7 @@ class AskedPerson:
             self._committer.end()
 
     def answer(self) -> Person:
-        """Return the person; raises NoIdentity."""
+        """Return the person. Raises NoIdentity."""
         author, committer = self._author.finish(), self._committer.finish()
         self._answered = True
         if author.returncode or committer.returncode:
@@ -127,19 +127,19 @@ class AskedPerson:
 
 
 def person_who_commits(git: Git, repository: Repository) -> Person:
-    """Ask git who commits; raises NoIdentity."""
+    """Ask git who commits and return the answer. Raises NoIdentity."""
     with AskedPerson(git, repository) as asked:
         return asked.answer()
 
 
 def read_commits(bench: Bench, shas: Sequence[Sha]) -> list[RawCommit]:
-    """Return these commits."""
+    """Read these commits and return them in the same order."""
     bodies = bench.read(shas, kind=b"commit")
     return [parse(sha, body) for sha, body in zip(shas, bodies, strict=True)]
 
 
 def parse(sha: Sha, body: bytes) -> RawCommit:
-    """Return what a stored commit says."""
+    """Return the fields of a stored commit."""
     header, _, message = body.partition(b"\n\n")
     fields: dict[bytes, bytes] = {}
     parents: list[Sha] = []
@@ -160,7 +160,7 @@ def parse(sha: Sha, body: bytes) -> RawCommit:
 
 
 def write_commit(bench: Bench, commit: NewCommit, person: Person, *, sign: bool) -> Sha:
-    """Make the commit; raises SigningFailed."""
+    """Write the commit to the bench and return its id. Raises SigningFailed."""
     if sign:
         return _signed(bench, commit, person)
     lines = [b"tree " + commit.tree.encode()]
@@ -171,7 +171,7 @@ def write_commit(bench: Bench, commit: NewCommit, person: Person, *, sign: bool)
 
 
 def with_trailers(message: str, trailers: Sequence[tuple[str, str]]) -> str:
-    """Return the message with these at its end; those that it has already are not repeated."""
+    """Return the message with these trailers appended, except those that it has already."""
     text = message.replace("\r\n", "\n").replace("\0", "").strip("\n").rstrip()
     new = [f"{key}: {' '.join(value.split())}" for key, value in trailers]
     lines = text.split("\n")
@@ -191,7 +191,8 @@ def _start_var(git: Git, env: Mapping[str, str], repository: Repository, name: s
 
 
 def _signed(bench: Bench, commit: NewCommit, person: Person) -> Sha:
-    """Let git call the person's own signing program; a repository cannot choose which one."""
+    """Let git sign with the program of the person's settings. The repository's settings, which an
+    agent may have written, cannot choose the program."""
     users, local = scoped_values(bench.git, bench.repository.paths)
     values = {**users, **{k: v for k, v in local.items() if k not in _USERS_ONLY}}
     wanted = {

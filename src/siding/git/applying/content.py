@@ -1,10 +1,10 @@
-"""From the bytes of a snapshot to what git would commit.
+"""Convert files of a snapshot to what git would commit, and back.
 
-A snapshot holds files as they are on disk; a commit holds them as the person's git would store
-them: line endings normalised, `filter=lfs` content as pointers, `$Id$` collapsed. Only what the
-task changed goes through that, by git itself, on copies of the snapshot's bytes beside the
-`.gitattributes` that the snapshot has; everything else keeps the blob it had. Filters are the
-person's own, as everywhere (`settings.py`).
+A snapshot holds files as they are on disk. A commit holds them as the person's git stores them:
+line endings normalised, `filter=lfs` content as pointers, `$Id$` collapsed. git itself converts
+them, on copies of the snapshot's files beside the snapshot's `.gitattributes`. Only files that the
+task changed are converted; all others keep their blobs. Only filters of the person's own settings
+run (`settings.py`).
 """
 
 import os
@@ -47,10 +47,9 @@ class FilterMissing(GitError):
 
 
 class Content(NamedTuple):
-    """What committing some changes of a snapshot comes to.
+    """The tree entries that commit some changes of a snapshot; None removes a path.
 
-    ``edits`` are the entries for the tree, None for a path that goes. ``attributes`` tells that
-    files with attributes lie in the bench.
+    `attributes`: the bench's files include `.gitattributes` that convert.
     """
 
     edits: dict[bytes, TreeEntry | None]
@@ -65,9 +64,9 @@ def committed(
     snapshot: Sha,
     changes: Sequence[Change],
 ) -> Content:
-    """Return what `changes`, which lead to `snapshot`, are as entries of a commit upon `base`.
+    """Return the entries with which `changes` are committed on top of `base`.
 
-    ``base`` and ``snapshot`` are trees. Changes of gitlinks are not for here.
+    `base` and `snapshot` are trees; `changes` lead to `snapshot` and have no gitlinks.
     """
     present = [c for c in changes if c.new_mode != _NOTHING]
     directories = {b"", *(above for change in changes for above in parents(change.path))}
@@ -91,7 +90,8 @@ def committed(
 def _attribute_files(
     bench: Bench, snapshot: Sha, known: Mapping[tuple[Sha, bytes], Entries]
 ) -> dict[bytes, tuple[TreeEntry, bytes]]:
-    """Return the attribute files that count for the changed paths: path -> (entry, bytes)."""
+    """Return the `.gitattributes` files that apply to the changed paths, as path -> (entry,
+    bytes)."""
     found = {
         (directory + b"/" if directory else b"") + _ATTRIBUTES: entries[_ATTRIBUTES]
         for (tree, directory), entries in known.items()
@@ -118,11 +118,12 @@ def _stored(
     attributes: Mapping[bytes, tuple[TreeEntry, bytes]],
     known: Mapping[tuple[Sha, bytes], Entries],
 ) -> dict[bytes, TreeEntry]:
-    """Let git store copies of the files, and return the entries it made."""
+    """Let git convert and store copies of the files; return the entries it made."""
     lay_out(bench, _with_attributes(changes, attributes))
     if user.missing_filters:
         _refuse_missing_filter(bench, user, [c.path for c in changes])
-    # git leaves CRLF alone in a file that is stored with CRLF already: it looks in the index.
+    # With autocrlf git keeps CRLF in a file whose blob has CRLF already, and it looks for that blob
+    # in the index. So the index gets the base's entries first.
     lines = [
         entry.mode + b" " + entry.sha.encode() + b"\t" + change.path
         for change in changes
@@ -157,7 +158,8 @@ def _stored(
 def smudged(
     bench: Bench, user: UserSettings, tree: Sha, changes: Sequence[Change]
 ) -> dict[bytes, TreeEntry | None]:
-    """Return the new side of `changes`, which lead to `tree`, as a checkout would write it."""
+    """Return the entries of `changes`, which lead to `tree`, with the bytes a checkout would
+    write."""
     edits: dict[bytes, TreeEntry | None] = {
         c.path: None if c.new_mode == _NOTHING else TreeEntry(c.new_mode.encode(), c.new_sha)
         for c in changes
@@ -259,13 +261,13 @@ def _sizes(bench: Bench, shas: Sequence[str]) -> dict[str, int]:
 
 
 def files_place(bench: Bench, user: UserSettings) -> Place:
-    """Return how git works on the bench's own files."""
+    """Return the place of a git command on the bench's files."""
     place = bench.place(work_tree=bench.files, index_file=bench.index, locks=True)
     return place._replace(settings=(*user.settings, *place.settings, *_PLAIN))
 
 
 def filter_environment(bench: Bench) -> dict[str, str]:
-    """Let the person's own filters find what they need (Git LFS does)."""
+    """Return the variables that the person's own filters need, for example Git LFS to download."""
     wanted = ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "http_proxy", "https_proxy", "no_proxy")
     return {k: bench.git.environ[k] for k in wanted if k in bench.git.environ}
 
@@ -293,7 +295,8 @@ def _with_attributes(
 
 
 def _refuse_missing_filter(bench: Bench, user: UserSettings, paths: Sequence[bytes]) -> None:
-    """A file that should go through a filter must not be committed as it is."""
+    """Raise FilterMissing if a file needs a filter that is not installed: committing its raw bytes
+    would be wrong. A Git LFS pointer is what the filter would store, so it is fine."""
     output = bench.git.run(
         files_place(bench, user),
         ["check-attr", "-z", "--stdin", "filter"],

@@ -1,9 +1,9 @@
-"""The person's own commit hooks, when they ask for them, in a checkout made for that moment.
+"""Run the person's commit hooks in a temporary checkout.
 
-A hook may change the index and the files it finds; some put unstaged changes away first. None of
-that must happen to the person's own files, so hooks see a checkout of the result in a directory of
-ours, with HEAD on the target branch and an index of its own. What a hook changes there and stages
-becomes part of the commit, as with `git commit`.
+A hook may change the index and files, and some stash unstaged changes first. That must not happen
+to the person's own files. So hooks run in a checkout of the result in a directory of ours, with
+HEAD on the target branch and its own index. What a hook stages there becomes part of the commit, as
+with `git commit`.
 """
 
 import os
@@ -33,7 +33,7 @@ class Rehearsal(NamedTuple):
 
 
 def hooks_directory(bench: Bench) -> Path:
-    """Return where the person's hooks are."""
+    """Return the directory of the person's hooks."""
     users, local = scoped_values(bench.git, bench.repository.paths)
     named = {**users, **local}.get("core.hookspath")
     if not named:
@@ -44,7 +44,7 @@ def hooks_directory(bench: Bench) -> Path:
 
 
 def rehearse(bench: Bench, user: UserSettings, *, branch: str, tree: Sha) -> Rehearsal:
-    """Check the tree out for hooks to look at."""
+    """Check the tree out into a new temporary checkout for the hooks."""
     root, git_dir = bench.root / "rehearsal", bench.root / "rehearsal.git"
     root.mkdir(mode=0o700)
     git_dir.mkdir(mode=0o700)
@@ -71,7 +71,7 @@ def rehearse(bench: Bench, user: UserSettings, *, branch: str, tree: Sha) -> Reh
 
 
 def run_hook(hooks: Path, name: str, arguments: Sequence[str], place: Rehearsal) -> None:
-    """Run a hook if it is there; raises HookRefused with what it said."""
+    """Run a hook if it exists. Raises HookRefused, with the hook's output, if it fails."""
     hook = hooks / name
     if not os.access(hook, os.X_OK):
         return
@@ -85,7 +85,7 @@ def run_hook(hooks: Path, name: str, arguments: Sequence[str], place: Rehearsal)
 
 
 def staged_tree(bench: Bench, place: Rehearsal) -> Sha:
-    """Return what the index of the rehearsal holds now."""
+    """Return the tree of the rehearsal's index."""
     where = bench.place(
         git_dir=place.git_dir, common_dir=bench.repository.paths.common_dir, locks=True
     )

@@ -1,8 +1,8 @@
-"""Three-way merges of trees, with no working tree and no index: `git merge-tree --write-tree`.
+"""Three-way merges of trees without a working tree or index, by `git merge-tree --write-tree`.
 
-That command came with git 2.38 and takes commits (2.40 could be told a merge base), so it is given
-three commits that nobody keeps. Where one side did not change anything no merge is needed, and any
-git will do.
+git has that command since 2.38. It takes commits, and a merge base only since 2.40, so three
+temporary commits are made for it. If one side changed nothing, no merge is needed and an older git
+works, too.
 """
 
 from typing import NamedTuple
@@ -22,16 +22,17 @@ class GitTooOld(GitError):
 
 
 class Conflict(NamedTuple):
-    """A path on which both sides disagree, and git's word for how."""
+    """A conflicting path, with git's word for the kind of conflict ("contents",
+    "modify/delete")."""
 
     path: bytes
     kind: str
 
 
 class Merged(NamedTuple):
-    """The merged tree. With conflicts, the files in it hold conflict markers.
+    """The merged tree. If there are conflicts, its files contain conflict markers.
 
-    ``ours`` and ``theirs`` are the names that stand in the markers; empty without a merge.
+    `ours` and `theirs` are the commit ids in the markers, empty if no merge was needed.
     """
 
     tree: Sha
@@ -43,10 +44,10 @@ class Merged(NamedTuple):
 def merge_trees(
     bench: Bench, *, base: Sha, ours: Sha, theirs: Sha, place: Place | None = None
 ) -> Merged:
-    """Merge what `theirs` changed since `base` into `ours`; all are trees.
+    """Merge the changes from `base` to `theirs` into `ours`. All three are trees.
 
-    ``place`` may name a working tree whose `.gitattributes` choose merge drivers. Raises GitTooOld
-    when a real merge is needed and git is older than 2.38.
+    `place` may have a working tree whose `.gitattributes` choose merge drivers. Raises GitTooOld if
+    a merge is needed and git is older than 2.38.
     """
     if ours in (base, theirs):
         return Merged(tree=theirs)

@@ -1,17 +1,17 @@
-"""Moving a branch and the checkout that has it, together, beside the person's own work.
+"""Move a branch together with the checkout that has it, without touching the person's own work.
 
-The branch moves by compare-and-swap; the checkout follows by a two-tree merge that touches nothing
-but the paths that differ. Between the two the person must not come in between, and a crash must not
-leave one without the other:
+The branch moves by compare-and-swap. The checkout follows by a two-tree merge, which changes only
+the paths that differ. The person's git must not run between the two, and a crash must not leave one
+without the other. Therefore:
 
-- git's own ``index.lock`` of that checkout is taken first, by us, with a token in it: no git of the
-  person's can change the index meanwhile, and whoever finds the lock later knows whose it is;
-- the new index is made beside the old one and renamed into place at the end;
-- what is to happen (`Move`) was written down before by the caller, so that `recover` can bring the
-  branch and the checkout to the same side after a crash at any point.
+- git's ``index.lock`` of the checkout is taken first, with a token in it. So no other git command
+  changes the index, and after a crash it is known that the lock is ours.
+- The new index is made beside the old one and renamed into place at the end.
+- The caller has written the `Move` to disk before. So `recover` can bring the branch and the
+  checkout to the same side after a crash at any point.
 
-Never: a stash, a switched branch, a conflict marker in the person's files, an ignored or untracked
-file written over.
+Nothing here stashes, switches a branch, writes conflict markers into the person's files, or
+overwrites an ignored or untracked file.
 """
 
 import os
@@ -33,8 +33,8 @@ from siding.git.errors import CommandFailed, GitError, said_by
 from siding.git.paths import is_under, quote_path
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
+from siding.git.snapshots.directory_scan import identity
 from siding.git.snapshots.patches import Change, DiffStat, parse_raw, parse_stat
-from siding.git.snapshots.scan import identity
 from siding.git.worktrees.linked import worktrees
 from siding.ids import Sha
 
@@ -42,7 +42,7 @@ _LIVE_S = 0.3
 
 
 class Overlapping(GitError):
-    """The person's uncommitted or untracked files are where the change has to go."""
+    """The change would overwrite uncommitted or untracked files of the person."""
 
     code = "overlap"
 
@@ -57,35 +57,35 @@ class Overlapping(GitError):
 
 
 class TargetMoved(GitError):
-    """The branch is not where it was when the apply was made ready."""
+    """The branch has moved since the apply was prepared."""
 
     code = "target_moved"
 
 
 class CheckoutBusy(GitError):
-    """git is in the middle of something in the checkout of the branch."""
+    """A merge, a rebase or the like is unfinished in the checkout of the branch."""
 
     code = "checkout_busy"
 
 
 class HalfMoved(GitError):
-    """A checkout was changed in part, and git can bring it neither forward nor back now."""
+    """A checkout was changed in part, and git can now neither complete nor revert that."""
 
     code = "half_moved"
 
 
 class RefusedMove(GitError):
-    """git, or a hook of the person's, did not let it happen; nothing was changed."""
+    """git or a hook of the person refused the move. Nothing was changed."""
 
     code = "refused"
 
 
 UNCHANGED = (Overlapping, TargetMoved, CheckoutBusy, RefusedMove, IndexLocked)
-"""Failures after which everything is as it was; any other one is for `recover`."""
+"""If one of these is raised, nothing was changed. After any other exception, call `recover`."""
 
 
 class Overlaps(NamedTuple):
-    """Paths of the person's that stand in the way: changed ones, and ones git knows nothing of."""
+    """Files of the person that are in the way: tracked and changed, or unknown to git."""
 
     changed: tuple[bytes, ...]
     unknown: tuple[bytes, ...]
@@ -96,10 +96,10 @@ class Overlaps(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What changes together. ``branch`` is empty when only files are written (``--mode patch``).
+    """One move: a branch goes from commit `old` to `new`, and so do the files of its checkout.
 
-    ``old`` and ``new`` are commits, or trees without a branch. ``checkout`` is where the branch is
-    checked out, None when it is nowhere. ``token`` is this move's own.
+    `branch` is empty if only files are written (``--mode patch``); `old` and `new` are then trees.
+    `checkout` is where the branch is checked out, None if nowhere. `token` is unique to this move.
     """
 
     branch: str
@@ -109,7 +109,7 @@ class Move(NamedTuple):
     token: str
 
     def as_record(self) -> dict[str, Any]:
-        """Return what `move_from` reads back."""
+        """Return the move as a JSON object. `move_from` reads it back."""
         record: dict[str, Any] = {
             "branch": self.branch,
             "old": self.old,
@@ -122,19 +122,19 @@ class Move(NamedTuple):
         return record
 
     def reversed(self, token: str) -> "Move":
-        """Return the move back."""
+        """Return the move in the other direction, with a new token."""
         return self._replace(old=self.new, new=self.old, token=token)
 
 
 class RecoveredSide(StrEnum):
-    """Which side a move that was cut off was brought to."""
+    """The side to which a move that was cut off was brought: old (undone) or new (done)."""
 
     DONE = "done"
     UNDONE = "undone"
 
 
 def move_from(record: Mapping[str, Any]) -> Move:
-    """Return the move in a record."""
+    """Return the move that `Move.as_record` wrote."""
     place = None
     if record.get("checkout"):
         place = CheckoutPlace(root=Path(record["checkout"]), git_dir=Path(record["git_dir"]))
@@ -148,9 +148,10 @@ def move_from(record: Mapping[str, Any]) -> Move:
 
 
 def checkout_of(repository: Repository, branch: str) -> CheckoutPlace | None:
-    """Return where a branch is checked out, None when nowhere; raises CheckoutBusy.
+    """Return the checkout of a branch, None if it is checked out nowhere.
 
-    A worktree whose directory is gone does not count.
+    A worktree whose directory is gone does not count. Raises CheckoutBusy if the branch is being
+    rebased, is checked out twice, or its checkout is busy.
     """
     found: list[CheckoutPlace] = []
     for info in worktrees(repository):
@@ -170,8 +171,10 @@ def checkout_of(repository: Repository, branch: str) -> CheckoutPlace | None:
 
 
 def refuse_busy(repository: Repository, place: CheckoutPlace) -> None:
-    """Raise CheckoutBusy when a merge, a rebase or the like is under way in a checkout, or when
-    its index has conflicts that nobody has resolved yet (`git stash pop` leaves some)."""
+    """Raise CheckoutBusy if a merge, a rebase or the like is unfinished in the checkout.
+
+    Conflicts in the index count as well: `git stash pop` leaves conflicts and no other trace.
+    """
     found = unfinished_in(repository.git, repository.paths.common_dir, place)
     if found is not None:
         raise CheckoutBusy(
@@ -180,13 +183,13 @@ def refuse_busy(repository: Repository, place: CheckoutPlace) -> None:
 
 
 def changed_paths(repository: Repository, place: Place, old: Sha, new: Sha) -> list[Change]:
-    """Return what differs between two commits or trees, path by path."""
+    """Return the paths that differ between two commits or trees."""
     arguments = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new]
     return parse_raw(repository.git.run(place, arguments, doing="comparing with the target"))
 
 
 def counted_paths(bench: Bench, old: Sha, new: Sha) -> tuple[list[Change], DiffStat]:
-    """Return what differs between two trees, path by path, and by how many lines."""
+    """Return the paths that differ between two trees, and the numbers of changed lines."""
     arguments = [
         "diff-tree",
         "-r",
@@ -212,9 +215,9 @@ def overlaps(
     *,
     index: Path | None = None,
 ) -> Overlaps:
-    """Return which of the person's files in a checkout are where `changes` have to go.
+    """Return the person's files in a checkout that `changes` would overwrite.
 
-    Looks without writing. ``index`` may be a copy of the index, which is then refreshed.
+    Writes nothing, except that a copy of the index given as `index` is refreshed.
     """
     if not changes:
         return Overlaps(changed=(), unknown=())
@@ -233,7 +236,7 @@ def overlaps(
 
 
 def refuse_overlaps(found: Overlaps, place: CheckoutPlace) -> None:
-    """Raise Overlapping when something of the person's is in the way."""
+    """Raise Overlapping if files of the person are in the way."""
     if found.all:
         raise Overlapping(found, place.root)
 
@@ -250,9 +253,9 @@ def carry_out(
 ) -> None:
     """Move the branch and its checkout from `old` to `new`, or leave both as they are.
 
-    ``hooks`` are settings that let the person's hooks run (`core.hooksPath=...`). Raises
-    Overlapping, TargetMoved, CheckoutBusy or Refused, with nothing changed. After any other
-    failure, and after a crash, `recover` brings both to one side.
+    `hooks` are git settings that let the person's hooks run (`core.hooksPath=...`). If an exception
+    in `UNCHANGED` is raised, nothing was changed. After any other one, and after a crash, call
+    `recover`.
     """
     if move.checkout is None:
         swap(repository, move, reason=reason, hooks=hooks, keep_fds=keep_fds)
@@ -273,7 +276,7 @@ def carry_out(
         checkouts.discard_index(move.checkout, move.token)
         lock.release()
         raise
-    # Any other failure leaves the lock as a crash would: `recover` knows what to do with it.
+    # Any other exception leaves the lock in place, as a crash does. `recover` removes it.
     if move.branch:
         checkouts.put_in_place(move.checkout, private)
     checkouts.discard_index(move.checkout, move.token)
@@ -287,9 +290,10 @@ def _ready(
     place: CheckoutPlace,
     changes: Sequence[Change],
 ) -> Path:
-    """Return a copy of the index to work on, when nothing in the checkout is in the way.
+    """Return a copy of the index to work on. Raises an error of `UNCHANGED` if something is in the
+    way.
 
-    The lock is held: from here on no git of the person's begins anything there.
+    The caller holds the lock, so no other git command can start to change the checkout.
     """
     refuse_busy(repository, place)
     private = checkouts.copy_index(place, move.token)
@@ -318,8 +322,10 @@ def take_back(
     hooks: Sequence[str] = (),
     keep_fds: Sequence[int] = (),
 ) -> None:
-    """Take files that were written without a commit back; raises Overlapping when one of them is
-    no longer as it was written, or was staged or committed since."""
+    """Restore files that a move without a branch wrote.
+
+    Raises Overlapping if one of them was changed, staged or committed since.
+    """
     del reason, hooks, keep_fds
     assert move.checkout is not None
     lock = checkouts.take_lock(move.checkout, move.token)
@@ -338,7 +344,7 @@ def take_back(
 
 
 def pushed_to(repository: Repository, commit: Sha) -> list[str]:
-    """Return the remote branches, as this repository knows them, that have the commit."""
+    """Return the remote-tracking branches that contain the commit."""
     output = repository.git.run(
         Place(git_dir=repository.paths.common_dir),
         ["for-each-ref", "--format=%(refname:short)", "--contains", commit, "refs/remotes"],
@@ -355,7 +361,10 @@ def swap(
     hooks: Sequence[str] = (),
     keep_fds: Sequence[int] = (),
 ) -> None:
-    """Move the branch if it is still where it was; raises TargetMoved or Refused."""
+    """Move the branch if it is still at `move.old`, durably.
+
+    Raises TargetMoved, RefusedMove or CheckoutBusy; then nothing was changed.
+    """
     refs.check_ref_part(move.branch)
     git_dir = move.checkout.git_dir if move.checkout else repository.paths.common_dir
     place = Place(
@@ -395,10 +404,11 @@ def swap(
 def recover(
     repository: Repository, user: UserSettings, move: Move, *, reason: str
 ) -> RecoveredSide:
-    """Bring the branch and the checkout of a move that was cut off to the same side.
+    """Bring the branch and the checkout of a move that was cut off to the same side; return which.
 
-    Forward if it had begun and the person's files allow it, else back. Nobody runs the move any
-    more: the caller holds the lock that its git processes held. Safe to repeat.
+    The move is completed if it had begun and the person's files allow it; otherwise it is reverted.
+    The caller holds the lock that the move's git processes held, so none of them is running any
+    more. Safe to repeat.
     """
     at = repository.branch(move.branch) if move.branch else None
     if move.checkout is None or not move.checkout.git_dir.is_dir():
@@ -423,7 +433,7 @@ def recover(
         forward = checkouts.settle(
             repository, user, move.checkout, move.token, trees, changes, publish=bool(move.branch)
         )
-    except CommandFailed:  # git can do nothing with this index; perhaps nothing has to be done
+    except CommandFailed:  # git cannot use this index: see `_back`
         forward = False
     if forward:
         _clear(move)
@@ -434,9 +444,9 @@ def recover(
 
 
 def side_of_branch(repository: Repository, move: Move) -> RecoveredSide:
-    """Tell whether the branch of a move that was cut off has moved, and perhaps gone on since.
+    """Tell whether a move that was cut off has moved its branch. Later commits may be on top.
 
-    Sweeps the locks that a git of the move's left; looks at no file of a checkout.
+    Removes ref locks that a killed git of the move left. Reads no file of a checkout.
     """
     _sweep_ref_locks(repository, move)
     at = repository.branch(move.branch)
@@ -459,10 +469,10 @@ def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:
 def _unlocked(
     repository: Repository, user: UserSettings, move: Move, changes: Sequence[Change]
 ) -> RecoveredSide | None:
-    """Tell how a move whose lock is gone ended.
+    """Return how a move ended whose index lock is gone.
 
-    Usually it had come to its end, or (files only) had not begun. None: the branch moved and the
-    checkout did not, so somebody removed the lock, as git advises to.
+    Usually it was complete or, for files only, had not begun. None means that the branch moved and
+    the checkout did not: somebody removed the lock, as git's own error message advises.
     """
     assert move.checkout is not None
     checkouts.discard_index(move.checkout, move.token)
@@ -481,9 +491,9 @@ def _back(
     *,
     reason: str,
 ) -> None:
-    """Put the files, then the branch, to where they were; the lock is held.
+    """Restore the files, then the branch, to `move.old`. The caller holds the lock.
 
-    Raises HalfMoved, the lock still held, when git can do nothing with the index.
+    Raises HalfMoved, and keeps the lock, if git cannot use the index.
     """
     assert move.checkout is not None
     trees = Trees(old=move.new, new=move.old)
@@ -503,8 +513,9 @@ def _back(
             whatever=True,
         )
     except CommandFailed as error:
-        # An index with unresolved conflicts, for one. If no file was changed yet there is nothing
-        # to put back, and the index is the person's own: it is only ever replaced at the end.
+        # For example, the index has unresolved conflicts. If no file was changed yet, there is
+        # nothing
+        # to restore: the index is still the person's own, because it is replaced only at the end.
         checkouts.discard_index(move.checkout, move.token)
         if not checkouts.stands_at(repository, user, move.checkout, move.token, back):
             raise _half_moved(move.checkout, error) from error
@@ -530,10 +541,10 @@ def _clear(move: Move) -> None:
 
 
 def _sweep_ref_locks(repository: Repository, move: Move) -> None:
-    """Remove the locks of the branch and of HEAD that a killed git of ours may have left.
+    """Remove locks of the branch and of HEAD that a killed git of ours left.
 
-    They hold one of our commits, or the beginning of one. One of a git of the person's that is
-    alive would be gone, or another file, a moment later.
+    Our locks contain one of the move's commit ids, or the beginning of one. A lock of a git that is
+    alive is gone, or another file, after `_LIVE_S` seconds; such a lock is left alone.
     """
     if not move.branch:
         return
@@ -555,7 +566,8 @@ def _sweep_ref_locks(repository: Repository, move: Move) -> None:
 
 
 def _flush_ref(repository: Repository, name: str) -> None:
-    """Flush the names above the branch, up to the git directory."""
+    """Flush the directories above a ref, up to the git directory: git flushes only the ref's
+    file."""
     if repository.paths.ref_format != "files":
         return
     path = (repository.paths.common_dir / name).parent

@@ -1,6 +1,6 @@
-"""What git is in the middle of in a checkout, and how a person finishes it.
+"""Detect an unfinished merge, rebase or the like in a checkout, and say how to finish it.
 
-`git status` says the same, but only in prose. These are the files by which git itself knows.
+`git status` says the same, but only as text for people. This reads the files that git itself reads.
 """
 
 import os
@@ -17,9 +17,9 @@ _NAMED = 5
 
 
 class Unfinished(NamedTuple):
-    """A sentence's beginning (```git merge` is under way``), and what a person can do about it.
+    """An unfinished git command: `what` begins a sentence, `finish` tells what a person can do.
 
-    ``conflicts`` are the paths whose conflict nobody has resolved in the index.
+    `conflicts` are the paths with unresolved conflicts in the index.
     """
 
     what: str
@@ -28,7 +28,7 @@ class Unfinished(NamedTuple):
 
 
 def unfinished_in(git: Git, common_dir: Path, place: CheckoutPlace) -> Unfinished | None:
-    """Return what git is in the middle of in a checkout, None when that is nothing."""
+    """Return the unfinished git command or conflict in a checkout, None if there is none."""
     at = f"git -C {quote(str(place.root))}"
     conflicts = unmerged_paths(git, common_dir, place)
     command = _command_under_way(place.git_dir)
@@ -49,9 +49,9 @@ def unfinished_in(git: Git, common_dir: Path, place: CheckoutPlace) -> Unfinishe
 
 
 def unmerged_paths(git: Git, common_dir: Path, place: CheckoutPlace) -> tuple[bytes, ...]:
-    """Return the paths of which the index has several versions: a conflict left them.
+    """Return the paths with unresolved conflicts: the index has several stages of each.
 
-    None where git cannot read the index: whoever needs it will say so.
+    Returns none if git cannot read the index; the command that needs the index reports that.
     """
     where = Place(git_dir=place.git_dir, common_dir=common_dir, work_tree=place.root)
     done = git.attempt(where, ["ls-files", "--unmerged", "-z"])

@@ -1,8 +1,8 @@
-"""A commit on a task's branch, taken in its workspace without running anything of it.
+"""Put a commit on a task's branch without running anything in its workspace.
 
-The tree was worked out from the files by a look (`peek`), the commit made on a bench: here only the
-branch moves, by compare-and-swap, and the workspace's index is made to agree, on a copy, under
-git's own lock. No hook runs, and no file of the workspace is written.
+The commit was made on a bench, with the tree that a look at the workspace found. Here only the
+branch moves, by compare-and-swap. Then the workspace's index is set to the commit, on a copy and
+under git's own lock. No hook runs and no file of the workspace is written.
 """
 
 from collections.abc import Sequence
@@ -30,25 +30,25 @@ def advance(
     reason: str,
     keep_fds: Sequence[int] = (),
 ) -> None:
-    """Move the branch, durably; raises TargetMoved or CheckoutBusy with nothing changed.
+    """Move the branch, durably. If TargetMoved or CheckoutBusy is raised, nothing was changed.
 
-    A lock that git could not take away again is swept: it would stand in everybody's way.
+    A ref lock that git left behind is removed: it would block every later command on the branch.
     """
     swap(repository, move, reason=reason, keep_fds=keep_fds)
     has_happened(repository, move)
 
 
 def has_happened(repository: Repository, move: Move) -> bool:
-    """Tell whether a move that was cut off moved its branch; sweeps the locks that it left.
+    """Tell whether a move that was cut off moved its branch. Removes the locks that it left.
 
-    Nobody runs the move any more. A branch that has gone on since has the commit behind it.
+    The caller makes sure that the move is not running any more. Later commits may be on top.
     """
     if move.checkout is not None and move.checkout.git_dir.is_dir():
         release_dead_lock(move.checkout, move.token)
         discard_index(move.checkout, move.token)
     try:
         return side_of_branch(repository, move) is RecoveredSide.DONE
-    except GitError:  # nothing points at the commit, and git has thrown it away
+    except GitError:  # no ref names the commit, and `git gc` has removed it
         return repository.branch(move.branch) == move.new
 
 
@@ -60,10 +60,10 @@ def agree_index(
     *,
     keep_fds: Sequence[int] = (),
 ) -> bool:
-    """Make the index of the workspace say what the new commit says; files stay as they are.
+    """Set the workspace's index to the new commit. No file is changed.
 
-    Returns False when another git holds the index: the commit stands, and `git reset` in the
-    workspace does the same later. Raises CommandFailed and OSError with the index as it was.
+    Returns False if another git command holds the index; `git reset` in the workspace does the same
+    later. If CommandFailed or OSError is raised, the index was not changed.
     """
     try:
         lock = take_lock(place, move.token)

@@ -1,1 +1,1 @@
-"""What a sandboxed run commits: kept apart, then taken over."""
+"""Keep what a sandboxed run commits apart, then take it over into the repository."""

@@ -1,9 +1,9 @@
-"""Objects out of a quarantine: those that a commit, an index or a log needs, and no others.
+"""Take from a quarantine the objects that a commit, an index or a log needs, and no others.
 
-What lies there was written by the run. Plain files with the names of objects are moved to a
-directory the run never saw, and git reads them there. Only what can be reached from a tip goes
-into the repository, and only when all of it is there: so junk beside good commits costs nothing,
-and nothing that arrives can make ``git fsck`` or ``git gc`` of the repository fail.
+The run wrote what is in the quarantine, so it is not trusted. Plain files named like objects are
+moved to a directory that the run never saw, and git reads them there. An object goes into the
+repository only if a tip needs it and everything that the tip needs is there. So junk beside good
+commits does no harm, and nothing can make the repository's ``git fsck`` or ``git gc`` fail.
 """
 
 import os
@@ -26,14 +26,17 @@ _DOING = "reading objects of the sandbox"
 
 
 class Gathered(NamedTuple):
-    """``store`` holds what may be read, None when there is nothing; ``junk`` names what may not."""
+    """Objects moved out of a quarantine: `store` is their directory, None if there are none.
+
+    `junk` has a sentence for each pack that cannot be read.
+    """
 
     store: Path | None
     junk: tuple[str, ...]
 
 
 def gather(repository: Repository, root: Path) -> Gathered:
-    """Move what looks like objects out of the quarantine in `root`; safe to repeat."""
+    """Move files named like objects out of the quarantine in `root`. Safe to repeat."""
     store = root / "taken"
     _move_objects(root / "objects", store)
     if not store.is_dir():
@@ -50,8 +53,8 @@ def give_reachable(
 ) -> frozenset[str]:
     """Give the repository everything these commits and blobs need; return those that are whole.
 
-    One is whole when the repository has it and all that it leads to. A group arrives as a whole or
-    not at all; the first ones are tried first when not all of them do.
+    An object is whole if the repository has it and everything it refers to. A group is taken as a
+    whole or not at all. If all groups together fail, they are tried one by one in order.
     """
     wanted = [group for group in groups if group]
     everything = sorted({name for group in wanted for name in group})
@@ -67,7 +70,10 @@ def give_reachable(
 
 
 def are_whole(repository: Repository, tips: Iterable[str]) -> bool:
-    """Whether the repository has these objects and all they need that no ref of it had before."""
+    """Tell whether the repository has these objects and everything they refer to.
+
+    What a ref of the repository leads to is not read again.
+    """
     done = repository.git.attempt(
         Place(git_dir=repository.paths.common_dir),
         ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
@@ -94,7 +100,10 @@ def absent(repository: Repository, names: Collection[str], kind: str) -> frozens
 
 
 def open_up(directory: Path) -> None:
-    """Make every directory below ours to enter again; follow no link."""
+    """Make every directory below readable and writable again, in case the run forbade it.
+
+    Symlinks are not followed.
+    """
     if directory.is_symlink() or not directory.is_dir():
         return
     directory.chmod(0o700)
@@ -119,7 +128,7 @@ def _move_objects(objects: Path, store: Path) -> None:
 
 
 def _indexed(repository: Repository, pack: Path) -> bool:
-    """Let git read a pack through and note what is in it; False when it is no whole pack."""
+    """Let git index a pack; return False if the pack is damaged."""
     index = pack.with_suffix(".idx")
     partial = index.with_suffix(".new")
     partial.unlink(missing_ok=True)
@@ -134,7 +143,8 @@ def _indexed(repository: Repository, pack: Path) -> bool:
 
 
 def _given(repository: Repository, store: Path, tips: Sequence[str]) -> bool:
-    """Give the repository what these need and it lacks; False when a part is missing or broken."""
+    """Give the repository what these objects need and it lacks. Returns False if a part is missing
+    or damaged."""
     # The repository's own objects come first: the run cannot put others in their place.
     place = Place(
         git_dir=repository.paths.common_dir,
@@ -171,7 +181,7 @@ def _packed(repository: Repository, place: Place, store: Path, names: bytes) -> 
 
 
 def discard(directory: Path) -> None:
-    """Remove a directory that was taken over, or is of no use to anybody, whatever lies in it."""
+    """Remove a directory with all in it, even if the run forbade that by its permissions."""
     if directory.is_symlink() or not directory.is_dir():
         directory.unlink(missing_ok=True)
         return

@@ -1,10 +1,10 @@
-"""The workspace's git directory, as a sandboxed run has it: a copy of its own.
+"""Give a sandboxed run a copy of the workspace's git directory, and put back what is safe.
 
-git writes beside HEAD and the index whatever it needs: locks, messages, what a rebase still has to
-do. Much of that makes the next git run a program, or moves somebody else's branch. So the run has
-a copy, and afterwards three things of it are looked at and put into place: the index, HEAD, and
-what is new in HEAD's log. What an unfinished merge or rebase left goes into the copy of the next
-run, for as long as the workspace's HEAD and index are the ones that the run before left.
+git writes many files beside HEAD and the index: locks, messages, a rebase's to-do list. Many of
+them could make the next git command run a program or move another branch. So the run gets a copy.
+Three things are checked and put back afterwards: the index, HEAD, and new lines of HEAD's log. The
+files of an unfinished merge or rebase go into the copy of the next run, as long as the workspace's
+HEAD and index are still the ones that the earlier run left.
 """
 
 import os
@@ -60,7 +60,7 @@ _ORDINARY = re.compile(r"HEAD|index|logs|refs|commondir|gitdir|locked|sharedinde
 
 
 class Before(NamedTuple):
-    """What the workspace's git directory was like when the run began."""
+    """The state of the workspace's git directory when the run began."""
 
     git_dir: str
     head: str
@@ -70,10 +70,10 @@ class Before(NamedTuple):
 
 
 class QuarantineContent(NamedTuple):
-    """What the run left in its copy, as far as it is well formed.
+    """What the run changed in its copy, as far as it is well formed.
 
-    ``head`` is what HEAD holds, None when it is as it was. ``new_index`` is None when the index is
-    as it was, or when ``bad_index`` says what is wrong with it. ``log`` has HEAD's new log lines.
+    `head` is the content of HEAD, None if unchanged. `new_index` is None if the index is unchanged,
+    or if it cannot be used: `bad_index` then says why. `log` has the new lines of HEAD's log.
     """
 
     head: str | None = None
@@ -90,9 +90,9 @@ class QuarantineContent(NamedTuple):
 
 
 def copy_git_dir(git_dir: Path, root: Path, *, own_settings: bool) -> tuple[Path, Before]:
-    """Make the copy, in `root`; return where it is, and what it was made of.
+    """Make the copy in `root`; return its path, and the state that was copied.
 
-    ``own_settings``: worktrees of this repository may have settings of their own.
+    `own_settings`: the repository has `extensions.worktreeConfig`, so git reads `config.worktree`.
     """
     copy, old = root / "worktree", root / "worktree.old"
     discard(old)
@@ -105,12 +105,12 @@ def copy_git_dir(git_dir: Path, root: Path, *, own_settings: bool) -> tuple[Path
         _copy_tree(old, copy, only=_GOES_ON)
     discard(old)
     if own_settings:
-        (copy / _SETTINGS).touch()  # so that it can be made read-only
+        (copy / _SETTINGS).touch()  # only a file that exists can be mounted read-only
     return copy, before
 
 
 def state_of(git_dir: Path) -> Before:
-    """Return what a workspace's git directory is like now."""
+    """Return the present state of a workspace's git directory."""
     return Before(
         git_dir=str(git_dir),
         head=_text(read_small(git_dir / "HEAD", 4096)),
@@ -121,7 +121,7 @@ def state_of(git_dir: Path) -> Before:
 
 
 def left_in(copy: Path, before: Before, hash_bytes: int) -> QuarantineContent:
-    """Return what the run left in its copy."""
+    """Return what the run changed in its copy."""
     head = _text(read_small(copy / "HEAD", 4096))
     index, bad = None, ""
     if _digest(copy / "index") != before.index_digest:
@@ -145,7 +145,7 @@ def read_index(git_dir: Path, hash_bytes: int) -> UsableIndex:
 
 
 def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
-    """Say what the run wrote that stays in its copy and is none of git's ordinary files."""
+    """Return sentences about unusual files that the run wrote and that stay in its copy."""
     said = []
     names = sorted({_UNFINISHED[name] for name in _unfinished(copy) - _unfinished(git_dir)})
     said += [
@@ -166,7 +166,7 @@ def left_behind(copy: Path, git_dir: Path) -> tuple[str, ...]:
 
 
 def put_head(before: Before, head: str) -> bool:
-    """Make HEAD what the run left, durably; False when somebody else changed it meanwhile."""
+    """Write HEAD, durably. Returns False if it was changed outside the run meanwhile."""
     git_dir = Path(before.git_dir)
     current = _text(read_small(git_dir / "HEAD", 4096))
     if current == head:
@@ -180,10 +180,11 @@ def put_head(before: Before, head: str) -> bool:
 
 
 def put_index(before: Before, data: bytes, *, mtime_ns: int | None = None) -> bool:
-    """Put an index in place under git's lock; False when somebody else changed it meanwhile.
+    """Replace the index under git's lock. Returns False if it was changed outside the run
+    meanwhile.
 
-    ``mtime_ns`` is when the run wrote it: git tells by it which files it must read again. Raises
-    IndexLocked.
+    `mtime_ns` is when the run wrote it: git compares that with the files' times to know which ones
+    it must read again. Raises IndexLocked.
     """
     place = _place(before)
     now = _digest(place.git_dir / "index")
@@ -205,7 +206,7 @@ def put_index(before: Before, data: bytes, *, mtime_ns: int | None = None) -> bo
 
 
 def index_of_head(repository: Repository, before: Before) -> bytes:
-    """Return an index that holds what HEAD's commit holds."""
+    """Return the bytes of an index of HEAD's commit."""
     place = _place(before)
     made = private_index(place, before.token)
     try:
@@ -220,7 +221,7 @@ def index_of_head(repository: Repository, before: Before) -> bytes:
 
 
 def put_log(before: Before, lines: Iterable[bytes]) -> None:
-    """Add lines to HEAD's log; may be called again after it was cut off."""
+    """Append lines to HEAD's log. Safe to repeat after an interruption."""
     data = b"".join(lines)
     git_dir = Path(before.git_dir)
     if not data or not is_directory(git_dir / "logs"):
@@ -239,7 +240,7 @@ def put_log(before: Before, lines: Iterable[bytes]) -> None:
 
 
 def sweep(before: Before) -> None:
-    """Remove locks and files that we left in the workspace's git directory when we were killed."""
+    """Remove locks and files that a killed Siding process left in the workspace's git directory."""
     place = _place(before)
     if place.git_dir.is_dir():
         release_dead_lock(place, before.token)
@@ -248,7 +249,8 @@ def sweep(before: Before) -> None:
 
 
 def remember(root: Path, git_dir: Path) -> None:
-    """Note what HEAD and the index are now: for as long as they are, an operation may go on."""
+    """Store the present HEAD and index digest. While both stay the same, the next run can continue
+    an unfinished merge or rebase."""
     now = state_of(git_dir)
     (root / _CARRIED).write_bytes(_bytes(now.head + now.index_digest))
     discard(root / "worktree" / "index")  # the next run begins with the workspace's own
@@ -260,7 +262,7 @@ def read_log_lines(git_dir: Path) -> list[bytes]:
 
 
 def named_by(line: bytes) -> tuple[str, ...]:
-    """Return the commits that a line of a reflog names; none for what is no such line."""
+    """Return the commits that a line of a reflog names, none if it is not such a line."""
     found = _LOG_LINE.fullmatch(line)
     named = found.groups() if found else ()
     return tuple(sha.decode("ascii") for sha in named if sha.strip(b"0"))
@@ -275,7 +277,8 @@ def is_directory(path: Path) -> bool:
 
 
 def check_head(head: str) -> tuple[str | None, str | None]:
-    """Return (branch, None), (None, commit), or (None, None) for what no HEAD may hold."""
+    """Return (branch, None) or (None, commit) for the content of a HEAD, (None, None) if
+    invalid."""
     if not head.startswith("ref:"):
         return None, refs.as_sha(head.encode("utf-8", "replace"))
     name = head.removeprefix("ref:").strip()
@@ -287,7 +290,7 @@ def check_head(head: str) -> tuple[str | None, str | None]:
 
 
 def _copy_tree(source: Path, target: Path, *, only: re.Pattern[str] | None = None) -> None:
-    """Copy plain files and directories; no link, no pipe, no lock, no submodule's repository."""
+    """Copy plain files and directories, but no links, pipes, locks or submodules' repositories."""
     target.mkdir(mode=0o700, exist_ok=True)
     try:
         entries = list(os.scandir(source))
@@ -324,7 +327,7 @@ def _names(directory: Path) -> frozenset[str]:
 
 
 def _objects_of_operation(copy: Path) -> Iterator[str]:
-    """Yield what the files of an operation name: its commits must outlive the run."""
+    """Yield the object ids in the files of an unfinished operation, whose commits must be kept."""
     for name in sorted(_names(copy)):
         if not _GOES_ON.fullmatch(name):
             continue
@@ -336,7 +339,7 @@ def _objects_of_operation(copy: Path) -> Iterator[str]:
 
 
 def _blobs_before(before: Before, hash_bytes: int) -> frozenset[str]:
-    """Return what the workspace's own index names: a partial clone may lack it rightly."""
+    """Return the blobs of the workspace's own index. A partial clone may rightly lack them."""
     try:
         return read_index(Path(before.git_dir), hash_bytes).blobs
     except BadIndex:

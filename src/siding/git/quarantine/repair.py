@@ -1,7 +1,7 @@
-"""A workspace whose index or reflog names what the repository does not have.
+"""Repair a workspace whose index or reflog names objects that the repository does not have.
 
-Earlier versions let a sandboxed run write both, and could then fail to take its objects over: since
-then ``git gc`` fails for the whole repository. Both are mended here; what they were is kept.
+Earlier versions let a sandboxed run write both files, and could then fail to take its objects over.
+After that ``git gc`` fails for the whole repository. Copies of both files are kept.
 """
 
 import shutil
@@ -23,20 +23,20 @@ from siding.git.repository import Repository
 
 
 class Lacking:
-    """What an index and a reflog name and the repository lacks: blobs, and commits."""
+    """The blobs of an index and the commits of a reflog that the repository lacks."""
 
     def __init__(self, repository: Repository, git_dir: Path) -> None:
         self.blobs: frozenset[str] = frozenset()
         self.commits: frozenset[str] = frozenset()
         settings = read_settings(repository.paths.common_dir / "config")
         if "extensions.partialclone" in settings or not git_dir.is_dir():
-            return  # there objects are missing rightly, until somebody asks for them
+            return  # a partial clone lacks objects rightly: git fetches them when needed
         logged = {sha for line in read_log_lines(git_dir) for sha in named_by(line)}
         self.commits = absent(repository, logged, "commit")
         try:
             index = read_index(git_dir, repository.paths.hash_size // 2)
         except BadIndex:
-            return  # there is none, or it is in more parts than one: git says what is wrong
+            return  # missing, or in a form that only git reads: git reports what is wrong
         self.blobs = absent(repository, index.blobs, "blob")
 
     def __bool__(self) -> bool:
@@ -44,9 +44,10 @@ class Lacking:
 
 
 def repair(repository: Repository, git_dir: Path, kept: Path) -> tuple[str, ...]:
-    """Make the index and the reflog name only what is there; what they were is copied to `kept`.
+    """Rewrite the index and the reflog so that they name only existing objects.
 
-    Returns what was done. Raises IndexLocked.
+    Copies the old files to the directory `kept`. Returns sentences about what was done. Raises
+    IndexLocked.
     """
     lacking = Lacking(repository, git_dir)
     done = []

@@ -1,17 +1,16 @@
-"""Commits of a sandboxed run: made aside, then taken over.
+"""The quarantine: directories in which git writes during a sandboxed run.
 
-A run that may commit would have to be let into the repository's objects and branches, and could
-delete them. Instead it gets directories of ours in their place: objects are new ones beside the
-repository's own, which it can only read, branches are copies, and so is the git directory of its
-workspace. Afterwards what its commits, its index and its reflog need is read again and given to the
-repository under the names their content has, the branch of the task moves if nothing else moved it,
-branches with new commits are made, and the index, HEAD and its log are put into place. Whatever
-else was done stays in the sandbox, and is said.
+A run that could write the repository's objects and branches could also delete them. Instead it gets
+directories of ours in their place: new objects go beside the repository's, which are read-only; the
+branches and the workspace's git directory are copies. Afterwards (`takeover.py`) the objects that
+its commits, index and reflog need are given to the repository, under ids computed from their
+content. The task's branch moves, if nothing else moved it. Branches with new commits are created.
+The index, HEAD and its log are put back. Everything else stays in the sandbox and is reported.
 
-What lies in the quarantine was written by the run: only plain files of the right names are looked
-at, and git reads them in a directory the run never saw. Safe to repeat; nothing is lost by a crash,
-because the quarantine is only emptied when everything in it was taken over. What cannot be taken
-over is set aside and blocks nothing.
+The run wrote what is in the quarantine, so only plain files with the right names are read, in a
+directory that the run never saw. Taking over is safe to repeat and a crash loses nothing: the
+quarantine is emptied only after everything was taken over. What cannot be taken over is set aside,
+so that it does not block later runs.
 """
 
 import json
@@ -37,7 +36,7 @@ _BOOKMARKS = "bookmarks.json"
 
 
 class PreparedQuarantine(NamedTuple):
-    """Where a run's objects and branches go, and what the branches were."""
+    """The directories of one run's quarantine, and the branches before the run."""
 
     root: Path
     objects: Path
@@ -55,9 +54,10 @@ class PreparedQuarantine(NamedTuple):
 def prepare(
     repository: Repository, git_dir: Path, root: Path, branch: str, alternate: str
 ) -> PreparedQuarantine:
-    """Make the quarantine in `root` (ours alone). `alternate` is where the run sees the objects.
+    """Create the quarantine in the directory `root`, which is ours alone.
 
-    What an earlier run left, because it was cut off, must have been taken over (`leftover`).
+    `alternate` is the path under which the run sees the repository's objects. What an earlier run
+    that was cut off left must have been taken over before (`leftover`).
     """
     paths = repository.paths
     objects, heads = root / "objects", root / "heads"
@@ -78,7 +78,7 @@ def prepare(
     names = {branch, *_made(root)}  # not what HEAD says: the run may write that
     own = {name: str(refs.read_ref(paths.common_dir, f"refs/heads/{name}") or "") for name in names}
     told = {"before": before, "own": own, "place": place._asdict()}
-    # Not flushed: it is for a run that was killed. After a power cut git has lost as much.
+    # Not flushed: this serves after a kill. After a power cut git's own files may be lost, too.
     (root / (_STATE + ".new")).write_bytes(json.dumps(told).encode())
     os.replace(root / (_STATE + ".new"), root / _STATE)
     return PreparedQuarantine(
@@ -87,7 +87,7 @@ def prepare(
 
 
 def leftover(root: Path) -> PreparedQuarantine | None:
-    """Return the quarantine of a run that was cut off, to be taken over."""
+    """Return the quarantine of a run that was cut off, which has to be taken over, or None."""
     try:
         told = json.loads(read_small(root / _STATE, 1 << 24) or b"null")
         if told is None:
@@ -101,18 +101,18 @@ def leftover(root: Path) -> PreparedQuarantine | None:
             **told,
         )
     except (ValueError, TypeError, AttributeError):
-        return None  # it was cut off while it was made: nothing ran in it
+        return None  # `prepare` was cut off, so no command ran in it
 
 
 def forget(prepared: PreparedQuarantine) -> None:
-    """There is nothing to be taken over any more."""
+    """Note that the quarantine was taken over: `leftover` returns None from now on."""
     (prepared.root / _STATE).unlink(missing_ok=True)
 
 
 def set_aside(root: Path, why: list[str]) -> Path:
-    """Move a quarantine that cannot be taken over out of the way; return where it is now.
+    """Move a quarantine that cannot be taken over out of the way; return its new directory.
 
-    The state goes last: cut off before that, the next taking over sets the rest aside.
+    The state file is moved last: after an interruption the next call moves the rest.
     """
     number = 1
     while os.path.lexists(root / REFUSED / f"{number:04d}"):
@@ -129,7 +129,7 @@ def set_aside(root: Path, why: list[str]) -> Path:
 
 
 def read_bookmarks(root: Path) -> dict[str, str]:
-    """Return the branches that only the sandboxed runs of this task see, by name."""
+    """Return the branches (name -> commit) that only sandboxed runs of this task see."""
     try:
         found = json.loads(read_small(root / _BOOKMARKS) or b"{}")
         return {str(name): str(sha) for name, sha in found.items()}
@@ -143,7 +143,7 @@ def write_bookmarks(root: Path, names: dict[str, str]) -> None:
 
 
 def read_branches(root: Path) -> dict[str, str]:
-    """Return the loose branches below a directory by name; what is no branch is left out."""
+    """Return the loose branches below a directory as name -> commit. Invalid files are left out."""
     found: dict[str, str] = {}
     for directory, folders, names in os.walk(root):
         folders[:] = [each for each in folders if not os.path.islink(os.path.join(directory, each))]
@@ -161,7 +161,7 @@ def read_branches(root: Path) -> dict[str, str]:
 
 
 def _made(root: Path) -> list[str]:
-    """Return the branches that runs of this task made."""
+    """Return the branches that runs of this task created."""
     return os.fsdecode(read_small(root / _MADE) or b"").splitlines()
 
 

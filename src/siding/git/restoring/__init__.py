@@ -1,1 +1,1 @@
-"""A workspace brought back to a snapshot; what no snapshot holds is never destroyed."""
+"""Restore a workspace to a snapshot. A file that is in no snapshot is never destroyed."""

@@ -1,7 +1,7 @@
-"""What a restoration would destroy that no snapshot holds: looked for before it begins.
+"""Find what a restoration would destroy although no snapshot holds it, before it begins.
 
-Two kinds: something foreign where a file or directory has to be made, and a file that somebody
-changed after the snapshot of it was taken.
+There are two kinds: an unrecorded file where a file or directory has to be created, and a file that
+was changed after its snapshot was taken.
 """
 
 import os
@@ -20,10 +20,10 @@ _SLACK_NS = 20_000_000  # a file's times come from a clock that ticks every 4 to
 def obstacles(
     root: WorktreeRoot, plan: Restoration, object_format: str, *, leaving: Collection[bytes] = ()
 ) -> list[bytes]:
-    """Return the paths that stand where `plan` has to write and that it is not to delete.
+    """Return the paths that are in the way of `plan` and that it does not delete.
 
-    A file that already is what shall be written is none. `leaving` are paths that will be moved
-    away first, with what is below them.
+    A file that already has the content to write is no obstacle. `leaving` are paths that will be
+    moved away first, with everything below them.
     """
     gone = {change.path for change in plan.deletes}
     known = gone | {change.path for change in plan.writes if change.old_mode != NOTHING}
@@ -50,7 +50,7 @@ def obstacles(
 
 
 def of_others(root: WorktreeRoot, plan: Restoration) -> list[bytes]:
-    """Return the paths whose permissions `plan` would change and that another user owns."""
+    """Return the paths whose permissions `plan` changes and that belong to another user."""
     me = os.geteuid()
     if me == 0:
         return []
@@ -60,16 +60,16 @@ def of_others(root: WorktreeRoot, plan: Restoration) -> list[bytes]:
             if os.lstat(join(os.fsencode(root.path), change.path)).st_uid != me:
                 found.append(change.path)
         except OSError:
-            continue  # it is not there, or not to be seen
+            continue  # gone, or below a directory that cannot be entered
     return found
 
 
 def changed_since(
     root: WorktreeRoot, plan: Restoration, object_format: str, since_ns: int
 ) -> list[bytes]:
-    """Return the paths of `plan` that are not, or no longer, what the old side has.
+    """Return the paths of `plan` whose files no longer equal the old side.
 
-    Only files touched at or after `since_ns` (nanoseconds since 1970) are read.
+    Reads only files that changed at or after `since_ns` (nanoseconds since 1970).
     """
     base = os.fsencode(root.path)
     found = []
@@ -89,7 +89,7 @@ def changed_since(
 
 
 def _first_file_above(base: bytes, path: bytes, kinds: dict[bytes, int | None]) -> bytes | None:
-    """Return the topmost thing above a path that is there and is not a directory."""
+    """Return the topmost parent of a path that exists and is not a directory, None if none is."""
     for above in reversed(parents(path)):
         kind = _kind(base, above, kinds)
         if kind is None:
@@ -117,7 +117,7 @@ def _files_below(base: bytes, directory: bytes) -> Iterator[bytes]:
 
 
 def blob_at(full: bytes, object_format: str, mode: str) -> str | None:
-    """Return the object id that a file's or link's bytes have; None when it is no such thing."""
+    """Return the blob id of a file's or symlink's content; None if it is not of the kind `mode`."""
     found = os.lstat(full)
     if stat.S_ISLNK(found.st_mode):
         if mode != SYMLINK:

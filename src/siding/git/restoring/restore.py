@@ -1,10 +1,9 @@
-"""Make a worktree the tree of a snapshot again, from a comparison of two trees and nothing else.
+"""Restore a worktree to the tree of a snapshot, by comparing two trees.
 
-What is written and what is deleted is known exactly before anything happens: it is the list of
-paths that differ between the snapshot that was just taken and the one to go back to. Files that no
-snapshot holds (ignored, too large, special) are in neither tree, so nothing here can touch them;
-when one of them stands where a file has to be written, that is said (`obstacles`), and nothing is
-done at all.
+The paths to write and to delete are known exactly before anything is changed: they are the paths
+that differ between the snapshot taken just now and the one to restore. Files that no snapshot holds
+(ignored, too large, special) are in neither tree, so nothing here touches them. If one of them is
+where a file has to be written, `obstacles` reports it and nothing is done at all.
 
 The contents are written first, beside the worktree and flushed: a disk that is full or fails is
 noticed while the worktree is still as it was. What then remains are unlinks and renames, each of
@@ -49,10 +48,10 @@ class LeftPath(NamedTuple):
 
 
 class Restoration(NamedTuple):
-    """What going back comes to. Paths in byte order; no path is in two lists.
+    """The changes of a restoration. Paths are in byte order; no path is in two lists.
 
-    ``chmods`` are those that get another mode and no other bytes. ``modes`` are the permissions
-    there; None when they were not recorded.
+    `chmods` are paths that get other permissions and no other content. `modes` are the permissions
+    of the restored snapshot, None if they were not recorded.
     """
 
     writes: tuple[Change, ...]
@@ -73,7 +72,7 @@ def plan_restoration(
     mode_changes: Sequence[ModeChange] = (),
     modes: Modes | None = None,
 ) -> Restoration:
-    """Return what makes the old side of `changes` the new one.
+    """Return the restoration that turns the old side of `changes` into the new one.
 
     `unknown` are paths that either snapshot did not capture, `ignored` those that are ignored by
     the rules of the new side: both are left as they are. `paths` limits it to these and what is
@@ -195,9 +194,9 @@ def move_in(root: WorktreeRoot, aside: Path) -> tuple[list[bytes], list[bytes]]:
 
 
 def _narrow(tree: OpenTree, plan: Restoration) -> None:
-    """Close directories that shall be closed, before anything is put into them.
+    """Take permissions that others lose away from directories, before files are put into them.
 
-    Their owner can work in them until the end, also in those that forbid it.
+    The owner keeps all of its permissions until the end, to be able to work in them.
     """
     for change in sorted(plan.chmods):
         if not change.is_directory:
@@ -209,7 +208,7 @@ def _narrow(tree: OpenTree, plan: Restoration) -> None:
 
 
 def _set_modes(tree: OpenTree, plan: Restoration) -> None:
-    """Give everything its permissions, what lies deeper first; durable."""
+    """Set all permissions durably, the deepest paths first."""
     wanted = {change.path: (change.after, change.is_directory) for change in plan.chmods}
     final = {path: (mode, True) for path, mode in tree.unlocked.items()}
     if plan.modes is not None:
@@ -242,7 +241,7 @@ def _delete(tree: OpenTree, paths: Sequence[bytes], keep: Collection[bytes]) -> 
 
 
 def _prune(tree: OpenTree, touched: set[bytes], keep: Collection[bytes]) -> None:
-    """Remove the empty ones of these directories and of those above them; keep `touched` true."""
+    """Remove those of these directories, and of their parents, that are empty; update `touched`."""
     for directory in sorted(touched | {p for t in touched for p in parents(t)}, reverse=True):
         if not directory or directory in keep:
             continue

@@ -1,4 +1,4 @@
-"""The contents that a restoration will put into place, written and flushed beside the worktree."""
+"""Write the contents of a restoration beside the worktree and flush them, before it begins."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Staged(NamedTuple):
-    """A directory with the new entries in it, named by their place in the list of writes."""
+    """A directory of staged files. Each is named by its index in the list of writes."""
 
     fd: int
 
@@ -146,8 +146,8 @@ def _exactly(source: BinaryIO, size: int) -> bytes:
 def _wanted(tree: OpenTree, change: Change, modes: Modes) -> int:
     """Return the mode that a file had in the snapshot.
 
-    Not what would lend its new owner's rights to others: it was recorded of a file that belonged
-    to whoever the worktree belongs to.
+    If the worktree belongs to another user, setuid and setgid are left out: on a file that is now
+    ours they would give our rights to others.
     """
     mode = modes.of_file(change.path, executable=change.new_mode == EXECUTABLE)
     is_owner = os.fstat(tree.open(b"")).st_uid == os.geteuid()

@@ -1,1 +1,1 @@
-"""Snapshots of a workspace: taken, compared, kept in a store of our own."""
+"""Take snapshots of a workspace, compare them, and keep them in a store of our own."""

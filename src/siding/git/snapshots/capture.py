@@ -1,10 +1,10 @@
-"""Taking a snapshot of a worktree.
+"""Take a snapshot of a worktree.
 
-One `git status` tells what changed; when nothing did, the last snapshot stands and nothing is
-written. Else the changed files' bytes go, as they are, into a private directory of objects, the
-tree is written there too, and what the store lacks is put into it as one pack. Only then are the
-snapshot's commit and its ref written, each flushed before the next: a snapshot that has a name is
-whole, and one that was cut off leaves nothing but files to sweep up.
+One `git status` finds what changed. If nothing did, the last snapshot is used and nothing is
+written. Otherwise the changed files go, byte for byte, into a private object directory, and the
+tree with them. What the store lacks is copied into it as one pack. Only then the snapshot's commit
+and its ref are written, each flushed before the next. So a snapshot with a ref is whole, and an
+interrupted one leaves only files that are swept later.
 """
 
 import os
@@ -22,11 +22,11 @@ from siding.git.roots import WorktreeRoot, check_root
 from siding.git.snapshots import patches
 from siding.git.snapshots.changes import CaptureLimits, IndexPlan, plan
 from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
+from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
 from siding.git.snapshots.private_index import PrivateIndex
-from siding.git.snapshots.scan import Scan, identity, scan_tree
 from siding.git.snapshots.seeding import sparse_paths
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.git.status import ARGUMENTS, EntryKind, StatusEntry, parse
@@ -74,10 +74,10 @@ class Capture(NamedTuple):
 
 
 def capture(store: SnapshotStore, request: CaptureRequest) -> Capture:
-    """Record the worktree's present state; the caller holds the task's lock.
+    """Take a snapshot of the worktree's present state. The caller holds the task's lock.
 
-    Raises WorkspaceReplaced when the root is not the recorded directory, and SnapshotFailed when
-    the state could not be read or stored; the last snapshot then still stands.
+    Raises WorkspaceReplaced if the root is not the recorded directory, and SnapshotFailed if the
+    state could not be read or stored. The last snapshot is then still valid.
     """
     check_root(request.root)
     work = CaptureWork(store, request)
@@ -109,9 +109,9 @@ def changed_count(store: SnapshotStore, request: CaptureRequest) -> int:
 
 
 class CaptureWork:
-    """One capture, or one look without a record, under way.
+    """The work of one capture, or of one look that records nothing.
 
-    `task` stands in for the task's own directory in the store: a look works on a copy of it.
+    A look passes `task`, a copy of the task's directory in the store, to leave that one unchanged.
     """
 
     def __init__(
@@ -169,9 +169,9 @@ class CaptureWork:
         return self._present()[0]
 
     def _present(self) -> tuple[Sha, Memory | None]:
-        """Bring the index to what is there; return its tree, and the modes known before.
+        """Update the index to the files on disk; return its tree, and the modes known before.
 
-        `coverage` and `looked` are then those of this look.
+        Sets `coverage` and `looked`.
         """
         self.unstable.clear()
         self.index.prepare(self.last.tree, self.request.git_dir)

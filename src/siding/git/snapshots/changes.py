@@ -1,6 +1,6 @@
-"""From what git says has changed to what is to be done about it in the index.
+"""Decide from git's status what a capture has to do in the index.
 
-Pure but for looking at the changed paths themselves (`lstat`): no git, no writes.
+Calls `lstat` on the changed paths; runs no git and writes nothing.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a snapshot holds and what it does not."""
+"""The report on a snapshot: what it holds and what it lacks."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -31,7 +31,7 @@ class Skipped(NamedTuple):
 class Coverage(NamedTuple):
     """The report that goes with each snapshot.
 
-    A path in `skipped` is *unknown* in the snapshot, never deleted: who compares, applies or
+    A path in `skipped` is *unknown* in the snapshot, not deleted: code that compares, applies or
     restores must leave it alone. ``nested`` are directories that are repositories of their own;
     their files are captured, their history is not. ``sparse`` counts tracked paths that a sparse
     checkout keeps off the disk; the snapshot holds them as the base has them. ``unstable`` are

@@ -1,9 +1,9 @@
-"""What a repository is like at one moment, cheaply: to tell afterwards what became different.
+"""Take a cheap fingerprint of a repository, to find out later what changed.
 
-Files only, no git process: names, a handful of small files' bytes, the status of the others. The
-index is kept open and not read: git replaces it by a rename, so what was opened is still the old
-one, to be read when there is a new one. Refs that are kept in another way than as files
-(`reftable`) are not seen here.
+No git process is started. It has the names of files, the content of a few small ones, and the stat
+data of the others. The index is opened but not read: git replaces it by a rename, so the descriptor
+still leads to the old index, which is read only if there is a new one. Refs in another format than
+files (`reftable`) are not seen.
 """
 
 import os
@@ -32,7 +32,7 @@ Mark = tuple[int, int, int, int]  # mode, inode, size, time of the last change i
 
 
 class Fingerprint(NamedTuple):
-    """``packed`` is None where there is none. `close` lets go of ``index``, a descriptor."""
+    """The fingerprint. `packed` is None if there is no such file. `close` closes `index_file`."""
 
     head: bytes | None
     loose: Mapping[str, bytes]  # ref -> what its file holds
@@ -58,7 +58,7 @@ class RefChange(NamedTuple):
 
 
 def take(git_dir: Path) -> Fingerprint:
-    """Return what the git directory of a main checkout, or a bare one, is like now."""
+    """Return the fingerprint of the git directory of a main checkout or a bare repository."""
     index = git_dir / "index"
     return Fingerprint(
         head=read_small(git_dir / "HEAD", 4096),
@@ -74,7 +74,7 @@ def take(git_dir: Path) -> Fingerprint:
 
 
 def mark_of(path: Path | str) -> Mark | None:
-    """Return what tells one state of a file from another; None when there is none."""
+    """Return numbers that differ between two states of a file; None if it does not exist."""
     try:
         found = os.lstat(path)
     except OSError:

@@ -1,9 +1,9 @@
-"""The commits that the agent makes by itself, kept with the snapshots.
+"""Keep the agent's own commits with the snapshots.
 
-A snapshot holds files. When the agent commits, amends, rebases or resets, its commits live in the
-user's repository for as long as something there points at them, which may not be long. So each
-snapshot taken after HEAD moved has the commits that HEAD went through as further parents, and
-they are copied into the snapshot store.
+A snapshot holds files. When the agent commits, amends, rebases or resets, its commits stay in the
+user's repository only while a ref or reflog there names them. So each snapshot taken after HEAD
+moved has the commits that HEAD went through as further parents, and they are copied into the
+snapshot store.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Ignored files of a checkout that a list of patterns asks for."""
+"""Find the ignored files of a checkout that match a list of patterns."""
 
 from pathlib import Path
 

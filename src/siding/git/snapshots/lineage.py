@@ -1,4 +1,4 @@
-"""The snapshots of a task, as a line."""
+"""List the snapshots of a task in order."""
 
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha, TaskId

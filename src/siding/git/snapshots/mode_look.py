@@ -1,13 +1,12 @@
-"""What permissions the files and directories of a worktree have now, without asking every file.
+"""Find the permissions of a worktree's files and directories without a `stat` of every file.
 
-git has looked at every file a moment ago: of each it noted the time of the last change of its
-inode, to the second, and it noted it anew where that time had moved. A mode changes with that
-time. So what was known at the last look still holds, except for files with a time that is not
-older than that look; those, and the ones whose bytes changed, are asked. When git's index is byte
-for byte what it was, only the files that were too young last time are. Directories are asked
-anyway (`scan.py`).
+git has just looked at every file and stored its inode change time (ctime), in seconds, in the
+index. Changing a mode changes that time. So the modes known from the last look still hold, except
+for files whose ctime is not older than that look. Only these, and files whose content changed, are
+asked again. If the index is byte for byte the same, only files that were too young last time are.
+Directories are always asked (`directory_scan.py`).
 
-What is known is kept beside the index, not durably. Without it every file is asked once.
+The known modes are kept in a cache beside the index. Without it every file is asked once.
 """
 
 import os
@@ -23,8 +22,8 @@ from siding.files.regular import read_small
 from siding.git.cache_file import as_bytes, as_text, keep, load
 from siding.git.index_file import read_times
 from siding.git.paths import is_under, join, parents
+from siding.git.snapshots.directory_scan import Scan
 from siding.git.snapshots.modes import Modes, Usual
-from siding.git.snapshots.scan import Scan
 from siding.git.snapshots.store import TaskDirectory
 from siding.ids import Sha
 

@@ -1,6 +1,6 @@
-"""The permissions of what a snapshot holds.
+"""The permissions of the files and directories in a snapshot.
 
-git's trees know one bit of them. The others are kept beside the tree: the modes that files,
+git's trees have only the executable bit. The others are kept beside the tree: the modes that files,
 executable files and directories usually have in this workspace, and each one that is different.
 The list is the message of a commit of its own, which the snapshot has as its last parent and names
 in its message (``Modes: <id>``); snapshots of equal modes share one. A snapshot without it was made

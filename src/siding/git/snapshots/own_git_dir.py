@@ -1,7 +1,7 @@
-"""What of a workspace's own git directory decides what git does there next, cheaply read.
+"""Read the parts of a workspace's git directory that decide what git does there next.
 
-A run may write there what it likes without a sandbox. Most of it is git's ordinary work; this is
-what would make a later command move somebody else's branch, or run a program.
+Without a sandbox a run can write anything there. Most of it is git's ordinary work. These parts
+could make a later git command move another branch or run a program.
 """
 
 from collections.abc import Mapping

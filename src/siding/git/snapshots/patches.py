@@ -1,4 +1,4 @@
-"""Differences between two snapshots: as a list, as figures, as a patch that `git apply` takes."""
+"""Compare two snapshots: as a list of paths, as figures, or as a patch for `git apply`."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence

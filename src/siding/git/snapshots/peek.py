@@ -1,7 +1,7 @@
-"""The state of a worktree without recording it: for a look that must not leave a trace.
+"""Peek: find the present tree of a worktree without recording a snapshot.
 
-Works beside a capture or a running agent: it takes no lock and writes only into a directory of its
-own, which it removes. Where the home has no room that directory is elsewhere.
+A peek takes no lock, so it works beside a capture or a running agent. It writes only into a
+temporary directory of its own, which is outside Siding's home if the home is full or read-only.
 """
 
 import os
@@ -25,7 +25,7 @@ _COPIED = ("HEAD", "base", "excludes", "gitlinks", "sparse", "index", "modes")
 
 
 class Peek(NamedTuple):
-    """A tree that is nobody's snapshot; `store` reads it, as long as the peek lasts."""
+    """The present tree of a worktree. `store` can read it until the `with` block of `peek` ends."""
 
     tree: Sha
     store: "PeekStore"

@@ -1,4 +1,4 @@
-"""Keeping the base commits of tasks alive in the user's repository.
+"""Keep the base commits of tasks alive in the user's repository.
 
 One ref per base commit, `refs/siding/base/<sha>`. It points at a commit of the user's own, so that
 `git log --all` shows nothing new by it, and a mirror push carries none of our snapshots.

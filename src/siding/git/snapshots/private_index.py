@@ -1,4 +1,4 @@
-"""A task's own index: what the last snapshot holds, brought to what is on disk.
+"""A task's own git index: it starts as the last snapshot and is updated to the files on disk.
 
 It is ours, and a cache: when it is torn, or names objects that were never stored, it is made
 again from the last snapshot, at the price of reading every file. Objects made on the way go into
@@ -16,7 +16,7 @@ from siding.git.index_file import read_gitlinks
 from siding.git.paths import is_under, join, quote_path
 from siding.git.snapshots.changes import IndexPlan
 from siding.git.snapshots.coverage import Skipped
-from siding.git.snapshots.scan import unreadable
+from siding.git.snapshots.directory_scan import unreadable
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.ids import Sha
 

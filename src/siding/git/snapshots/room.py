@@ -1,7 +1,7 @@
-"""Where a look may write: beside the snapshots, or elsewhere when there is no room.
+"""Choose a directory for temporary files: beside the snapshots, or elsewhere if there is no room.
 
-A look at a workspace, and a preview, need a place for what they find out. A home that is full or
-read-only must not keep anybody from looking: then that place is in a temporary directory.
+A look at a workspace and a preview need to write objects. They must also work if Siding's home is
+full or read-only: then the directory is in a temporary directory of the system.
 """
 
 import errno

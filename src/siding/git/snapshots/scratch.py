@@ -1,8 +1,8 @@
-"""Directories of those who look without a lock: theirs while they live, swept when they are dead.
+"""Temporary directories of processes that hold no task's lock; swept when their owner is dead.
 
-A look at a workspace, or a preview of an apply, writes its objects into a directory of its own. It
-holds that directory's lock for as long as it works; the kernel lets go of it when the process dies,
-however it dies. Nothing in such a directory is anybody's but its owner's.
+A look at a workspace and a preview of an apply write their objects into a directory of their own.
+The process holds that directory's lock (flock), which the kernel releases when the process dies.
+Nothing in such a directory is needed by anyone else.
 """
 
 import fcntl

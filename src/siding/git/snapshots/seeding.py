@@ -1,4 +1,4 @@
-"""Making a task's git directory: what its first capture is compared with.
+"""Create a task's git directory in the snapshot store, with the index for its first capture.
 
 The index is copied from a worktree that git has just checked out, with the time of the copy kept:
 then a first capture reads only what changed. That is right only if the bytes on disk are the
@@ -29,7 +29,7 @@ _INDEX_LIMIT = 2 << 30
 
 
 class Seed(NamedTuple):
-    """What a task's snapshots start from.
+    """The values from which a task's part of the snapshot store is created.
 
     ``fresh_index`` is the index of a worktree that was checked out a moment ago by
     `add_worktree` with no conversion configured; None when there is no such. ``own_index`` is the

@@ -9,7 +9,7 @@
         index                 what the last snapshot holds, with the stat data of the worktree
         base                  the commit that the task started from
         excludes, sparse               what seeding found out (`seeding.py`)
-        seen                  the directories of the worktree, a cache (`scan.py`)
+        seen                  the directories of the worktree, a cache (`directory_scan.py`)
         modes                 their permissions and the files', a cache (`mode_look.py`)
         incoming/             objects of a capture that is under way
       peeks/, applies/        directories of looks and applies under way (`scratch.py`)

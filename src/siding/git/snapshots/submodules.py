@@ -1,9 +1,9 @@
-"""Submodules that were filled in a workspace.
+"""Compare submodules that were checked out ("filled") in a workspace.
 
-The base names a submodule's commit and has none of its files; a snapshot of a workspace in which it
-was checked out has the files, like those of any repository in it. Compared as they stand, all of
-them would be new. So the files are compared with those of the commit that is named, which only the
-submodule's own repository has: it is read for that, and nothing in it is run.
+The base has a submodule's commit id and none of its files. A snapshot of a workspace in which the
+submodule was checked out has the files. Compared directly, all of them would be new. So they are
+compared with the files of the commit, which are read from the submodule's own repository. Nothing
+in that repository is run.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""The linked worktrees of the person's repository: made, moved aside, brought back."""
+"""Create the linked worktrees of the person's repository, move them aside, and bring them back."""

@@ -1,9 +1,9 @@
-"""What only a worktree's own git directory keeps alive, saved beside it while it is away.
+"""Save the objects that only a removed worktree's git directory names.
 
-A worktree that is taken away keeps its HEAD, its log and its index in the trash, where the user's
-`git gc` does not look: commits that no branch has, and contents that were only staged, would be
-pruned. So they are put into one pack next to them. Coming back, the pack is given to the
-repository if anything is missing there.
+A removed worktree has its HEAD, log and index in the trash, where the user's `git gc` does not
+look: it would prune commits that no branch has and content that was only staged. So these are saved
+in a pack beside them. When the worktree comes back, the pack is given to the repository if it lacks
+any of them.
 """
 
 import os
@@ -26,9 +26,10 @@ _COMMIT = re.compile(rb"^[0-9a-f]+ ([0-9a-f]{40,64}) ", re.MULTILINE)
 
 
 def keep_private(repository: Repository, git_dir: Path, base: Sha, target: Path) -> bool:
-    """Write the pack of what the worktree's HEAD, log and index name and `base` has not.
+    """Write a pack of the objects that the worktree's HEAD, log and index name and `base` lacks.
 
-    Returns whether there was anything. Durable. `git_dir` is still where git expects it.
+    Durable. Returns False, and writes nothing, if there are none. Call it while `git_dir` is still
+    where git expects it.
     """
     wanted = _needed(repository, git_dir, base)
     there = [sha for sha in wanted if sha not in _missing(repository, wanted)]
@@ -62,9 +63,9 @@ def give_back(repository: Repository, git_dir: Path, base: Sha, pack: Path) -> b
 
 
 def restore_branch(repository: Repository, git_dir: Path, base: Sha) -> str | None:
-    """Make the branch that a stored HEAD names, if it is gone; returns its name then.
+    """Create the branch that a stored HEAD names if it is gone, and return its name, else None.
 
-    It gets the commit that HEAD was at last, or `base` when the log does not say or it is lost.
+    It gets the newest commit of HEAD's log that still exists, or `base`.
     """
     head = refs.read_head(git_dir, repository.paths.common_dir)
     if head is None or head.branch is None or repository.branch(head.branch) is not None:

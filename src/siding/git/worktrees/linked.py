@@ -1,4 +1,4 @@
-"""Linked worktrees of the user's repository: made, listed, moved aside, brought back.
+"""Create, list, move aside and bring back linked worktrees of the user's repository.
 
 git killed half way through `worktree add` leaves a branch, a lock, and a half-made directory on
 which `git fsck` fails. So the caller writes down what is to be made (path, branch, base) before
@@ -249,7 +249,7 @@ def _register(
 
 
 def _unmake(repository: Repository, path: Path, branch: str, base: Sha) -> bool:
-    """Clear what a failed registration left, if it is empty; returns whether all is clear."""
+    """Remove what a failed registration left, if it has no files; return whether all is gone."""
     import shutil  # and with it three compressors: not for every command that knows worktrees
 
     for git_dir in _registrations(repository, path):
@@ -346,7 +346,8 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _made_for(name: str, wanted: str) -> bool:
-    """git names the directory after the worktree, with a number where that name is taken."""
+    """Tell whether git may have given a worktree's registration this name: the worktree's own, or
+    that with a number if it was taken."""
     return name == wanted or (name.startswith(wanted) and name[len(wanted) :].isdigit())
 
 

@@ -1,4 +1,4 @@
-"""Make git know a worktree again whose registration was pruned, without touching a file of it."""
+"""Register a worktree with git again after its registration was pruned, without changing a file."""
 
 import os
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""A task's private index around a restoration, and the questions about ignored files that go
-with it.
+"""Keep a task's private index right around a restoration, and find ignored files.
 
-The index decides what the next capture looks at: a path that is in it is recorded whatever the
-ignore rules say, one that is not may be ignored. So what a restoration is going to write enters the
-index before it is written, and what it leaves behind as ignored goes out of it afterwards.
+The index decides what the next capture records: a path in it is recorded whatever the ignore rules
+say; a path that is not in it may be ignored. So the files that a restoration will write are entered
+into the index before they are written. Files that it leaves on disk as ignored are removed from the
+index afterwards.
 """
 
 from collections.abc import Sequence
@@ -21,20 +21,21 @@ from siding.ids import Sha, TaskId
 def expect(
     store: SnapshotStore, task_id: TaskId, writes: Sequence[Change], *, keep_fds: Sequence[int]
 ) -> None:
-    """Enter what will be written into the task's index, so that the next capture looks at it."""
+    """Enter the files that will be written into the index, so that the next capture records
+    them."""
     _update(store, task_id, [_line(c.new_mode, c.new_sha, c.path) for c in writes], keep_fds)
 
 
 def let_go(
     store: SnapshotStore, task_id: TaskId, paths: Sequence[bytes], *, keep_fds: Sequence[int]
 ) -> None:
-    """Take paths out of the task's index: as ignored files they are no part of a snapshot."""
+    """Remove paths from the task's index, so that captures ignore them again."""
     zeros = Sha("0" * store.repository.hash_size)
     _update(store, task_id, [_line("0", zeros, path) for path in paths], keep_fds)
 
 
 def ignored_now(store: SnapshotStore, task_id: TaskId, root: WorktreeRoot) -> list[bytes]:
-    """Return what is ignored and in no snapshot; a directory ignored as a whole is one path."""
+    """Return the ignored paths that no snapshot holds. A wholly ignored directory is one path."""
     task = store.task(task_id)
     place = _looking(store, task, root.path)
     done = store.git.attempt(place, [*ARGUMENTS, "--ignored=matching", "--ignore-submodules=dirty"])
@@ -53,10 +54,10 @@ def ignored_there(
     *,
     place: Path,
 ) -> set[bytes]:
-    """Return those of the paths that `changes` deletes which the rules in `tree` ignore.
+    """Return the paths that `changes` deletes and that the ignore rules of `tree` ignore.
 
-    The rules are its `.gitignore` files and the person's own. `place` is a directory to make
-    and remove, used when those files are not the ones that lie in the worktree.
+    The rules are the `.gitignore` files of `tree` and the person's own. If these differ from the
+    worktree's, they are written into the directory `place`, which is removed afterwards.
     """
     asked = [c.path for c in changes if c.new_mode == "000000" and c.old_mode != "160000"]
     if not asked:
@@ -83,7 +84,7 @@ def _ask(store: SnapshotStore, place: Place, paths: Sequence[bytes]) -> set[byte
 
 
 def _lay_out_rules(store: SnapshotStore, tree: Sha, directory: Path) -> None:
-    """Write the `.gitignore` files of a tree, and nothing else of it."""
+    """Write only the `.gitignore` files of a tree into the directory."""
     import os
 
     listed = store.git.run(

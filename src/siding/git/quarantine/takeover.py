@@ -1,7 +1,7 @@
-"""Taking over what a sandboxed run committed: objects, branches, and its workspace's git directory.
+"""Take over what a sandboxed run committed: objects, branches, and its workspace's git directory.
 
-The order matters to whoever is cut off: objects before what names them, the index and HEAD after
-the branches, and the note that all of it waits (`forget`) last. May be called again at any point.
+The order makes this safe to interrupt and repeat: objects come before refs that name them, then
+branches, then the index and HEAD. The state file is removed last (`forget`).
 """
 
 import time
@@ -43,21 +43,22 @@ from siding.git.quarantine.run import (
 from siding.git.repository import Repository
 
 _MOST_CARRIED = 20  # objects of an unfinished rebase or merge
-_LIVE_S = 0.1  # longer than any git holds the lock of a ref
+_LIVE_S = 0.1  # a living git holds the lock of a ref for a few milliseconds
 _LOG = "siding: taken over from the sandbox"
 
 
 class Taken(NamedTuple):
-    """What came of it: branches that moved or were made, and what was refused, as sentences."""
+    """The branches that were moved or created, and sentences about what was refused."""
 
     branches: tuple[str, ...]
     refused: tuple[str, ...]
 
 
 def take_over(repository: Repository, prepared: PreparedQuarantine, git_dir: Path) -> Taken:
-    """Give the repository what the run committed. Raises GitError: then everything is kept.
+    """Give the repository what the run committed. If GitError is raised, the quarantine is kept.
 
-    ``git_dir`` is the workspace's: earlier versions let a run write its index and its log there.
+    `git_dir` is the workspace's git directory. Earlier versions let a run write its index and log
+    there; a quarantine of such a version is handled, too.
     """
     act = _TakeOver(repository, prepared)
     act.give_objects(() if prepared.place else _lacking(repository, git_dir))
@@ -75,7 +76,7 @@ def _lacking(repository: Repository, git_dir: Path) -> list[set[str]]:
 
 
 class _TakeOver:
-    """One taking over: what is found, step by step, and what is said of it."""
+    """The steps of one takeover, with the sentences for the person that they collect."""
 
     def __init__(self, repository: Repository, prepared: PreparedQuarantine) -> None:
         self._repository, self._prepared = repository, prepared
@@ -104,7 +105,8 @@ class _TakeOver:
         groups += [{sha} for sha in reversed(dict.fromkeys(left.logged))]
         groups += more
         self._whole = give_reachable(self._repository, gathered, groups)
-        if gathered.store is not None:  # what its next run needs: nobody misses what is not there
+        # An unfinished rebase needs these in the next run. If one is missing, only that is lost.
+        if gathered.store is not None:
             for sha in sorted(absent(self._repository, left.operation, "commit"))[:_MOST_CARRIED]:
                 give_reachable(self._repository, gathered, [{sha}])
 
@@ -114,7 +116,7 @@ class _TakeOver:
         prepared = self._prepared
         known = read_bookmarks(prepared.root)
         changed = [name for name, sha in self._after.items() if self._was(name) != sha]
-        # Told before anything moves: what the run committed is on more than one branch, maybe.
+        # Decided before any branch moves: the same new commit may be on several branches.
         new = {self._after[name] for name in changed if name not in prepared.own}
         empty = {sha for sha in new if self._adds_nothing(sha)}
         for name in sorted(changed, key=lambda each: (each in prepared.own, each)):
@@ -244,7 +246,7 @@ def _commit_of(repository: Repository, place: Before) -> str | None:
 
 
 def _update(repository: Repository, name: str, new: str, old: str | None) -> bool:
-    """Move or make a branch, if it is where it was; durable."""
+    """Move or create a branch durably, if it is still at `old`. Returns whether that worked."""
     ref = f"refs/heads/{name}"
     for _attempt in range(2):
         done = repository.git.attempt(
@@ -260,9 +262,10 @@ def _update(repository: Repository, name: str, new: str, old: str | None) -> boo
 
 
 def _sweep_lock(lock: Path, new: str) -> bool:
-    """Remove a lock that a killed git of ours left: it holds what we write, or the beginning.
+    """Remove a ref lock that a killed git of ours left; return whether the lock is gone.
 
-    One of a git that is alive would be gone, or another file, a moment later.
+    Our lock contains the commit id, or the beginning of it. A lock of a living git is gone, or
+    another file, after `_LIVE_S` seconds.
     """
     data = read_small(lock, 200)
     if data is None or not new.startswith(data.strip().decode("ascii", "replace")):

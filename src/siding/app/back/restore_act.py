@@ -1,7 +1,7 @@
-"""Take a workspace to another state, as a step: what rollback, undo, redo and a merge share.
+"""Restore a workspace to another state, as a step. Rollback, undo, redo and merges use this.
 
-The present state is in a snapshot, and the intent on disk, before the first file is changed. The
-contents that will be written are staged before that, too.
+Before the first file is changed, the present state is in a snapshot, the intent is on disk and the
+contents to write are staged.
 """
 
 from abc import abstractmethod
@@ -23,7 +23,6 @@ from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
 from siding.app.recording.recorder import Recorder
 from siding.git.paths import is_selected, quote_path
-from siding.git.restoring.expecting import expect, let_go
 from siding.git.restoring.obstacles import changed_since
 from siding.git.restoring.restore import (
     Why,
@@ -32,6 +31,7 @@ from siding.git.restoring.restore import (
     restore,
 )
 from siding.git.restoring.staging import staged
+from siding.git.restoring.task_index import expect, let_go
 from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import TaskId, step_id
@@ -42,10 +42,10 @@ from siding.ledger.step import Step
 
 
 class Going(NamedTuple):
-    """Where to go, how, and what the step says of it.
+    """The state to restore, how to restore it, and the detail of the step that records it.
 
-    `even_incomplete`: what the snapshot lacks is no reason to ask; it was left alone on the way
-    there, and is on the way back.
+    With `even_incomplete` an incomplete snapshot needs no consent: the paths that it lacks were
+    left alone when the workspace went away from that state, and are left alone again.
     """
 
     destination: Destination
@@ -55,7 +55,10 @@ class Going(NamedTuple):
 
 
 class RestorePlan(NamedTuple):
-    """What is done, and what the step says of it. `trash`: a place in the project's trash."""
+    """What a restoration will do, and the detail of its step.
+
+    `trash` is a new place in the project's trash, relative to the project; None if none is needed.
+    """
 
     survey: Survey
     detail: RollbackDetail
@@ -63,36 +66,36 @@ class RestorePlan(NamedTuple):
 
 
 class ReturnedFiles(NamedTuple):
-    """What came back from the trash, and what stays there because its old place is taken."""
+    """The paths moved back from the trash, and those that stay because their place is taken."""
 
     came_back: tuple[bytes, ...]
     stays: tuple[bytes, ...]
 
 
 class Restored(NamedTuple):
-    """What was done."""
+    """The result of a restoration."""
 
     step: Step
     survey: Survey
     trash: Path | None  # where ignored files and obstacles went
-    missed: tuple[bytes, ...]  # paths that are not as planned: somebody else wrote meanwhile
+    missed: tuple[bytes, ...]  # paths that differ from the plan: another process wrote meanwhile
     came_back: tuple[bytes, ...]
     stays: tuple[bytes, ...]  # in the trash, because its old place is taken
 
 
 class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
-    """Take the workspace to another state. Who is asked for says where."""
+    """Restore the workspace to another state. A subclass says which one, in `going`."""
 
     @abstractmethod
     def going(self, work: Work) -> Going:
-        """Return where the workspace goes; raise to refuse."""
+        """Return the state to restore. Raise an error to refuse."""
 
     @abstractmethod
     def restored(self, work: Work, restored: Restored) -> Result:
-        """Return what the caller gets."""
+        """Return the result for the caller of `perform`."""
 
     def plan(self, work: Work) -> RestorePlan:
-        """Raises NeedsConsent, InTheWay and Moving."""
+        """Return what will be done. Raises NeedsConsent, InTheWay and Moving."""
         going = self.going(work)
         recorder = work.recorder
         seen, snapshots = recorder.seen, recorder.snapshots
@@ -117,7 +120,7 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
         return Draft(plan.detail)
 
     def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[ReturnedFiles]:
-        """Change the workspace. The contents are staged before the first change."""
+        """Restore the files. All contents are staged before the first file is changed."""
         project, task_id = work.project, work.task.id
         snapshots, trash, found = work.recorder.snapshots, plan.trash, plan.survey
         store, root, changes = snapshots.store, snapshots.root, found.plan
@@ -157,7 +160,7 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
 
 
 def _missed(recorder: Recorder, found: Survey) -> tuple[bytes, ...]:
-    """Return the paths that are not as planned: somebody else wrote meanwhile."""
+    """Return the paths that differ from the plan because another process wrote meanwhile."""
     store, seen = recorder.snapshots.store, recorder.seen
     wanted = state_of(store, found.destination.snapshot)
     differ: set[bytes] = set()
@@ -170,12 +173,13 @@ def _missed(recorder: Recorder, found: Survey) -> tuple[bytes, ...]:
 
 
 def staging_directory(project: Project, task_id: TaskId) -> Path:
-    """Return where contents wait to be renamed into the workspace: on its file system."""
+    """Return the directory of staged contents. It is on the workspace's file system, so that a
+    rename puts each file in place."""
     return project.layout.root / "restoring" / task_id
 
 
 def rollback_to(message: str, *, step: int | None, hard: bool = False) -> RollbackDetail:
-    """Return the act of going to the state after a step; `step` None is the base."""
+    """Return the detail of a rollback to the state after `step`; None is the base."""
     return RollbackDetail(
         target="base" if step is None else "step",
         target_step=None if step is None else step_id(step),

@@ -1,8 +1,9 @@
-"""What git does not show of a directory: empty directories, special files, nested repositories.
+"""Scan a worktree's directories for what git does not show: empty directories, special files and
+nested repositories.
 
-Runs in this process while git looks for changes. A first look reads every directory (9 ms for
-20,000 files in 1,000 directories); later ones only ask each directory whether an entry of it was
-made, removed or renamed since (2 ms): its change time tells, which no program can set.
+The scan runs in this process while git looks for changes. The first one reads every directory (9 ms
+for 20,000 files in 1,000 directories). Later ones only `stat` each directory (2 ms): its ctime,
+which no program can set, changes when an entry is created, removed or renamed.
 """
 
 import os
@@ -51,7 +52,7 @@ class Scan(NamedTuple):
 def scan_tree(root: bytes, memory: Path | None = None) -> Scan:
     """Look at every directory under `root`, following no link.
 
-    ``memory`` is a file in which it is kept what was seen; losing it costs time only.
+    `memory` is a cache file of what was seen; losing it costs only time.
     """
     known = _recall(memory) if memory else {}
     now: dict[bytes, _Seen] = {}

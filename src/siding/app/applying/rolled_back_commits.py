@@ -1,6 +1,6 @@
-"""What of a task's history was gone back from, and so must not be published.
+"""Find the commits and steps of a task that a rollback went back from. They must not be published.
 
-No git is started where HEAD is at the task's base, or where no rollback is in the ledger.
+Git is not started if HEAD is at the task's base or the ledger has no rollback.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -29,9 +29,10 @@ _NAMED = 5
 
 
 class GoneBack(NamedTuple):
-    """What was gone back from. `graph`: the parents of each commit since the base, children first.
+    """The commits and the step numbers that rollbacks went back from.
 
-    `commits` may be in the history of HEAD or not; `steps` are numbers of steps.
+    `commits` need not be in the history of HEAD. `graph` maps each commit since the base to its
+    parents, children first.
     """
 
     commits: frozenset[str]
@@ -39,7 +40,7 @@ class GoneBack(NamedTuple):
     graph: Graph
 
     def behind(self, tip: Sha) -> frozenset[str]:
-        """Return those of the commits that `tip` leads to."""
+        """Return those of `commits` that are in the history of `tip`."""
         return ancestry(self.graph, [tip]) & self.commits
 
 
@@ -47,7 +48,7 @@ NOTHING = GoneBack(commits=frozenset(), steps=frozenset(), graph={})
 
 
 class WouldPublish(SidingError):
-    """Commits that were gone back from would be published."""
+    """Publishing was refused: it would include commits that a rollback went back from."""
 
     code = "gone_back_from"
 
@@ -57,7 +58,7 @@ class WouldPublish(SidingError):
 
 
 def gone_back(sources: Sources, tips: Sequence[Sha]) -> GoneBack:
-    """Return what was gone back from, as seen from the commits `tips`; the first is HEAD."""
+    """Return what rollbacks went back from in the history of `tips`, of which the first is HEAD."""
     base = sources.workspace.base_commit
     if all(tip == base for tip in tips):
         return NOTHING
@@ -76,26 +77,26 @@ def gone_back(sources: Sources, tips: Sequence[Sha]) -> GoneBack:
 
 
 def described(bench: Bench, found: GoneBack, commits: Collection[str]) -> tuple[RawCommit, ...]:
-    """Return what these commits of the graph say, oldest first."""
+    """Return these commits of the graph with their messages, oldest first."""
     wanted = [Sha(commit) for commit in reversed(list(found.graph)) if commit in commits]
     return tuple(read_commits(bench, wanted))
 
 
 def way_out(sources: Sources, found: GoneBack, head: Sha) -> str:
-    """Return the command that takes the branch back before what was gone back from."""
+    """Return the `git reset` command that takes the branch back before these commits."""
     clean = newest_clean(found.graph, head, found.commits, sources.workspace.base_commit)
     return f"`git -C {quote(sources.workspace.path)} reset {clean[:12]}`"
 
 
 def named(commits: Sequence[RawCommit]) -> str:
-    """Return commits as a message names them."""
+    """Return the commits as text for a message: the first five by id and subject, then a count."""
     shown = ", ".join(f"{each.sha[:10]} {each.subject!r}" for each in commits[:_NAMED])
     more = f" and {len(commits) - _NAMED} more" if len(commits) > _NAMED else ""
     return shown + more
 
 
 def _heads(bench: Bench, steps: Sequence[Step]) -> dict[int, Sha | None]:
-    """Return where HEAD was after each step, None where that, or the commit, is not known."""
+    """Return where HEAD was after each step; None if that is not known or the commit is gone."""
     snapshots = list(dict.fromkeys(step.snapshot for step in steps if step.snapshot))
     bodies = dict(zip(snapshots, bench.find(snapshots, kind=b"commit"), strict=True))
     said = {step.number: _said(bodies.get(step.snapshot or "")) for step in steps}

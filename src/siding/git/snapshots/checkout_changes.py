@@ -1,11 +1,11 @@
-"""Which files of a checkout were changed since a moment: one git process, whatever the size.
+"""Find the files of a checkout that changed since a moment, with one git process.
 
-git lists what the checkout has differently from its index, and what the index does not know; of
-these the file system tells when each was last changed, which a program cannot set back. So nothing
-has to be remembered from before. A file that was changed and put back byte for byte, times and all,
-is not seen; one that lies in a directory git ignores is not looked at.
+git lists the files that differ from the checkout's index and the untracked ones. Their ctime, which
+no program can set back, tells whether they changed since the moment. So no earlier state has to be
+stored. A file that was changed and restored byte for byte, with its times, is not found. Files in
+ignored directories are not looked at.
 
-git gets a directory of ours as its own: nothing the checkout or its configuration names is run.
+git is given a git directory of ours, so no program that the checkout's configuration names is run.
 """
 
 import os
@@ -23,7 +23,7 @@ _LIST = ("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", "--directory"
 
 
 class CheckoutLook(NamedTuple):
-    """A look that git is at."""
+    """A running git process that lists the changed files; `finish` waits for it."""
 
     root: Path
     since_ns: int
@@ -38,7 +38,8 @@ def tracked_count(index: Path) -> int | None:
 def start(
     store: SnapshotStore, task: TaskDirectory, *, root: Path, index: Path, since_ns: int
 ) -> CheckoutLook:
-    """Let git begin to look; `since_ns` is a time of the file system's own clock."""
+    """Start git in the background. `since_ns` is a time of the file system's clock, in
+    nanoseconds."""
     place = store.place(
         task,
         work_tree=root,
@@ -49,7 +50,7 @@ def start(
 
 
 def finish(look: CheckoutLook) -> list[bytes] | None:
-    """Return the paths that changed since then, relative to the root; None: git could not tell."""
+    """Return the paths that changed, relative to the root; None if git failed."""
     done = look.running.finish()
     if done.returncode != 0:
         return None
@@ -58,7 +59,8 @@ def finish(look: CheckoutLook) -> list[bytes] | None:
 
 
 def _spread(root: Path, names: set[bytes]) -> Iterator[bytes]:
-    """Yield the names, and for a directory that git does not know what lies in it."""
+    """Yield the files, and for an untracked directory the files in it (`MOST_LOOKED_AT` at
+    most)."""
     left = MOST_LOOKED_AT
     for name in names:
         if not name.endswith(b"/"):
@@ -84,7 +86,7 @@ def _changed(look: CheckoutLook, name: bytes) -> bool:
 
 
 def _removed_since(path: bytes, look: CheckoutLook) -> bool:
-    """Of a file that is gone, the directory above it knows when its names last changed."""
+    """Tell whether a missing file may have been removed since then: its directory's ctime tells."""
     above = os.path.dirname(path)
     while len(above) > len(os.fsencode(look.root)):
         try:
