@@ -15,6 +15,7 @@ from siding.app.recording.patch_files import (
 from siding.app.recording.steps import Step
 from siding.app.waiting.tasks import show
 from siding.web.ask import Ask
+from siding.web.rendering import escaped
 from siding.web.stepping import one_step
 from siding.web.syntax import LONGEST, ColouredFile, ColouredFiles
 
@@ -103,8 +104,6 @@ def _html(row: Row, old_side: ColouredFile | None, new_side: ColouredFile | None
 
 def plain(text: str) -> str:
     """Return text as HTML without colours."""
-    from siding.web.rendering import escaped
-
     return escaped(text)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.app.doctor.projects import Older
+from siding.app.doctor.sandbox import missing_engine
 from siding.app.doctor.snapshots import snapshot_problems
 from siding.app.doctor.waiting import problems
 from siding.app.life.workspaces import recover, remove
@@ -20,9 +21,17 @@ from siding.app.place.project import Project
 from siding.app.policy.enforcement import may_be_judged
 from siding.app.recording.opening import open_anywhere
 from siding.app.recording.steps import damaged_steps
+from siding.app.unfinished.sandbox_commits import (
+    quarantine_of,
+    refused_quarantines,
+    take_over_leftover,
+)
 from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import TEMPORARY_PREFIX
+from siding.git.quarantine.repair import Lacking, repair
+from siding.git.quarantine.run import REFUSED
+from siding.git.snapshots.own_git_dir import take_own
 from siding.git.worktrees.linked import WorktreeInfo, detach_worktree, worktrees
 from siding.git.worktrees.reattach import is_attached, reattach
 from siding.ids import TaskId, step_id
@@ -278,8 +287,6 @@ def _broken_pointer(project: Project) -> Iterator[Finding]:
 
 
 def _no_sandbox(project: Project) -> Iterator[Finding]:
-    from siding.app.doctor.sandbox import missing_engine
-
     try:
         reason = missing_engine(project)
     except UsageError as error:
@@ -294,8 +301,6 @@ def _no_sandbox(project: Project) -> Iterator[Finding]:
 
 def _refused_quarantines(project: Project) -> Iterator[Finding]:
     """Yield a finding for each quarantine of a sandboxed run that could not be taken over."""
-    from siding.app.unfinished.sandbox_commits import refused_quarantines
-
     for task_id, kept, why in refused_quarantines(project):
         yield Finding(
             what=f"what a sandboxed run of task {task_id} left for git was refused: {why}",
@@ -306,8 +311,6 @@ def _refused_quarantines(project: Project) -> Iterator[Finding]:
 
 def _lacking_objects(project: Project) -> Iterator[Finding]:
     """Yield a finding for each workspace whose index or reflog names objects that do not exist."""
-    from siding.git.quarantine.repair import Lacking
-
     for workspace in project.registry.all():
         if not _should_be_there(workspace) or _busy(project, workspace.task_id):
             continue
@@ -326,8 +329,6 @@ def _on_your_branch(project: Project) -> Iterator[Finding]:
 
     git itself refuses to check a branch out twice, so some program wrote the workspace's HEAD.
     """
-    from siding.git.snapshots.own_git_dir import take_own
-
     yours = take_own(project.paths.common_dir).branch
     for workspace in project.registry.all():
         if not _should_be_there(workspace) or yours is None or workspace.branch == yours:
@@ -342,10 +343,6 @@ def _on_your_branch(project: Project) -> Iterator[Finding]:
 
 
 def _repair(project: Project, workspace: Workspace) -> str:
-    from siding.app.unfinished.sandbox_commits import quarantine_of, take_over_leftover
-    from siding.git.quarantine.repair import repair
-    from siding.git.quarantine.run import REFUSED
-
     layout = project.task_layout(workspace.task_id)
     with holding_task(project, workspace.task_id, "doctor"):
         said = take_over_leftover(project, layout, workspace)

@@ -26,6 +26,7 @@ from siding.git.snapshots.modes import Modes, Usual, modes_of
 from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.store import remove_tree
 from siding.ids import TaskId
+from siding.storage.codec import NotJson, parse_object
 from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
@@ -166,8 +167,6 @@ def lay_out_records(project: Project, task_id: TaskId, archive: Path) -> None:
 def task_name_in(archive: Path, task_id: TaskId) -> str:
     """Return the name of the task in an archive of records; "" if it cannot be read."""
     import tarfile
-
-    from siding.storage.codec import NotJson, parse_object
 
     try:
         with tarfile.open(archive, "r:gz", errors="surrogateescape") as tar:

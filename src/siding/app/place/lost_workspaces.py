@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.errors import NotFound, SidingError, UnreadableFile
+from siding.git.errors import GitError
 from siding.ids import Sha, TaskId
 from siding.storage.documents import read_document
 from siding.storage.layout import ProjectLayout
@@ -106,7 +107,6 @@ class LostWorkspaces:
 
     def _here(self, found: Workspace, path: Path) -> Workspace:
         """Return the entry with the directory's git directory, device and inode."""
-        from siding.git.errors import GitError
         from siding.git.roots import recorded_root
         from siding.git.worktrees.linked import admin_dir
 

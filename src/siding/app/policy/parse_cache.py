@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from siding import __version__
 from siding.errors import SidingError
+from siding.files.durable import make_dirs
 from siding.hashing import sha256_hex
 from siding.storage.documents import read_document_or_none, write_document
 
@@ -51,7 +52,6 @@ def _kept(path: Path, digest: str) -> "Policy | None":
 
 
 def _keep(path: Path, digest: str, policy: "Policy") -> None:
-    from siding.files.durable import make_dirs
     from siding.policy.keeping import as_record
 
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from siding.app.place.project import Project
 from siding.app.place.settings import DEFAULT_TEXT
+from siding.app.place.trusting import trust_json, trusted_sandboxes
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.ledger.reports import SandboxReport
@@ -206,8 +207,6 @@ def take_over_result(recorder: "Recorder", plan: SandboxPlan, outcome: Outcome) 
 
 
 def _trusted(project: Project) -> Mapping[str, Any]:
-    from siding.app.place.trusting import trust_json, trusted_sandboxes
-
     return trusted_sandboxes(trust_json(project))
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from siding.app.place.project import Project
+from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.waiting.board import TaskRow, look
 from siding.errors import SidingError
 from siding.ids import TaskId
@@ -102,8 +103,6 @@ def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:
 
     Starts git once. Neither snapshot ever changes, so the caller can cache the result for ever.
     """
-    from siding.app.recording.snapshots import TaskSnapshots
-
     workspace = project.registry.of_task(TaskId(task_id))
     if workspace is None or not workspace.base_snapshot or not snapshot:
         return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from siding.files.regular import read_small
+from siding.git.index_file import read_entries
 
 # What of a git directory decides what git does next, apart from refs and configuration.
 _STEERING = (
@@ -120,8 +121,6 @@ def changed_index(before: Fingerprint, after: Fingerprint, hash_bytes: int) -> l
         return None
     if old_bytes == new_bytes:
         return []
-    from siding.git.index_file import read_entries
-
     old, new = read_entries(old_bytes, hash_bytes), read_entries(new_bytes, hash_bytes)
     if old is None or new is None:
         return None

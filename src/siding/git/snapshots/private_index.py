@@ -17,6 +17,7 @@ from siding.git.paths import is_under, join, quote_path
 from siding.git.snapshots.changes import IndexPlan
 from siding.git.snapshots.coverage import Skipped
 from siding.git.snapshots.directory_scan import unreadable
+from siding.git.snapshots.seeding import leave_out_sparse, read_tree
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.ids import Sha
 
@@ -81,8 +82,6 @@ class PrivateIndex:
 
     def start_over(self, tree: Sha, git_dir: Path | None) -> None:
         """Make the index again from a tree, with nothing known of the disk."""
-        from siding.git.snapshots.seeding import leave_out_sparse, read_tree  # hardly ever needed
-
         self.discard()
         read_tree(self.store, self.task, tree, keep_fds=self.keep_fds)
         if self.sparse and git_dir is not None:
