@@ -179,9 +179,11 @@ class Step(NamedTuple):
     @property
     def policy_events(self) -> "tuple[PolicyEvent, ...]":
         """The rules of the policy that the command matched."""
+        found = mappings(self.line.get("policy_events"))
+        if not found:
+            return ()
         from siding.ledger.reports import PolicyEvent
 
-        found = mappings(self.line.get("policy_events"))
         return tuple(PolicyEvent.from_record(each) for each in found)
 
     @property

@@ -3,12 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from siding.app.recording.step_commits import StepCommit
-from siding.app.recording.step_details import quote_path
 from siding.app.recording.steps import Step
 from siding.cli.screen.words import changes, counted, duration, local_time
 from siding.cli.telling.isolation import isolation_lines
-from siding.cli.telling.rulings import policy_lines
-from siding.cli.telling.sandbox_report import sandbox_lines
 
 FILES_LISTED = 100
 Line = tuple[str, str]
@@ -33,8 +30,8 @@ def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> li
         *_commits(found, commits),
         *_processes(found),
         *_coverage(found),
-        *policy_lines(found.policy_events),
-        *sandbox_lines(found),
+        *_policy(found),
+        *_sandbox(found),
         *isolation_lines(found),
     ]
 
@@ -84,10 +81,29 @@ def _processes(found: Step) -> Iterable[Line]:
             yield "process", f"{each.pid} ({each.name}) {what}"
 
 
+def _policy(found: Step) -> Iterable[Line]:
+    if not found.policy_events:  # as for most steps: what words them is not loaded then
+        return []
+    from siding.cli.telling.rulings import policy_lines
+
+    return policy_lines(found.policy_events)
+
+
+def _sandbox(found: Step) -> Iterable[Line]:
+    run = found.as_run
+    if run is None or (run.sandbox is None and not run.limits):
+        return []
+    from siding.cli.telling.sandbox_report import sandbox_lines
+
+    return sandbox_lines(found)
+
+
 def _coverage(found: Step) -> Iterable[Line]:
     coverage = found.coverage
-    if coverage is None:
+    if coverage is None or (coverage.complete and not coverage.special_count):
         return
+    from siding.app.recording.step_details import quote_path
+
     for each in coverage.skipped:
         yield "left out", f"{quote_path(each.path)}: {each.reason}"
     for path in map(quote_path, coverage.nested):
