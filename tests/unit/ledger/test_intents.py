@@ -1,5 +1,6 @@
 """An act is there from its intent on, and counts as cut off when nobody holds it."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -112,3 +113,32 @@ def test_the_one_of_an_earlier_version_belongs_to_the_task_lock(layout: TaskLayo
     assert intents.take_over(found)
     intents.clear(found)
     assert not layout.running_json.exists()
+
+
+def test_its_artifacts_go_by_its_id_and_those_of_an_earlier_version_by_the_number() -> None:
+    assert intent().stem == "a000000000001"
+    assert intent(act="").stem == "0003"
+
+
+def test_the_document_has_the_draft_as_the_line_so_far(layout: TaskLayout) -> None:
+    Intents(layout).write(intent(), HOLDER)
+    document = json.loads((layout.intents_dir / "a000000000001.json").read_bytes())
+    assert "draft" not in document
+    assert document["record"]["cmd"] == ["make", "it"]
+
+
+def test_one_of_which_little_is_known_is_read(layout: TaskLayout) -> None:
+    layout.running_json.write_text(json.dumps({"version": 1, "number": 2, "kind": "run"}))
+    (found,) = Intents(layout).all()
+    assert (found.pid, found.token, found.parent, found.title) == (0, "", None, "")
+
+
+def test_what_is_cleared_is_let_go(layout: TaskLayout) -> None:
+    writer = Intents(layout)
+    writer.write(intent(), HOLDER)
+    lock = layout.intents_dir / "a000000000001.lock"
+    held = os.open(lock, os.O_RDWR)
+    lock.unlink()  # as `clear` finds it after it was cut off
+    writer.clear(intent())
+    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(held)
