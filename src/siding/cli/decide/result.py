@@ -2,11 +2,10 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions.decisions import collected, find, output_or_raise
-from siding.app.decisions.views import as_record
+from siding.app.decisions.decisions import find
 from siding.app.place.project import require_project
-from siding.cli.formats import print_json, print_line
 from siding.cli.globals import Context
+from siding.cli.telling.answers import print_answer
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,11 +16,5 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     decision = find(project, arguments.session)
-    output = output_or_raise(decision)
-    if arguments.json:
-        print_json(context.screen, as_record(decision))
-    else:
-        print_line(context.screen, output)
-    context.screen.out.flush()
-    collected(project, decision)
+    print_answer(context.screen, project, decision, as_json=arguments.json)
     return 0

@@ -14,7 +14,7 @@ command is ended: the same JSON, or the same --key, finds the same question agai
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions.decisions import Asking, ask, collected, output_or_raise, wait
+from siding.app.decisions.decisions import Asking, ask, wait
 from siding.app.decisions.gates import refuse_key_of_gates
 from siding.app.decisions.pages import page_of
 from siding.app.decisions.requests import read_file, read_text
@@ -22,10 +22,11 @@ from siding.app.decisions.views import DecisionView, as_record
 from siding.app.place.hidden_home import project_for_people
 from siding.app.place.project import Project
 from siding.app.waiting.notifier import Notifier
-from siding.cli.formats import print_json, print_line
+from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.screen.words import seconds_in
+from siding.cli.telling.answers import print_answer
 from siding.errors import UsageError
 
 LONGEST_INPUT = 1 << 20  # bytes
@@ -58,13 +59,7 @@ def run(arguments: Namespace, context: Context) -> int:
     except KeyboardInterrupt:
         context.screen.note("the question stays open; the same JSON finds it again")
         raise
-    output = output_or_raise(decision)
-    if arguments.json:
-        print_json(context.screen, as_record(decision))
-    else:
-        print_line(context.screen, output)
-    context.screen.out.flush()
-    collected(project, decision)
+    print_answer(context.screen, project, decision, as_json=arguments.json)
     return 0
 
 
