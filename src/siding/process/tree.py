@@ -140,8 +140,10 @@ class Ender:
     """Ends a tree in rounds, one for each call of `advance`.
 
     Between the rounds the caller can read what the processes still write. All get SIGTERM, and
-    SIGCONT because a stopped process does not act on it. After ``grace_s`` seconds all get SIGKILL,
-    in every round, until two looks in a row find nothing or ``kill_wait_s`` seconds have passed.
+    SIGCONT because a stopped process does not act on it. What they start after that to tidy up (a
+    trap that calls `rm`) is left alone while its parent lives. After ``grace_s`` seconds all get
+    SIGKILL, in every round, until two looks in a row find nothing or ``kill_wait_s`` seconds have
+    passed.
     """
 
     def __init__(
@@ -190,10 +192,11 @@ class Ender:
         )
 
     def _terminate(self) -> None:
+        tidying = {status.pid for status in self._left} if self._told else set()
         for status in self._left:
             if self._tree.warden and self._tree.warden in (status.pid, status.parent):
                 continue  # bwrap and its init end with the command; ending them would SIGKILL it
-            if _key(status) not in self._told:
+            if _key(status) not in self._told and status.parent not in tidying:
                 self._tell(status, signal.SIGTERM)
                 processes.send_signal(status, signal.SIGCONT)
 

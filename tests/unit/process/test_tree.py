@@ -87,6 +87,26 @@ def test_sigterm_comes_first_and_what_is_said_then_is_recorded(place: Place) -> 
     assert run.outcome.duration_ms < 10_000
 
 
+def test_what_a_command_starts_to_tidy_up_gets_no_sigterm(place: Place) -> None:
+    """As with systemd: a trap may call `rm` or `docker stop`, and they take their time."""
+    script = (
+        "trap 'sleep 0.3 && sh -c \"sleep 0.2; touch tidied\"; exit 9' TERM; "
+        "touch ready; while :; do sleep 0.02; done"
+    )
+    run = place.run("sh", "-c", script, timeout_s=0.5, grace_s=20.0)
+    assert (run.outcome.exit_code, run.outcome.child_exit_code) == (124, 9)
+    assert (place.folder / "tidied").exists()
+
+
+def test_what_is_left_of_tidying_up_gets_sigterm(place: Place) -> None:
+    """Its parent has ended and waits for it no more: nor do we, for all of the grace."""
+    script = "trap 'sleep 100 & sleep 0.3; exit 9' TERM; touch ready; while :; do sleep 0.02; done"
+    run = place.run("sh", "-c", script, timeout_s=0.5, grace_s=20.0)
+    assert (run.outcome.exit_code, run.outcome.child_exit_code) == (124, 9)
+    assert run.outcome.duration_ms < 10_000
+    assert place.living() == []
+
+
 def test_a_command_that_ignores_everything_is_killed(place: Place) -> None:
     source = """
 import os, signal, time
