@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from .arena import Command, GateFailed, run
-from .commands import GATE, act, answer, assert_whole, promising, repository_is_sound
+from .commands import GATE, act, answer, assert_whole, promising, repository_is_sound, steps
 from .harness import sweep
 from .powercut import powercut
 from .product import must, repository, siding
@@ -57,6 +57,7 @@ def moved_holds(case: Path, promises: list[str]) -> None:
     here = {path.name: path.read_text() for path in files}
     assert here == {"file": "one\nchanged\n", "new": "new\n"}
     act(case, "phase", "next-step", "more")
+    assert moves_recorded(case) == moves_made(case)
     assert git(case, "log", "-1", "--format=%s") == "[siding] impl: more"
     assert git(case, "status", "--porcelain") == ""
     assert_whole(case, "T")
@@ -66,6 +67,18 @@ def moved_holds(case: Path, promises: list[str]) -> None:
         *case.glob("repo/.git/worktrees/*/siding-index-*"),
     ]
     assert not left, left
+
+
+def moves_made(case: Path) -> list[str]:
+    """The commits of the moves that happened, oldest first."""
+    return [each["git_commit"] for each in answer(case, "phase", "status", "--json")["history"]]
+
+
+def moves_recorded(case: Path) -> list[str]:
+    """The commits in the ledger's lines of moves; a move that did not happen has none."""
+    moves = [step for step in steps(case, "T") if step["kind"] == "phase"]
+    assert all((step["status"] == "completed") == bool(step["commit_sha"]) for step in moves)
+    return [step["commit_sha"] for step in moves if step["commit_sha"]]
 
 
 def tried_again(call: str) -> bool:

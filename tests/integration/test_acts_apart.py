@@ -19,7 +19,7 @@ WITHOUT = (
 ACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("siding.app.running.act", ("run", "--", "sh", "-c", "echo run > run")),
     "checkpoint": ("siding.app.running.checkpoint", ("checkpoint", "-m", "so far")),
-    "phase move": ("siding.app.phases.moves", ("phase", "start", "flow-design", "begin")),
+    "phase move": ("siding.app.phases.move_act", ("phase", "start", "flow-design", "begin")),
     "rollback": ("siding.app.back.rollback", ("rollback", "--base")),
     "undo": ("siding.app.undo.undo", ("undo",)),
     "apply": ("siding.app.applying.apply", ("apply", "--no-close")),

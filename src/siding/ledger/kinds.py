@@ -10,6 +10,7 @@ class StepKind(StrEnum):
     APPLY = "apply"
     ROLLBACK = "rollback"
     CHECKPOINT = "checkpoint"
+    PHASE = "phase"
 
 
 class StepStatus(StrEnum):

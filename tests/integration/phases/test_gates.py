@@ -55,23 +55,37 @@ def test_the_policy_judges_gates_as_it_judges_runs(sandbox: Sandbox) -> None:
 
 
 def test_files_that_change_after_the_gates_are_not_committed_unseen(sandbox: Sandbox) -> None:
-    """A git of the tests' own writes into the workspace when it is asked who commits."""
+    """A git of the tests' own writes into the workspace once the gate's step is recorded."""
     gated(sandbox, "true")
-    real = shutil.which("git", path=sandbox.env["PATH"])
-    tools = sandbox.directory / "tools"
-    tools.mkdir()
+    (ledger,) = sandbox.project.glob("tasks/*/ledger.jsonl")
     late = sandbox.workspace() / "late"
-    (tools / "git").write_text(
-        f'#!/bin/sh\ncase "$*" in *" var "*) echo late >{late};; esac\nexec {real} "$@"\n'
-    )
-    (tools / "git").chmod(0o755)
-    env = {"PATH": f"{tools}:{sandbox.env['PATH']}"}
+    env = git_that_first(sandbox, f"grep -qs /bin/sh {ledger} && echo late >{late}")
     done = sandbox.siding("phase", "next-part", "finish", "on", status=1, env=env)
     assert late.exists(), done
     assert b"the workspace changed after its gates ran" in done.stderr
     assert last(sandbox)["action"] == "start"
     sandbox.siding("phase", "next-part", "finish", "on")
     assert sandbox.git("show", "HEAD:late", cwd=sandbox.workspace()) == "late"
+
+
+def test_files_that_change_while_the_commit_is_made_are_not_in_it(sandbox: Sandbox) -> None:
+    """A git of the tests' own writes into the workspace when it is asked who commits."""
+    gated(sandbox, "true")
+    late = sandbox.workspace() / "late"
+    env = git_that_first(sandbox, f'case "$*" in *" var "*) echo late >{late};; esac')
+    sandbox.siding("phase", "next-part", "finish", "on", env=env)
+    assert late.exists()
+    assert sandbox.git("ls-tree", "--name-only", "HEAD", "late", cwd=sandbox.workspace()) == ""
+
+
+def git_that_first(sandbox: Sandbox, script: str) -> dict[str, str]:
+    """Return an environment in which each git runs `script` before it does its work."""
+    real = shutil.which("git", path=sandbox.env["PATH"])
+    tools = sandbox.directory / "tools"
+    tools.mkdir()
+    (tools / "git").write_text(f'#!/bin/sh\n{script}\nexec {real} "$@"\n')
+    (tools / "git").chmod(0o755)
+    return {"PATH": f"{tools}:{sandbox.env['PATH']}"}
 
 
 def test_inside_a_step_a_gate_is_part_of_it(sandbox: Sandbox) -> None:

@@ -11,6 +11,7 @@ from siding.ledger.details import detail_from
 from siding.ledger.details.apply import ApplyDetail, LeftCommit
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.details.foreign import ForeignDetail
+from siding.ledger.details.phase import PhaseDetail
 from siding.ledger.details.reversal import Reversal
 from siding.ledger.details.rollback import (
     ConflictedPath,
@@ -114,7 +115,11 @@ APPLIES = st.builds(
     reflog=TEXT,
 ) | st.builds(lambda message, of: ApplyDetail(message=message, reversal=of), TEXT, REVERSALS)
 DETAILS: "st.SearchStrategy[Detail]" = (
-    RUNS | ROLLBACKS | APPLIES | st.builds(CheckpointDetail, TEXT, TEXT)
+    RUNS
+    | ROLLBACKS
+    | APPLIES
+    | st.builds(CheckpointDetail, TEXT, TEXT)
+    | st.builds(PhaseDetail, TEXT, TEXT, TEXT, NUMBER, TEXT, TEXT)
 )
 DRAFTS = st.builds(
     Draft,
@@ -139,6 +144,7 @@ FIELDS = sorted(
         *RunDetail._fields,
         *RollbackDetail._fields,
         *ApplyDetail._fields,
+        *PhaseDetail._fields,
         *Draft._fields,
         "undoes",
         "redoes",
@@ -178,7 +184,7 @@ def test_a_detail_belongs_to_its_kind(kind: str) -> None:
     step = step_from({"step_id": "0001", "kind": str(kind)})
     known = [step.as_run, step.as_apply, step.as_rollback, step.as_checkpoint]
     assert [each for each in known if each is not None] == (
-        [] if kind == "dream" else [step.detail]
+        [] if kind in ("dream", StepKind.PHASE) else [step.detail]
     )
 
 

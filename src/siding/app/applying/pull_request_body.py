@@ -10,6 +10,7 @@ from siding.git.applying.commits import RawCommit
 from siding.ledger.step import Step, StepKind
 from siding.tasks.task import Task
 
+_SHOWN = (StepKind.RUN, StepKind.CHECKPOINT, StepKind.PHASE)
 _ROWS = 40
 _WIDTH = 100
 
@@ -34,7 +35,7 @@ def body_of(
         parts.append(
             "\n".join(f"- {_inline(hide(printable(commit.subject)))}" for commit in commits)
         )
-    rows = [step for step in steps if step.kind in (StepKind.RUN, StepKind.CHECKPOINT)]
+    rows = [step for step in steps if step.kind in _SHOWN]
     if rows:
         table = ["| step | what | result | changed |", "| --- | --- | --- | --- |"]
         table += [

@@ -37,7 +37,14 @@ def _run(ground: Ground, intent: "Intent") -> "Draft":
     return finish_run(ground, intent)
 
 
+def _phase(ground: Ground, intent: "Intent") -> "Draft":
+    from siding.app.unfinished.phases import finish_phase_move
+
+    return finish_phase_move(ground, intent)
+
+
 RECOVERIES: "Mapping[str, Callable[[Ground, Intent], Draft]]" = {
     StepKind.APPLY.value: _apply,
+    StepKind.PHASE.value: _phase,
     StepKind.RUN.value: _run,
 }

@@ -5,12 +5,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from siding.app.place.project import WAIT_FOR_PROJECT_S, Project
-from siding.errors import SidingError
+from siding.app.unfinished.ground import Ground
+from siding.errors import SidingError, UnreadableFile
 from siding.files.durable import make_dirs
 from siding.git.applying.checkout import CheckoutPlace
 from siding.git.applying.move import Move
 from siding.git.applying.worktree_commits import agree_index, has_happened
 from siding.ids import Sha
+from siding.ledger.details.phase import PhaseDetail
+from siding.ledger.draft import Draft
+from siding.ledger.intents import Intent
+from siding.ledger.kinds import StepStatus
 from siding.phases.store import PhaseStore
 from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.task import Task
@@ -33,6 +38,32 @@ def finish_before_work(project: Project, task: Task) -> None:
         finish_cut_off(project, task)
     except (SidingError, OSError):  # the next move and `siding doctor` report the problem
         return
+
+
+def finish_phase_move(ground: Ground, intent: Intent) -> Draft:
+    """Finish or forget a phase move that was cut off; return the draft of its step."""
+    draft, project = intent.draft, ground.project
+    detail = draft.detail
+    assert isinstance(detail, PhaseDetail)
+    if draft.status:
+        return draft
+    finish_before_work(project, project.tasks.load(ground.workspace.task_id))
+    if _stands_in_status(PhaseStore(ground.layout.root), detail.commit_sha):
+        return draft.completed()
+    return draft._replace(
+        detail=detail._replace(commit_sha=""),
+        status=StepStatus.INTERRUPTED.value,
+        reason="it was cut off before the branch was moved",
+    )
+
+
+def _stands_in_status(store: PhaseStore, commit: str) -> bool:
+    """Tell whether the present pass or its last move has this commit."""
+    try:
+        there = store.load()
+    except UnreadableFile:
+        return False
+    return there is not None and any(each.git_commit == commit for each in there.history)
 
 
 def settle_cut_off(project: Project, task: Task, store: PhaseStore) -> None:

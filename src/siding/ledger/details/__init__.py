@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from siding.ledger.details.apply import ApplyDetail
     from siding.ledger.details.checkpoint import CheckpointDetail
     from siding.ledger.details.foreign import ForeignDetail
+    from siding.ledger.details.phase import PhaseDetail
     from siding.ledger.details.rollback import RollbackDetail
     from siding.ledger.details.run import RunDetail
 
-    Detail = RunDetail | CheckpointDetail | RollbackDetail | ApplyDetail | ForeignDetail
+    Detail = (
+        RunDetail | CheckpointDetail | RollbackDetail | ApplyDetail | PhaseDetail | ForeignDetail
+    )
 
 
 def detail_from(kind: str, record: Mapping[str, Any]) -> "Detail":
@@ -41,6 +44,10 @@ def detail_from(kind: str, record: Mapping[str, Any]) -> "Detail":
             from siding.ledger.details.apply import ApplyDetail
 
             return ApplyDetail.from_record(record)
+        case StepKind.PHASE:
+            from siding.ledger.details.phase import PhaseDetail
+
+            return PhaseDetail.from_record(record)
         case _:
             from siding.ledger.details.foreign import ForeignDetail
 
