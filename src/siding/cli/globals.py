@@ -4,11 +4,11 @@ import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.wiring import App, open_app
 from siding.cli.screen.screen import Screen, inert
 from siding.errors import UsageError
+from siding.namedtuples import NamedTuple
 
 COLOURS = ("auto", "always", "never")
 

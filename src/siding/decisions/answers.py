@@ -5,10 +5,11 @@ choice joined by ``", "``. A multiple choice also has the list of its values, as
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.decisions.input_object import InputObject, InvalidAnswer, shown
 from siding.decisions.request import DecisionRequest, Item, ItemKind
+from siding.namedtuples import NamedTuple
 
 LONGEST_ANSWER = 100_000  # characters of a free text or a note
 

@@ -3,10 +3,9 @@
 An error names the field that is wrong, what is wrong with it, and how to mend it.
 """
 
-from typing import NamedTuple
-
 from siding.decisions.input_object import InputObject, InvalidRequest, shown
 from siding.decisions.request import DecisionRequest, Item, ItemKind, Location, Option
+from siding.namedtuples import NamedTuple
 
 MAX_ITEMS = 200
 MAX_OPTIONS = 200

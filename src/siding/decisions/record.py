@@ -7,7 +7,7 @@ fields.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.decisions.answers import Answer, answers_from
 from siding.decisions.answers import document_of as output_of
@@ -16,6 +16,7 @@ from siding.decisions.input_object import InvalidRequest
 from siding.decisions.request import DecisionRequest
 from siding.decisions.request import document_of as input_of
 from siding.decisions.states import DecisionState
+from siding.namedtuples import NamedTuple
 
 RECORD_VERSION = 1
 LONGEST_SESSION = 100  # bytes

@@ -5,7 +5,9 @@ there for a multiple choice.
 """
 
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from siding.namedtuples import NamedTuple
 
 
 class ItemKind(StrEnum):

@@ -12,10 +12,10 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.errors import CommandFailed, GitMissing
 from siding.git.paths import c_quote
+from siding.namedtuples import NamedTuple
 from siding.process import capture
 
 IDENTITY = "Siding"

@@ -6,10 +6,10 @@ settings, so it is safe in a directory that an agent has written.
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.regular import read_small
 from siding.git.errors import NotARepository
+from siding.namedtuples import NamedTuple
 
 _HASH_SIZES = {"sha1": 40, "sha256": 64}
 

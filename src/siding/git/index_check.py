@@ -7,9 +7,9 @@ Extensions are dropped: they only save time, and may name objects too.
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from siding.hashing import new_digest
+from siding.namedtuples import NamedTuple
 
 _EXTENDED, _NAME_MASK, _STAGE = 0x4000, 0x0FFF, 0x3000
 _FILES = frozenset({0o100644, 0o100755, 0o120000})

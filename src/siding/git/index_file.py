@@ -4,7 +4,8 @@ The layout is described in gitformat-index(5): a 12-byte header, entries, extens
 """
 
 import struct
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 _GITLINK = 0o160000
 _ASSUME_VALID, _EXTENDED, _NAME_MASK = 0x8000, 0x4000, 0x0FFF

@@ -7,13 +7,13 @@ decide in which order the object and the ref are flushed.
 import os
 import zlib
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir, make_dirs, write_and_rename
 from siding.files.regular import read_small
 from siding.git.command import EMAIL, IDENTITY
 from siding.hashing import new_digest
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 
 class Commit(NamedTuple):

@@ -8,12 +8,13 @@ import os
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from siding.files.durable import flush_dir, make_dirs, replace_by_lock
 from siding.files.regular import read_small
 from siding.git.errors import GitError
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.git.command import Git

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git import refs
 from siding.git.command import Git, Place, output_of
@@ -13,6 +12,7 @@ from siding.git.refs import Head, as_sha, head_of
 from siding.git.settings import UserSettings
 from siding.git.status import ARGUMENTS, EntryKind, parse
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _GITLINK = re.compile(rb"160000 commit ([0-9a-f]+)\t([^\0]+)\0")
 

@@ -2,9 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.errors import WorkspaceMissing, WorkspaceReplaced
+from siding.namedtuples import NamedTuple
 
 
 class WorktreeRoot(NamedTuple):

@@ -10,11 +10,11 @@ import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.regular import read_small
 from siding.git.command import Git, find_program
 from siding.git.discovery import RepositoryPaths
+from siding.namedtuples import NamedTuple
 from siding.process import capture
 
 _PROGRAM_KEYS = {

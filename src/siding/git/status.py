@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 ARGUMENTS = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
 

@@ -7,9 +7,10 @@ Lines that another tool wrote have no ``prev``; they may only precede the first 
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.hashing import sha256_hex
+from siding.namedtuples import NamedTuple
 
 FIRST = "0" * 64  # `prev` of the first line, which has no line before it
 

@@ -2,12 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.errors import FileTooLarge
 from siding.files.regular import read_bytes
 from siding.ids import step_id
 from siding.ledger.step import step_from
+from siding.namedtuples import NamedTuple
 from siding.storage.journals import Entry, Journal
 
 # Bytes. Reading every line costs about 10 ms per MiB, and a reading command may spend no more.

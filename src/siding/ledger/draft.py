@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from shlex import join
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.ledger.details import detail_from
 from siding.ledger.fields import mappings, said, text, text_or_none, whole_or_none
 from siding.ledger.kinds import StepKind, StepStatus
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.ledger.details import Detail

@@ -1,9 +1,10 @@
 """The figures of a step: how many files, lines and permissions it changed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.ledger.fields import mapping, whole, words
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.git.snapshots.modes import ModeChange

@@ -9,9 +9,9 @@ redo of the same step continues it.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from siding.ledger.step import Step, StepKind, StepStatus
+from siding.namedtuples import NamedTuple
 
 _REVERSIBLE = (StepKind.ROLLBACK.value, StepKind.APPLY.value)
 

@@ -11,10 +11,11 @@ as left behind, never fewer.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from siding.ledger.details.rollback import RollbackDetail
 from siding.ledger.step import Step, StepStatus
+from siding.namedtuples import NamedTuple
 
 Member = TypeVar("Member")
 Graph = Mapping[str, Sequence[str]]

@@ -1,10 +1,11 @@
 """A ledger line before it is written: all fields except its number and ``prev``."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.git.snapshots.coverage import Coverage
 from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
+from siding.namedtuples import NamedTuple
 
 
 class LedgerLine(NamedTuple):

@@ -4,7 +4,7 @@ Each part is read by `from_record` and written by `as_record`. Paths are quoted 
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ledger.fields import (
     mapping,
@@ -17,6 +17,7 @@ from siding.ledger.fields import (
     whole_or_none,
     words,
 )
+from siding.namedtuples import NamedTuple
 
 ALARM = "alarm"
 NOTE = "note"

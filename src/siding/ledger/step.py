@@ -8,7 +8,7 @@ versions and of other tools are passed on. Code outside this package must not re
 
 from collections.abc import Mapping
 from shlex import join
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.ledger.fields import (
     mapping,
@@ -20,6 +20,7 @@ from siding.ledger.fields import (
     words,
 )
 from siding.ledger.kinds import StepKind, StepStatus
+from siding.namedtuples import NamedTuple
 
 # Details and reports are imported by the properties that return them. A status or a board needs
 # none of them, and importing all of these modules takes longer than reading a ledger.

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ids import step_id
 from siding.ledger.chain import Break, breaks, link
 from siding.ledger.step import STEP_VERSION, Step, number_of, step_from
+from siding.namedtuples import NamedTuple
 from siding.storage.codec import parse_object
 from siding.storage.journals import Entry, Journal
 

@@ -12,7 +12,9 @@ phases:
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from siding.namedtuples import NamedTuple
 
 DEFAULT_PHASES = (
     "task-optimize",

@@ -11,9 +11,9 @@ that each entry of the history has a number of its own.
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 from siding.errors import IllegalTransition
+from siding.namedtuples import NamedTuple
 
 
 class PhaseMove(StrEnum):

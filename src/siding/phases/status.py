@@ -5,8 +5,9 @@ the task is in `task`. Other programs that read the file expect these names.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from siding.namedtuples import NamedTuple
 from siding.phases.states import PhaseMove, PhasePosition
 
 STATUS_VERSION = 1

@@ -14,9 +14,10 @@ import os
 from collections.abc import Mapping
 from os import scandir
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.files.durable import copy_aside, remove_file
+from siding.namedtuples import NamedTuple
 from siding.phases.status import STATUS_VERSION, FlowStatus, document_of, status_from
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.storage.layout import checked_name

@@ -1,6 +1,6 @@
 """What the policy is told of agents by whoever asks for a verdict: it has no list of its own."""
 
-from typing import NamedTuple
+from siding.namedtuples import NamedTuple
 
 
 class KnownAgents(NamedTuple):

@@ -6,8 +6,8 @@ program. After a branch it keeps only what holds on both ways.
 """
 
 from collections.abc import Callable, Container, Mapping
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.policy.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
 from siding.policy.effects import LONGEST_SHOWN, Effects, odd_characters, secret_variable
 from siding.policy.expansion import Expander

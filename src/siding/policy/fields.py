@@ -4,7 +4,7 @@ A field is text in which four control characters (`MARKS`) stand for what is dec
 time. None of them can come from the line itself: the engine refuses a line that contains them.
 """
 
-from typing import NamedTuple
+from siding.namedtuples import NamedTuple
 
 UNKNOWN = "\x00"  # any text at all, or none, or several words
 ANY = "\x01"  # the name of an entry of that directory (``*``), or a part of one

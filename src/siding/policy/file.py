@@ -7,8 +7,9 @@ line of the mistake. If unknown keys were ignored, a misspelled rule would silen
 import posixpath
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from siding.namedtuples import NamedTuple
 from siding.policy.policy import Policy
 from siding.policy.rules import BUILT_IN, GROUPS, Rule
 from siding.policy.verdict import SEVERITY, Action

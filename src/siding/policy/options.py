@@ -1,7 +1,8 @@
 """Split a program's arguments into options and operands, as getopt does."""
 
 from collections.abc import Collection
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 
 class Arguments(NamedTuple):

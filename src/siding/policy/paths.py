@@ -5,8 +5,8 @@ import posixpath
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.policy.agents import KnownAgents
 from siding.policy.fields import ANY, NUMBER, ONE, UNKNOWN
 from siding.policy.names import names, ordered

@@ -1,8 +1,8 @@
 """A policy: the rules in force and what a project adds to them."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.policy.rules import BUILT_IN, Rule
 from siding.policy.verdict import Action
 

@@ -7,8 +7,8 @@ switch off a rule or a whole set. A project's own rules match by regular express
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.policy.verdict import Action
 
 

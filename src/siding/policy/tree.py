@@ -8,7 +8,9 @@ The values that can contain themselves are classes and not named tuples: type ch
 tuples by their members, which never ends for a tuple that contains its own type.
 """
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from siding.namedtuples import NamedTuple
 
 
 class Literal(NamedTuple):

@@ -4,8 +4,7 @@ A row says which options take a value and how many operands come before the comm
 is not in the table is an unknown program; the policy asks about it.
 """
 
-from typing import NamedTuple
-
+from siding.namedtuples import NamedTuple
 from siding.policy.options import arguments
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from siding.namedtuples import NamedTuple
 
 
 class Action(StrEnum):

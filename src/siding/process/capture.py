@@ -18,8 +18,9 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
+from siding.namedtuples import NamedTuple
 from siding.process.errors import CannotStart, OutputTooLarge, TimedOut
 from siding.process.lookup import NotStartable, find_program
 

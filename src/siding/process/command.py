@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 TOKEN_VARIABLE = "SIDING_STEP_TOKEN"  # marks every process of a step in its environment
 

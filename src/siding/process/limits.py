@@ -10,8 +10,8 @@ import os
 import stat
 import time
 from pathlib import Path
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.process.tree import ProcessTree
 
 LIMIT_EXIT_CODE = 125  # as `git bisect run` has it: neither good nor bad, it cannot be told

@@ -5,7 +5,8 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

@@ -27,9 +27,10 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from siding.files.durable import flush, flush_dir
+from siding.namedtuples import NamedTuple
 from siding.process.behind import Behind
 from siding.process.command import StreamPlan
 from siding.process.digest import BUFFER_SIZE, StreamDigest

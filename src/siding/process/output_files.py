@@ -8,10 +8,10 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush, flush_dir
 from siding.hashing import Sha256
+from siding.namedtuples import NamedTuple
 from siding.process.command import StreamPlan
 
 STDOUT_HEADER = b"=== STDOUT ===\n"

@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from siding.namedtuples import NamedTuple
 from siding.process import lookup, terminal
 from siding.process.command import (
     TOKEN_VARIABLE,

@@ -15,8 +15,9 @@ import signal
 import sys
 import termios
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
+from siding.namedtuples import NamedTuple
 from siding.process.command import Command, WindowSize
 from siding.process.lookup import Program, is_plain_script
 from siding.process.spawn_plan import SpawnPlan

@@ -1,8 +1,8 @@
 """How to start a command inside a sandbox. Values only."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program
 

@@ -1,6 +1,6 @@
 """The status of a process, as `procfs` and `ps` return it."""
 
-from typing import NamedTuple
+from siding.namedtuples import NamedTuple
 
 
 class ProcessStatus(NamedTuple):

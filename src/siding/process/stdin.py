@@ -6,8 +6,8 @@ import select
 import stat
 import struct
 import termios
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.process.command import StdinPlan
 
 

@@ -20,8 +20,8 @@ import os
 import signal
 import sys
 import time
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.process.command import ProcessInfo
 from siding.process.status import ProcessStatus
 

@@ -9,8 +9,8 @@ is first met.
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.redaction.span import RIGHT
 
 BEHIND_TOKEN = re.compile(rb"[^A-Za-z0-9._~+/=%-]")

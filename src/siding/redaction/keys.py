@@ -1,8 +1,8 @@
 """Find private key blocks, also if they are cut off, escaped, quoted, indented or in a diff."""
 
 import re
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.redaction.span import RIGHT, SecretSpan
 
 BEGIN = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")

@@ -8,7 +8,8 @@ out first.
 import re
 from enum import IntEnum
 from functools import lru_cache
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 
 class Tier(IntEnum):

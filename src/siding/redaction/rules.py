@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.redaction import prefilter
 from siding.redaction.span import RIGHT, SecretSpan
 

@@ -1,7 +1,8 @@
 """A secret that a rule found, and how far a rule may look."""
 
 import re
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 LEFT = 1024  # bytes a rule may look back from its trigger
 RIGHT = 4096  # bytes it may look ahead before it must decide

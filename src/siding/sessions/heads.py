@@ -7,11 +7,12 @@ not a JSON object.
 """
 
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import (
     ASSISTANT,
     CHAIN_TYPES,

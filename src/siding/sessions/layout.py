@@ -10,8 +10,8 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.storage.layout import checked_name
 
 

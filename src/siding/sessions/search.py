@@ -10,13 +10,14 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import msgspec
 
 from siding.errors import UnreadableFile
 from siding.files.durable import make_dirs
 from siding.files.regular import open_with_stat
+from siding.namedtuples import NamedTuple
 from siding.sessions.heads import TOO_ODD, parsed
 from siding.sessions.kinds import CHAIN_TYPES, Record
 from siding.sessions.layout import SessionLayout

@@ -4,11 +4,11 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.errors import NotFound, UnreadableFile, UsageError
 from siding.files.durable import create_bytes
 from siding.files.regular import open_with_stat
+from siding.namedtuples import NamedTuple
 from siding.sessions.heads import parsed
 from siding.sessions.kinds import ASSISTANT, Record
 from siding.sessions.layout import SessionLayout

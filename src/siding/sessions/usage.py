@@ -11,12 +11,12 @@
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from siding.files.regular import open_with_stat
+from siding.namedtuples import NamedTuple
 from siding.sessions.heads import TOO_ODD
 from siding.sessions.reading.locate import lines_from
 

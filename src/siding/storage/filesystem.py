@@ -6,7 +6,8 @@ flush may return before anything is stored. They are recognised on Linux only.
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 _NETWORK = frozenset(
     {"9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs2", "glusterfs", "gpfs", "lustre"}

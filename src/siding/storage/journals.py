@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.files.durable import flush, flush_dir, write_all
 from siding.files.regular import open_with_stat
+from siding.namedtuples import NamedTuple
 from siding.storage.codec import NotJson, encode_line, parse_object
 from siding.storage.errors import NotStorable
 from siding.storage.lines import MAX_LINE_BYTES, Line, lines_backwards, lines_forwards

@@ -6,9 +6,9 @@ they become part of a path.
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.hashing import sha256_hex
+from siding.namedtuples import NamedTuple
 from siding.storage.errors import UnsafeName
 
 _LONGEST_NAME_BYTES = 200  # leaves room for suffixes within the usual limit of 255

@@ -6,7 +6,8 @@ skipped. The file may grow meanwhile, or shrink, because a writer cuts its line 
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 KEPT_OF_TOO_LONG = 1024

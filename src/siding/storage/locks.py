@@ -19,10 +19,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from siding.files.durable import write_all
 from siding.files.regular import open_with_stat
+from siding.namedtuples import NamedTuple
 from siding.storage.errors import StorageError
 
 _FIRST_PAUSE_S = 0.0005

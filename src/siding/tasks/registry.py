@@ -7,11 +7,12 @@ registry again; a damaged file is copied aside first, byte for byte. Unknown fie
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from siding.files.durable import copy_aside
 from siding.files.regular import read_bytes
 from siding.ids import Sha, TaskId
+from siding.namedtuples import NamedTuple
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.tasks.states import WorkspaceState
 

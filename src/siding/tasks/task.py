@@ -1,9 +1,10 @@
 """A task, and its document ``task.json``. Unknown fields are kept and written back."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ids import Sha, TaskId
+from siding.namedtuples import NamedTuple
 from siding.tasks.states import TaskState
 
 TASK_VERSION = 1

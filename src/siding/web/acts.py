@@ -7,7 +7,7 @@ also needs a code from the terminal, see `nonces`.
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.applying.apply import ApplyRequest, Mode, WouldPublish
 from siding.app.applying.apply import apply as apply_task
@@ -25,6 +25,7 @@ from siding.app.undo.undo import UndoRequest as UndoRequest
 from siding.errors import SidingError, UsageError
 from siding.hashing import sha256_hex
 from siding.ids import TaskId
+from siding.namedtuples import NamedTuple
 from siding.web.words import counted
 
 SHOWN = 400  # paths of a kind that a plan lists; its digest is of all of them

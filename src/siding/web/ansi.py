@@ -9,8 +9,8 @@ line over, as on a terminal, and leaves a mark that text was overwritten.
 import re
 from codecs import getincrementaldecoder
 from html import escape
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.web.inert import inert
 
 LONGEST_LINE = 4000  # characters; a longer line goes on in the next row

@@ -1,11 +1,11 @@
 """The request that a handler gets: the project as it is now, and the address's parameters."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.errors import UsageError
 from siding.ids import TaskId
+from siding.namedtuples import NamedTuple
 from siding.web.site import Site
 
 

@@ -1,7 +1,8 @@
 """Coordinates for small bar charts, drawn as inline SVG with a table of the same numbers."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 WIDTH, HEIGHT = 640, 140
 _MOST_BARS = 120

@@ -7,7 +7,8 @@ these two headers.
 """
 
 import re
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 MAX_HEAD_BYTES = 16 * 1024
 MAX_BODY_BYTES = 1 << 20

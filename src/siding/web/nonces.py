@@ -11,9 +11,10 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.errors import SidingError
+from siding.namedtuples import NamedTuple
 from siding.web.inert import inert
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"

@@ -1,7 +1,6 @@
 """Patches for pages: an index that is cached, rows with syntax colours, one or two columns."""
 
 from collections import OrderedDict
-from typing import NamedTuple
 
 from siding.app.recording.outputs import Span
 from siding.app.recording.patch_files import (
@@ -14,6 +13,7 @@ from siding.app.recording.patch_files import (
 )
 from siding.app.recording.steps import Step
 from siding.app.waiting.tasks import show
+from siding.namedtuples import NamedTuple
 from siding.web.ask import Ask
 from siding.web.rendering import escaped
 from siding.web.stepping import one_step

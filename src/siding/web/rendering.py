@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, Undefined
 from markupsafe import Markup, escape
 
+from siding.namedtuples import NamedTuple
 from siding.web.inert import inert
 from siding.web.words import counted, duration, size
 

@@ -7,7 +7,9 @@ all of them takes 4.5 ms. An agent whose places are not known has a row and no m
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.process.sandbox.homes import AgentPlaces

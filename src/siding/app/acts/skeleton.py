@@ -10,7 +10,7 @@ the next command in the task can finish the act or take it back (`unfinished/by_
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.place.locking import Hold, holding_task
@@ -22,6 +22,7 @@ from siding.ids import TaskId
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.tasks.task import Task
 
 Plan = TypeVar("Plan")  # what the act will do, worked out before anything changes

@@ -13,7 +13,6 @@ The next command finishes, or takes back, an apply that was cut off (`app/unfini
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.content import Sources, bench_for
@@ -52,6 +51,7 @@ from siding.ledger.details.apply import ApplyDetail, LeftCommit
 from siding.ledger.details.rollback import LeftAlone
 from siding.ledger.figures import DiffFigures
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 

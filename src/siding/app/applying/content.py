@@ -8,7 +8,6 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.git import refs
@@ -24,6 +23,7 @@ from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.snapshots.submodules import repository_of, tree_in
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 

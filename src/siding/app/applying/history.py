@@ -9,7 +9,6 @@ conflict, never that work of others on the target is reverted.
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.applying.content import Sources
 from siding.app.place.project import Project
@@ -23,6 +22,7 @@ from siding.ids import Sha, TaskId
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.details.rollback import MergedBranch, RollbackDetail
 from siding.ledger.step import Step, StepStatus
+from siding.namedtuples import NamedTuple
 
 _MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
 _LOOKED_AT = 1000  # steps; an older apply is as good as none

@@ -6,7 +6,6 @@ decides only how that becomes commits: in every mode the last commit has the mer
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 from siding.app.applying.content import LeftOut, Side, Sources, state_at, with_commits
 from siding.app.applying.history import (
@@ -40,6 +39,7 @@ from siding.git.applying.move import Overlaps, counted_paths, overlaps
 from siding.git.applying.unfinished import Unfinished
 from siding.git.snapshots.patches import Change, DiffStat
 from siding.ids import Sha, step_id
+from siding.namedtuples import NamedTuple
 
 __all__ = ["ApplyPlan", "ApplySelection", "LeftOut", "Mode", "Target", "make_plan"]
 

@@ -7,7 +7,7 @@ agent left uncommitted is pushed as one more commit on top of the agent's. No lo
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.applying.content import Side, Sources, bench_for, state_at, with_commits
 from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
@@ -34,6 +34,7 @@ from siding.git.command import Place, find_program
 from siding.git.refs import as_sha, check_ref_part
 from siding.ids import Sha
 from siding.ledger.left_behind import abandoned_steps, returns_in
+from siding.namedtuples import NamedTuple
 from siding.process.attached import run_attached
 from siding.process.capture import Completed, run_captured
 from siding.tasks.names import branch_name

@@ -6,7 +6,6 @@ The target and the person's checkout are not changed.
 """
 
 import os
-from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.apply import (
@@ -35,6 +34,7 @@ from siding.git.paths import quote_path
 from siding.ids import Sha
 from siding.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 
 
 class NothingToResolve(SidingError):

@@ -5,7 +5,6 @@ Git is not started if HEAD is at the task's base or the ledger has no rollback.
 
 from collections.abc import Collection, Mapping, Sequence
 from shlex import quote
-from typing import NamedTuple
 
 from siding.app.applying.content import Sources
 from siding.errors import SidingError
@@ -24,6 +23,7 @@ from siding.ledger.left_behind import (
     returns_in,
 )
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 
 _NAMED = 5
 

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Generic, NamedTuple
+from typing import Generic
 
 from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.app.applying.content import Sources
@@ -18,6 +18,7 @@ from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 
 
 class MovePlan(NamedTuple):

@@ -6,7 +6,6 @@ contents to write are staged.
 
 from abc import abstractmethod
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.app.back.survey import (
@@ -39,6 +38,7 @@ from siding.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 
 
 class Going(NamedTuple):

@@ -10,7 +10,6 @@ Commits made after the restored state stay in the branch but are not published
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.acts.skeleton import Work, perform
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
@@ -29,6 +28,7 @@ from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.heads import head_in
 from siding.ids import Sha
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 

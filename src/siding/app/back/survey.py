@@ -5,7 +5,6 @@ the person asked for that.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.errors import SidingError
@@ -26,6 +25,7 @@ from siding.git.snapshots.patches import diff_trees
 from siding.git.snapshots.room import place_for
 from siding.git.snapshots.store import PEEKS, SnapshotStore
 from siding.ids import Sha, TaskId
+from siding.namedtuples import NamedTuple
 
 __all__ = [
     "Destination",

@@ -7,7 +7,7 @@ same key: it gets the same question, or its answer.
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.decisions.asking import (
     calling_task,
@@ -33,6 +33,7 @@ from siding.decisions.states import (
 from siding.decisions.store import DecisionStore, order
 from siding.errors import NotFound, SidingError, UnreadableFile, UsageError
 from siding.files.durable import make_dirs
+from siding.namedtuples import NamedTuple
 from siding.storage.errors import DamagedFile
 from siding.storage.locks import FileLock, Holder
 

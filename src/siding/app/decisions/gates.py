@@ -5,10 +5,11 @@ for a decision (`decision:`) names the key under which an agent asks. Only a per
 so neither kind can be answered or cancelled with the dashboard's key alone.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from siding.decisions.record import Origin
 from siding.errors import SidingError, UsageError
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:  # not imported at run time, to keep commands about decisions fast
     import re

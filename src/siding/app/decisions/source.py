@@ -8,7 +8,8 @@ is refused.
 import os
 import stat
 from pathlib import Path
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 AROUND = 3  # lines shown before and after the named ones
 MOST_LINES = 400

@@ -3,12 +3,13 @@
 An agent or a person wrote the texts. A front end must escape them before it shows them.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.decisions.answers import document_of as output_of
 from siding.decisions.record import Decision
 from siding.decisions.request import Item, Location, Option
 from siding.decisions.request import document_of as input_of
+from siding.namedtuples import NamedTuple
 
 
 class OptionView(NamedTuple):

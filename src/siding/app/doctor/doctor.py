@@ -8,7 +8,6 @@ repaired has a function that does it.
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.doctor.projects import Older
 from siding.app.doctor.sandbox import missing_engine
@@ -36,6 +35,7 @@ from siding.git.worktrees.linked import WorktreeInfo, detach_worktree, worktrees
 from siding.git.worktrees.reattach import is_attached, reattach
 from siding.ids import TaskId, step_id
 from siding.ledger.intents import Intents
+from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState

@@ -1,7 +1,5 @@
 """Find and adopt projects whose repository or home was moved (`siding doctor`)."""
 
-from typing import NamedTuple
-
 from siding.app.place.adoption import adopt, adopt_named, holding_projects, put_aside
 from siding.app.place.project import Project, ensure_project, find_project, require_project
 from siding.app.place.project_places import (
@@ -17,6 +15,7 @@ from siding.app.place.wiring import App
 from siding.app.place.workspace_links import mend_links
 from siding.errors import SidingError
 from siding.git.discovery import RepositoryPaths, find_repository
+from siding.namedtuples import NamedTuple
 from siding.tasks.store import TaskStore
 
 

@@ -4,12 +4,12 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.app.sandbox.sandbox import SandboxRequest, asked_of
 from siding.app.sandbox.settings import SandboxMode
 from siding.files.durable import make_dirs
+from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program
 from siding.process.sandbox.probe import FoundEngine, find_engine, tried

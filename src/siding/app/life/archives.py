@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from siding.app.place.project import Project
 from siding.errors import SidingError
@@ -26,6 +26,7 @@ from siding.git.snapshots.modes import Modes, Usual, modes_of
 from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.store import remove_tree
 from siding.ids import TaskId
+from siding.namedtuples import NamedTuple
 from siding.storage.codec import NotJson, parse_object
 from siding.tasks.registry import Workspace
 

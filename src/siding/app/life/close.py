@@ -3,7 +3,6 @@
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import spending_reserve
@@ -18,6 +17,7 @@ from siding.app.recording.recorder import BaseUnknown, Recorder
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import SnapshotDamaged
+from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskMove, TaskState, WorkspaceState, move_task
 from siding.tasks.task import Task

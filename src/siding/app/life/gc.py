@@ -8,7 +8,6 @@ finish a deletion that was cut off. Tasks that are open, busy or kept are never 
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.life.archives import places_in_trash, records_archive
 from siding.app.life.collection import collect, collect_records
@@ -24,6 +23,7 @@ from siding.git.command import output_of
 from siding.git.errors import GitError
 from siding.git.snapshots.room import NO_ROOM
 from siding.ids import TaskId
+from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.life.archives import (
     ARCHIVES,
@@ -21,6 +21,7 @@ from siding.app.place.selection import resolve
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import make_dirs, move_aside, remove_file
 from siding.ids import TaskId
+from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace

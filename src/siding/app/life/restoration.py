@@ -7,7 +7,6 @@ first. If there is no archive either, the workspace is made from the newest snap
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.life.archives import lay_out, rebuild
 from siding.app.place.events import WorkspaceChanged
@@ -20,6 +19,7 @@ from siding.git.roots import recorded_root
 from siding.git.worktrees.keeping import PACK_NAME, give_back, restore_branch
 from siding.git.worktrees.linked import admin_dir, attach_worktree, repair_links, worktrees
 from siding.git.worktrees.reattach import reattach
+from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceMove, move_workspace
 

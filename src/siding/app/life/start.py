@@ -1,7 +1,5 @@
 """Start a task: add it to the board, make its workspace, and write its start card."""
 
-from typing import NamedTuple
-
 from siding.app.life.carry import carry_changes
 from siding.app.life.include import copy_included
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
@@ -19,6 +17,7 @@ from siding.errors import UsageError
 from siding.git.errors import UnknownRevision
 from siding.ids import Sha, TaskId, new_task_id
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.tasks.names import problem_with_name
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState

@@ -8,12 +8,13 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.place.project import Project
 from siding.clock import iso
 from siding.git.paths import parents, quote_path
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 LISTED = 50  # the most names of each kind that the card stores
 

@@ -6,7 +6,6 @@ event. Gates that held are stored in the history entry of the move.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.decisions.decisions import ask, with_key
 from siding.app.decisions.gates import key_of_gate
@@ -17,6 +16,7 @@ from siding.app.place.project import Project
 from siding.app.place.redaction import printable
 from siding.app.policy.hooks import repository_hooks
 from siding.errors import SidingError
+from siding.namedtuples import NamedTuple
 from siding.phases.plan import GateKind, PhaseGate
 from siding.phases.status import FlowStatus, PassedGate
 from siding.process.capture import run_captured

@@ -1,7 +1,5 @@
 """The act that moves a task through its phases. Each move is a commit on the task's branch."""
 
-from typing import NamedTuple
-
 from siding.app.acts.skeleton import Act, Done, Ended, Work
 from siding.app.applying.content import LeftOut
 from siding.app.phases.gates import GateClosed
@@ -28,6 +26,7 @@ from siding.ids import Sha
 from siding.ledger.details.phase import PhaseDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
+from siding.namedtuples import NamedTuple
 from siding.phases.status import FlowStatus, HistoryEntry, PassedGate, commit_message
 from siding.phases.store import PhaseStore
 from siding.tasks.task import Task

@@ -7,7 +7,6 @@ interruption the next command that reads the phases finds the intent and finishe
 """
 
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.applying.content import LeftOut, Sources, bench_for, state_at, with_commits
 from siding.app.applying.rolled_back_commits import described, gone_back
@@ -26,6 +25,7 @@ from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.store import APPLIES, SnapshotStore
 from siding.ids import Sha
 from siding.ledger.left_behind import newest_clean
+from siding.namedtuples import NamedTuple
 from siding.phases.states import PhaseMove, PhasePosition, move_phase
 from siding.phases.status import (
     FlowStatus,

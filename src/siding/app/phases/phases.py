@@ -1,11 +1,12 @@
 """Show in which phase tasks are. Everything is read without a lock."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.place.phase_plan import configured
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.errors import NotFound, UnreadableFile
+from siding.namedtuples import NamedTuple
 from siding.phases.states import PhaseMove
 from siding.phases.status import FlowStatus, HistoryEntry, PassedGate, document_of
 from siding.phases.store import PhaseStore

@@ -10,11 +10,11 @@ the address contains a ticket instead of the key; a ticket is valid once, for `T
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, remove_file
+from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.locks import FileLock, Holder, LockBusy
 

@@ -7,9 +7,10 @@ never reads its state from it.
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.clock import Clock, iso
+from siding.namedtuples import NamedTuple
 from siding.storage.journals import Journal
 from siding.storage.layout import ProjectLayout
 

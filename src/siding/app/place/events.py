@@ -6,9 +6,10 @@ steps are in `step_events.py`: nearly every command that writes needs those, and
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.app.place.step_events import task_record
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.decisions.record import Decision

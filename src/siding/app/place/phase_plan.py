@@ -1,9 +1,8 @@
 """Find the phases of a project: in the person's settings, else in the repository's."""
 
-from typing import NamedTuple
-
 from siding.app.place.project import Project
 from siding.app.place.settings import phases_in
+from siding.namedtuples import NamedTuple
 from siding.phases.plan import PhasePlan
 
 

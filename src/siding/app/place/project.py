@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.app.place.event_log import EventLog
 from siding.app.place.lost_workspaces import LostWorkspaces
@@ -30,6 +30,7 @@ from siding.git.discovery import RepositoryPaths, find_repository
 from siding.git.errors import NotARepository
 from siding.ids import TaskId
 from siding.ledger.store import Ledger
+from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.filesystem import unsupported_reason
 from siding.storage.layout import ProjectLayout, TaskLayout

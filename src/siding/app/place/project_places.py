@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.place.wiring import App
 from siding.errors import NotFound, SidingError, UnreadableFile
@@ -26,6 +26,7 @@ from siding.files.regular import read_bytes
 from siding.git.discovery import RepositoryPaths, find_repository
 from siding.git.errors import NotARepository
 from siding.git.refs import is_sha, read_ref
+from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.layout import ProjectLayout, project_dir_name
 from siding.tasks.store import TaskStore

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.app.place.project_places import PROJECT_VERSION
 from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
+from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none
 from siding.storage.layout import ProjectLayout
 

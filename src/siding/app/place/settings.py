@@ -6,10 +6,11 @@ bytes and not parsed. Other tools of this file format use some of the sections a
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.phases.plan import PhasePlan

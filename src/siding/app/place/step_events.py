@@ -1,9 +1,10 @@
 """What happens to steps, as values. See `events.py`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.ids import step_id
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.ledger.intents import Intent

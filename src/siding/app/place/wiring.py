@@ -6,10 +6,10 @@ All other code receives the environment, the directory, the clock and randomness
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.event_log import Listeners
 from siding.clock import Clock, SystemClock, iso
+from siding.namedtuples import NamedTuple
 from siding.storage.layout import Home
 
 

@@ -8,13 +8,13 @@ has allowed exactly these commands. After any change they must be allowed again.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.app.place.settings import hooks_in
 from siding.app.place.trusting import HOOKS, add, trust_json, trusted_hooks
 from siding.hashing import sha256_hex
 from siding.ledger.reports import PolicyEvent
+from siding.namedtuples import NamedTuple
 from siding.process.capture import run_captured
 
 HOOK_TIMEOUT_S = 1800.0

@@ -9,7 +9,7 @@ or is not a regular file, every command is blocked and the message names the mis
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.place.trusting import POLICIES, add, trusted_policies
@@ -18,6 +18,7 @@ from siding.errors import SidingError, UnreadableFile
 from siding.files.regular import read_bytes
 from siding.git.discovery import find_repository
 from siding.hashing import sha256_hex
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.app.place.project import Project

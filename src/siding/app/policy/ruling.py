@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from siding.ids import TaskId
 from siding.ledger.kinds import StepStatus
+from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:  # not imported at run time: commands that show steps use this module, too
     from siding.ledger.draft import Draft

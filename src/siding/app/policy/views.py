@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.app.place.project import find_project
 from siding.app.place.sandbox_inside import home_is_hidden
@@ -20,6 +20,7 @@ from siding.app.policy.in_force import (
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.files.regular import read_bytes
 from siding.git.errors import NotARepository
+from siding.namedtuples import NamedTuple
 from siding.policy.engine import check_argv, check_line
 from siding.policy.file import PolicyMistake, read_examples
 from siding.policy.policy import Policy

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.files.durable import flush, flush_dir, make_dirs, remove_file
@@ -10,6 +9,7 @@ from siding.git.snapshots.patches import DiffStat
 from siding.hashing import sha256_of_file
 from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepKind
+from siding.namedtuples import NamedTuple
 from siding.storage.layout import TaskLayout
 
 

@@ -6,12 +6,11 @@ that the command started, in whatever session. A malicious program can still ask
 the step to start this command; only a sandbox prevents that.
 """
 
-from typing import NamedTuple
-
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.ids import step_id
 from siding.ledger.intents import Intent, Intents
+from siding.namedtuples import NamedTuple
 
 
 class CallingStep(NamedTuple):

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
@@ -21,6 +21,7 @@ from siding.git.snapshots.patches import DiffStat, FileStat
 from siding.ids import Sha
 from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.process.output_files import Span
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task

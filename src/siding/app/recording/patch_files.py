@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import NamedTuple
 
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.files.durable import make_dirs
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.process.output_files import Span
 from siding.tasks.task import Task
 

@@ -1,7 +1,6 @@
 """The status of a task."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
@@ -11,6 +10,7 @@ from siding.app.recording.steps import InProgress, in_progress, ledger_problems
 from siding.errors import SidingError
 from siding.git.errors import CommandFailed
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState

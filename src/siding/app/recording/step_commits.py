@@ -1,11 +1,10 @@
 """The commits that a step made or applied, with their subjects."""
 
-from typing import NamedTuple
-
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.ids import Sha
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 
 LISTED = 20  # the most commits that are looked up, because a rebase can make hundreds
 

@@ -1,6 +1,6 @@
 """Read the recorded steps of a task, and the step in progress. Reading takes no lock."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.place.project import Project
 from siding.app.place.selection import select
@@ -9,6 +9,7 @@ from siding.ids import step_number
 from siding.ledger.damage import DamagedLine, damaged_lines
 from siding.ledger.intents import Intent, Intents
 from siding.ledger.step import Step, step_from
+from siding.namedtuples import NamedTuple
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import Holder
 from siding.tasks.task import Task

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
@@ -18,6 +17,7 @@ from siding.ids import step_id
 from siding.ledger.intents import Intents
 from siding.ledger.reports import OutputReport
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.process.output_files import marker_path
 from siding.tasks.task import Task
 

@@ -2,7 +2,6 @@
 
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.acts.skeleton import Act, Done, Ended, Work
 from siding.app.place.environment import environment_in
@@ -29,6 +28,7 @@ from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import IsolationReport
+from siding.namedtuples import NamedTuple
 from siding.process.command import Command, Outcome, OutputScreen, StreamPlan
 from siding.process.output import OutputFiles
 from siding.process.output_files import settle_output

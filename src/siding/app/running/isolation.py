@@ -10,7 +10,7 @@ The report cannot say who made a change: the command, a process it left running,
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from siding.app.place.project_places import id_file
 from siding.app.place.step_events import IsolationChanged
@@ -19,6 +19,7 @@ from siding.git.snapshots import fingerprint
 from siding.git.snapshots.fingerprint import Fingerprint, Mark, RefChange, mark_of
 from siding.git.snapshots.own_git_dir import OwnGitDir, take_own
 from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
+from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState

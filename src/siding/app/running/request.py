@@ -1,13 +1,13 @@
 """The request of a run, and its result."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from siding.app.policy.hooks import HookResult
 from siding.app.policy.ruling import Ruling
 from siding.app.sandbox.sandbox import SandboxPlan, SandboxRequest
 from siding.ledger.reports import IsolationReport
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
 from siding.process.command import Outcome, StdinPlan
 from siding.tasks.task import Task
 

@@ -4,7 +4,7 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from siding.app.place.project import Project
 from siding.app.sandbox.profiles import places_in, profile_in_force
@@ -14,6 +14,7 @@ from siding.files.regular import read_small
 from siding.git.discovery import read_settings
 from siding.git.quarantine.run import borrowed_from
 from siding.ledger.reports import SandboxReport
+from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock

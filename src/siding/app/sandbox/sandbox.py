@@ -7,7 +7,7 @@ the repository.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from siding.app.place.project import Project
 from siding.app.place.settings import DEFAULT_TEXT
@@ -15,6 +15,7 @@ from siding.app.place.trusting import trust_json, trusted_sandboxes
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.ledger.reports import SandboxReport
+from siding.namedtuples import NamedTuple
 from siding.process.command import Command, Outcome
 from siding.process.limits import Limits
 

@@ -11,13 +11,14 @@ import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.place.settings import DEFAULT_TEXT, bytes_in, parse_settings
 from siding.app.sandbox.profiles import PROFILES
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.hashing import sha256_hex
+from siding.namedtuples import NamedTuple
 from siding.process.limits import Limits
 from siding.process.sandbox.values import GitAccess, Network
 

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding import __version__
 from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.sessions.masking import mask_line, mask_records, mask_text, mask_value
 from siding.errors import NotFound, UsageError
+from siding.namedtuples import NamedTuple
 from siding.sessions.heads import MessageHead
 from siding.sessions.kinds import Record
 from siding.sessions.messages import visible_count

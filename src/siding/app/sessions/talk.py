@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.app.sessions.sessions import store_of
 from siding.errors import NotFound
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import ASSISTANT, ATTACHMENT, SYSTEM, USER, Record
 from siding.sessions.markdown import result_text
 from siding.sessions.messages import content_of, is_boundary, is_tool_result, message_of

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial as partial_call
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.app.sessions.masking import mask_text
@@ -11,6 +10,7 @@ from siding.app.sessions.sessions import message_named, new_session_id, select, 
 from siding.errors import NotFound, UnreadableFile, UsageError
 from siding.files.durable import remove_file
 from siding.files.regular import read_bytes
+from siding.namedtuples import NamedTuple
 from siding.sessions.clients.interchange import Arrival, Form, bring_in, give_out
 from siding.sessions.kinds import Record
 from siding.sessions.reading.chains import EndRule, choose_end, has_circle

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from siding.app.back.survey import Destination, Here, Survey, survey
 from siding.app.place.project import Project
@@ -13,6 +12,7 @@ from siding.errors import NotFound
 from siding.ids import Sha
 from siding.ledger.history import PastAct, Position, returns_to
 from siding.ledger.step import StepKind
+from siding.namedtuples import NamedTuple
 from siding.tasks.task import Task
 
 

@@ -6,8 +6,6 @@ before the undo. So neither loses anything. Files changed since the act would be
 that needs the person's consent.
 """
 
-from typing import NamedTuple
-
 from siding.app.acts.skeleton import Work, complete, working
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest
@@ -25,6 +23,7 @@ from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
 from siding.ledger.history import PastAct, Position, position, returns_to
 from siding.ledger.step import Step, StepKind
+from siding.namedtuples import NamedTuple
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
 

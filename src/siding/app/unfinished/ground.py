@@ -1,8 +1,7 @@
 """The project, task and workspace of an act that is being recovered."""
 
-from typing import NamedTuple
-
 from siding.app.place.project import Project
+from siding.namedtuples import NamedTuple
 from siding.storage.layout import TaskLayout
 from siding.tasks.registry import Workspace
 

@@ -8,13 +8,14 @@ files are the same is not read again. The cache can be deleted at any time.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.ids import TaskId
 from siding.ledger.intents import has_intents
+from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.tasks.states import TaskState
 

@@ -12,7 +12,7 @@ trust`.
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.app.decisions.decisions import DecisionView, damaged_decisions, list_decisions
 from siding.app.place.project import Project
@@ -23,6 +23,7 @@ from siding.app.waiting.board import TaskRow, rows
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.step import Step, StepStatus
+from siding.namedtuples import NamedTuple
 
 
 class Waits(StrEnum):

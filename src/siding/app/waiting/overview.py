@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 from siding.app.place.project import Project
 from siding.app.recording.snapshots import TaskSnapshots
@@ -10,6 +9,7 @@ from siding.app.waiting.board import TaskRow, look
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.intents import Intent, Intents
+from siding.namedtuples import NamedTuple
 from siding.tasks.states import TaskState
 
 __all__ = [

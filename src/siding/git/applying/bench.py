@@ -10,7 +10,6 @@ import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir, make_dirs
 from siding.git import objects
@@ -21,6 +20,7 @@ from siding.git.repository import Repository
 from siding.git.snapshots.scratch import hold
 from siding.git.snapshots.store import SnapshotStore, remove_tree
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 TREE_MODE = b"40000"
 _QUICK = ("core.fsync=none", "core.fsyncObjectFiles=false", "core.looseCompression=1")

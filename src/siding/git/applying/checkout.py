@@ -8,7 +8,6 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir, write_and_rename
 from siding.files.regular import read_small
@@ -20,6 +19,7 @@ from siding.git.settings import UserSettings
 from siding.git.snapshots.patches import Change
 from siding.git.status import EntryKind, parse
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _NOTHING, _GITLINK = "000000", "160000"
 _MARK = b"siding "

@@ -6,7 +6,7 @@ the person asked for it.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Self
+from typing import Self
 
 from siding.git.applying.bench import Bench
 from siding.git.command import Git, Place
@@ -14,6 +14,7 @@ from siding.git.errors import GitError
 from siding.git.repository import Repository
 from siding.git.settings import scoped_values
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 from siding.process.capture import Running
 
 _IDENTITY = tuple(

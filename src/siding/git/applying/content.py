@@ -10,7 +10,6 @@ run (`settings.py`).
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from siding.files.durable import write_all
 from siding.files.regular import read_small
@@ -21,6 +20,7 @@ from siding.git.paths import c_quote, join, parents, quote_path
 from siding.git.settings import UserSettings
 from siding.git.snapshots.patches import Change
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _ATTRIBUTES = b".gitattributes"
 # What may change bytes when a file is stored. `binary` and other macros change nothing by

@@ -9,12 +9,12 @@ with `git commit`.
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.applying.bench import Bench
 from siding.git.errors import GitError
 from siding.git.settings import UserSettings, scoped_values
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 from siding.process import capture
 
 

@@ -5,12 +5,11 @@ temporary commits are made for it. If one side changed nothing, no merge is need
 works, too.
 """
 
-from typing import NamedTuple
-
 from siding.git.applying.bench import Bench
 from siding.git.command import Place, output_of
 from siding.git.errors import GitError
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 NEEDED = (2, 38)
 

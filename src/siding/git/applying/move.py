@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.files.durable import flush_dir
 from siding.files.regular import read_small
@@ -37,6 +37,7 @@ from siding.git.snapshots.directory_scan import identity
 from siding.git.snapshots.patches import Change, DiffStat, parse_raw, parse_stat
 from siding.git.worktrees.linked import worktrees
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _LIVE_S = 0.3
 

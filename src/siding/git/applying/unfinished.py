@@ -6,12 +6,12 @@
 import os
 from pathlib import Path
 from shlex import quote
-from typing import NamedTuple
 
 from siding.files.regular import read_small
 from siding.git.applying.checkout import CheckoutPlace
 from siding.git.command import Git, Place
 from siding.git.paths import quote_path
+from siding.namedtuples import NamedTuple
 
 _NAMED = 5
 

@@ -11,12 +11,12 @@ import re
 import shutil
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.command import Place
 from siding.git.errors import CommandFailed
 from siding.git.packs import give_pack
 from siding.git.repository import Repository
+from siding.namedtuples import NamedTuple
 
 _FAN = re.compile(r"[0-9a-f]{2}")
 _LOOSE = re.compile(r"[0-9a-f]{38}(?:[0-9a-f]{24})?")

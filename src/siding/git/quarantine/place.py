@@ -14,7 +14,6 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush, flush_dir, write_all, write_and_rename
 from siding.files.regular import read_small
@@ -33,6 +32,7 @@ from siding.git.index_check import BadIndex, UsableIndex, check_index
 from siding.git.quarantine.objects import discard, open_up
 from siding.git.repository import Repository
 from siding.hashing import sha256_hex
+from siding.namedtuples import NamedTuple
 
 LARGEST_INDEX = 1 << 30
 _LARGEST_LOG = 64 << 20

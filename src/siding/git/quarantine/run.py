@@ -16,7 +16,6 @@ so that it does not block later runs.
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir, make_dirs, replace_by_lock
 from siding.files.regular import read_small
@@ -26,6 +25,7 @@ from siding.git.errors import GitError
 from siding.git.quarantine.objects import discard, open_up
 from siding.git.quarantine.place import Before, copy_git_dir
 from siding.git.repository import Repository
+from siding.namedtuples import NamedTuple
 
 REFUSED = "refused"  # where a quarantine goes that cannot be taken over, below its root
 WHY = "why.txt"

@@ -7,7 +7,6 @@ branches, then the index and HEAD. The state file is removed last (`forget`).
 import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir
 from siding.files.regular import read_small
@@ -41,6 +40,7 @@ from siding.git.quarantine.run import (
     write_bookmarks,
 )
 from siding.git.repository import Repository
+from siding.namedtuples import NamedTuple
 
 _MOST_CARRIED = 20  # objects of an unfinished rebase or merge
 _LIVE_S = 0.1  # a living git holds the lock of a ref for a few milliseconds

@@ -19,7 +19,6 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.paths import is_selected, is_under, parents
 from siding.git.restoring.staging import GITLINK, NOTHING, Staged
@@ -27,6 +26,7 @@ from siding.git.roots import WorktreeRoot, check_root
 from siding.git.snapshots.modes import ModeChange, Modes
 from siding.git.snapshots.patches import Change
 from siding.git.treewalk import OpenTree
+from siding.namedtuples import NamedTuple
 
 _STILL_IN_USE = (errno.ENOTEMPTY, errno.ENOENT, errno.ENOTDIR, errno.EEXIST)
 

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from siding.files import durable
 from siding.git.errors import GitError
@@ -16,6 +16,7 @@ from siding.git.snapshots.modes import Modes
 from siding.git.snapshots.patches import Change
 from siding.git.snapshots.store import SnapshotStore, remove_tree
 from siding.git.treewalk import OpenTree
+from siding.namedtuples import NamedTuple
 
 NOTHING, GITLINK, SYMLINK, EXECUTABLE = "000000", "160000", "120000", "100755"
 _BLOCK = 1 << 20

@@ -10,7 +10,6 @@ interrupted one leaves only files that are swept later.
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir
 from siding.files.regular import read_small
@@ -31,6 +30,7 @@ from siding.git.snapshots.seeding import sparse_paths
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.git.status import ARGUMENTS, EntryKind, StatusEntry, parse
 from siding.ids import Sha, TaskId
+from siding.namedtuples import NamedTuple
 from siding.process.capture import Running
 
 _STATUS = (*ARGUMENTS, "--ignored=matching", "--ignore-submodules=dirty")

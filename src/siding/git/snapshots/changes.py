@@ -6,11 +6,11 @@ Calls `lstat` on the changed paths; runs no git and writes nothing.
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from siding.git.paths import join, parents
 from siding.git.snapshots.coverage import Reason, Skipped
 from siding.git.status import EntryKind, StatusEntry
+from siding.namedtuples import NamedTuple
 
 
 class CaptureLimits(NamedTuple):

@@ -11,11 +11,11 @@ git is given a git directory of ours, so no program that the checkout's configur
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.regular import read_small
 from siding.git.index_file import entry_count
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory
+from siding.namedtuples import NamedTuple
 from siding.process.capture import Running
 
 MOST_LOOKED_AT = 20_000  # files of directories that git does not know

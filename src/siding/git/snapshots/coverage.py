@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.git.paths import quote_path, unquote_path
+from siding.namedtuples import NamedTuple
 
 LISTED = 100  # names kept of each kind; the counts are exact
 _PATHS = ("nested", "special", "empty_dirs", "ignored", "unstable", "foreign")

@@ -9,11 +9,11 @@ which no program can set, changes when an entry is created, removed or renamed.
 import os
 import stat
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.cache_file import as_bytes, as_text, keep, load
 from siding.git.paths import join, parents
 from siding.git.snapshots.coverage import Reason
+from siding.namedtuples import NamedTuple
 
 # A directory that changed this lately may change again within the same tick of its clock.
 _SETTLED_AFTER_NS = 2_000_000_000

@@ -10,10 +10,10 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.regular import read_small
 from siding.git.index_file import read_entries
+from siding.namedtuples import NamedTuple
 
 # What of a git directory decides what git does next, apart from refs and configuration.
 _STEERING = (

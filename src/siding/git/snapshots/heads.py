@@ -10,12 +10,12 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.objects import Commit
 from siding.git.refs import as_sha, head_of
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha, TaskId
+from siding.namedtuples import NamedTuple
 
 _KEPT_AT_ONCE = 50
 _REFLOG_READ = 1 << 20

@@ -16,7 +16,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.regular import read_small
 from siding.git.cache_file import as_bytes, as_text, keep, load
@@ -26,6 +25,7 @@ from siding.git.snapshots.directory_scan import Scan
 from siding.git.snapshots.modes import Modes, Usual
 from siding.git.snapshots.store import TaskDirectory
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _FORM = "modes-1"
 _INDEX_LIMIT = 2 << 30

@@ -9,13 +9,13 @@ before permissions were recorded: nothing is known of them.
 
 import re
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from siding.git.objects import Commit
 from siding.git.paths import parents, quote_path, unquote_path
 from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 EXECUTABLE, NOTHING = "100755", "000000"
 _REGULAR = ("100644", EXECUTABLE)

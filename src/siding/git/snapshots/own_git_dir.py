@@ -6,10 +6,10 @@ could make a later git command move another branch or run a program.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.regular import read_small
 from siding.git.snapshots.fingerprint import Mark, mark_of
+from siding.namedtuples import NamedTuple
 
 # Of this worktree alone: its settings, which repository it belongs to, what it leaves out.
 _STEERING = ("config.worktree", "commondir", "gitdir", "info/sparse-checkout")

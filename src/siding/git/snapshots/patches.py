@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.command import Place, output_of
 from siding.git.errors import not_comparable, said_by
 from siding.git.paths import c_quote, is_under, join, parents
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _SAFE = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
 _PATCH = ("diff-tree", "-r", "-p", "--binary", "--full-index", "-M", *_SAFE)

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.command import Place
 from siding.git.errors import CommandFailed, SnapshotFailed
@@ -20,6 +19,7 @@ from siding.git.snapshots.room import NO_ROOM, elsewhere, has_room, nowhere, pla
 from siding.git.snapshots.scratch import scratch
 from siding.git.snapshots.store import PEEKS, SnapshotStore, TaskDirectory
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _COPIED = ("HEAD", "base", "excludes", "gitlinks", "sparse", "index", "modes")
 

@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir, make_dirs, write_and_rename
 from siding.files.regular import read_small
@@ -21,6 +20,7 @@ from siding.git.index_file import read_facts
 from siding.git.paths import join
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory
 from siding.ids import Sha, TaskId
+from siding.namedtuples import NamedTuple
 
 # Attributes that change bytes when a file is checked out. `text` alone does not: without
 # core.autocrlf or core.eol, which the caller knows of, git writes the blob as it is.

@@ -25,7 +25,6 @@ import stat
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir, make_dirs, replace_by_lock
 from siding.files.regular import read_small
@@ -34,6 +33,7 @@ from siding.git.command import Git, Place
 from siding.git.discovery import RepositoryPaths
 from siding.git.errors import SnapshotDamaged, said_by
 from siding.ids import Sha, TaskId
+from siding.namedtuples import NamedTuple
 
 PEEKS, APPLIES = "peeks", "applies"  # where looks and applies under way have their directories
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -9,13 +9,13 @@ in that repository is run.
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.git.discovery import read_git_file
 from siding.git.paths import is_under, join
 from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _GITLINK, _NOTHING = "160000", "000000"
 

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.files.durable import flush_dir, flush_file, flush_tree, make_dirs, replace_by_lock
 from siding.files.regular import read_small
@@ -23,6 +22,7 @@ from siding.git.refs import Head
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
 from siding.ids import Sha
+from siding.namedtuples import NamedTuple
 
 _ATTEMPTS = 5
 _PAUSE_S = 0.05

@@ -1,7 +1,7 @@
 """The detail of an apply step: the task's change was put onto a target branch, or taken back."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ledger.details.reversal import Reversal
 from siding.ledger.details.rollback import LeftAlone, left_in
@@ -14,6 +14,7 @@ from siding.ledger.fields import (
 )
 from siding.ledger.figures import DiffFigures
 from siding.ledger.kinds import StepKind
+from siding.namedtuples import NamedTuple
 
 
 class ApplyDetail(NamedTuple):

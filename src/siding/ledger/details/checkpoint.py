@@ -1,12 +1,13 @@
 """The detail of a checkpoint step."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ledger.fields import (
     text,
 )
 from siding.ledger.kinds import StepKind
+from siding.namedtuples import NamedTuple
 
 
 class CheckpointDetail(NamedTuple):

@@ -1,6 +1,8 @@
 """The detail of a step of an unknown kind."""
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from siding.namedtuples import NamedTuple
 
 
 class ForeignDetail(NamedTuple):

@@ -1,10 +1,11 @@
 """The detail of a phase step: the task was moved to a phase, with a commit on its branch."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ledger.fields import text, whole
 from siding.ledger.kinds import StepKind
+from siding.namedtuples import NamedTuple
 
 
 class PhaseDetail(NamedTuple):

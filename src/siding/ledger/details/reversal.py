@@ -1,12 +1,13 @@
 """Undo and redo: the reference from one step to the step that it reverses or repeats."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ledger.fields import (
     said,
     text_or_none,
 )
+from siding.namedtuples import NamedTuple
 
 
 class Reversal(NamedTuple):

@@ -1,7 +1,7 @@
 """The detail of a rollback step: another state was restored, or a branch was merged."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ids import step_id
 from siding.ledger.details.reversal import Reversal
@@ -14,6 +14,7 @@ from siding.ledger.fields import (
     whole_or_none,
 )
 from siding.ledger.kinds import StepKind
+from siding.namedtuples import NamedTuple
 
 
 class RollbackDetail(NamedTuple):

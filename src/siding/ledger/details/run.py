@@ -1,7 +1,7 @@
 """The detail of a run step."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.ledger.fields import (
     mapping,
@@ -19,6 +19,7 @@ from siding.ledger.reports import (
     ProcessReport,
     SandboxReport,
 )
+from siding.namedtuples import NamedTuple
 
 
 class RunDetail(NamedTuple):

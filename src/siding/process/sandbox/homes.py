@@ -5,7 +5,7 @@ Settings, hooks, plugins and instructions are never writable: they would make th
 outside, do something. Which places an agent has is not known here: the caller passes them in.
 """
 
-from typing import NamedTuple
+from siding.namedtuples import NamedTuple
 
 
 class AgentPlaces(NamedTuple):

@@ -7,8 +7,8 @@ tree cannot be protected at all; `NOT_COVERED` names these and other gaps.
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.process.sandbox.values import Kind, Network, View, is_within
 
 # Rights on files and directories; `rules` has the versions of the ABI that brought the newer ones.

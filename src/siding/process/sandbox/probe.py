@@ -8,8 +8,9 @@ the machine restarts or bwrap changes (`Known`); a negative one is not kept.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox.seccomp import compiled

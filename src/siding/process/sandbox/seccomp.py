@@ -6,7 +6,8 @@ making setuid files and, with the network off, every IP socket.
 """
 
 import struct
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 _LOAD, _AND, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000

@@ -1,7 +1,8 @@
 """Values: what a sandboxed run may see, write and reach."""
 
 from enum import StrEnum
-from typing import NamedTuple
+
+from siding.namedtuples import NamedTuple
 
 
 class Engine(StrEnum):

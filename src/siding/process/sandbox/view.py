@@ -9,8 +9,8 @@ home and the person's main checkout are empty, but for what is listed. Rules:
 
 import os
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.process.sandbox.homes import GIT_SETTINGS, TOOLS, AgentPlaces
 from siding.process.sandbox.values import (
     BindMount,

@@ -8,8 +8,8 @@ are out of date, because Claude Code would go on from a message before the last 
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.sessions.clients.foreign import origin_of, without_origin
 from siding.sessions.heads import is_ours, parsed
 from siding.sessions.kinds import CHAIN_TYPES, Record

@@ -6,9 +6,9 @@ after them the messages written here, in the other program's format.
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import FORMAT_VERSION, SPOKEN, Record
 
 # Codex (0.169.0) and the Gemini CLI (0.61.0) put what they tell the model about the directory into

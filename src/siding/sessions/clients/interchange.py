@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
 
 from siding.errors import UsageError
 from siding.files.durable import flush_dir, make_dirs, move_aside, remove_file, replace_bytes
 from siding.files.regular import open_with_stat, read_bytes
+from siding.namedtuples import NamedTuple
 from siding.sessions.clients import claude, codex, gemini
 from siding.sessions.clients.foreign import bytes_of, in_todays_form
 from siding.sessions.heads import parsed

@@ -17,8 +17,8 @@ first message may name a parent in another file.
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.sessions.heads import MessageHead
 from siding.sessions.reading.wrecks import Wreck
 

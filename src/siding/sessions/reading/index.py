@@ -8,11 +8,12 @@ takes two to three seconds for 4 GB.
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.files.regular import open_with_stat
+from siding.namedtuples import NamedTuple
 from siding.sessions.heads import MessageHead, look, parsed
 from siding.sessions.metadata import REPEATED, Metadata
 from siding.sessions.reading.locate import lines_from, read_at

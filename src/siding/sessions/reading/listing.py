@@ -7,8 +7,8 @@ comes from the file's index.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import CHAIN_TYPES, USER, Record, moment
 from siding.sessions.messages import content_of
 

@@ -10,8 +10,8 @@ counts.
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from os.path import relpath
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import ASSISTANT, ATTACHMENT, PROGRESS, SYSTEM, USER, Record
 from siding.sessions.messages import (
     blocks_of,

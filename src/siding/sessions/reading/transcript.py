@@ -11,9 +11,10 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from siding.files.regular import open_with_stat
+from siding.namedtuples import NamedTuple
 from siding.sessions.heads import MessageHead, SeenLine, look, parsed, version_of
 from siding.sessions.kinds import ASSISTANT, FORMAT_VERSION, Record
 from siding.sessions.metadata import TYPES, Metadata

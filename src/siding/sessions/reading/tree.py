@@ -7,8 +7,8 @@ twice keeps its first place and its last value.
 
 from collections.abc import Iterable
 from itertools import takewhile
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.sessions.heads import MessageHead, SeenLine, look_at
 from siding.sessions.kinds import PreservedSegment, Record
 from siding.sessions.reading.bridging import (

@@ -6,8 +6,8 @@ message: there the quotes would be escaped.
 """
 
 import re
-from typing import NamedTuple
 
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import COMPACT_BOUNDARY
 
 _BEGIN_BYTES = 1024  # enough for the keys before the message's content

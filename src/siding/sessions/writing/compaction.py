@@ -10,9 +10,9 @@ Each function returns lines. The compaction takes effect when the caller appends
 import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 from siding.errors import UsageError
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import ASSISTANT, COMPACT_BOUNDARY, SNIP_BOUNDARY, SYSTEM, USER, Record
 from siding.sessions.messages import (
     content_of,

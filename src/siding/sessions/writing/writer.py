@@ -11,9 +11,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from siding.errors import SidingError, UsageError
+from siding.namedtuples import NamedTuple
 from siding.sessions.kinds import ATTACHMENT, CHAIN_TYPES, FORMAT_VERSION, SPOKEN, USER, Record
 from siding.sessions.layout import SessionLayout
 from siding.sessions.messages import is_boundary, is_tool_result, tool_results, tool_uses

@@ -1,8 +1,9 @@
 """The table of the API's operations; routes and the OpenAPI document are made from it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from siding.namedtuples import NamedTuple
 from siding.web.api import decisions, reads, writes
 from siding.web.api.reading import Fields
 from siding.web.api.schemas import (
