@@ -17,6 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
+IN_MEMORY = Path("/dev/shm")
+LEAST_ROOM = 2 << 30  # bytes; the tests have used a tenth of it at most
 STAMP = VENV / "siding-setup.sha256"
 # program -> Debian package
 TEST_PROGRAMS = {"bwrap": "bubblewrap", "chromium": "chromium", "zsh": "zsh", "fish": "fish"}
@@ -59,6 +61,8 @@ def main(words: "list[str]") -> int:
 
 
 def _test(pytest_arguments: "list[str]") -> int:
+    if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room_in_memory():
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(IN_MEMORY)  # flushing costs nothing there
     for name, command in CHECKS:
         more = pytest_arguments if name == "tests" else []
         print(f"== {name}", flush=True)
@@ -66,6 +70,16 @@ def _test(pytest_arguments: "list[str]") -> int:
         if status != 0:
             return _fail(f"{name} failed")
     return 0
+
+
+def _has_room_in_memory() -> bool:
+    try:
+        there = os.statvfs(IN_MEMORY)
+        known = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return False
+    available = next(int(line.split()[1]) << 10 for line in known if "MemAvailable" in line)
+    return min(there.f_bavail * there.f_frsize, available) >= LEAST_ROOM
 
 
 def _set_up(*, development: bool) -> None:

@@ -4,6 +4,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -301,6 +303,13 @@ class TestNested:
         )
 
 
+@pytest.fixture
+def seen_inside() -> Iterator[Path]:
+    """A directory whose links a sandbox sees; the tests' own may lie below /dev, which it hides."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
+        yield Path(place)
+
+
 class TestProfiles:
     @bwrap
     def test_an_agent_finds_its_own_and_nothing_else(self, task: Sandbox) -> None:
@@ -381,11 +390,11 @@ class TestProfiles:
         assert b"workspace" in done.stderr
 
     @bwrap
-    def test_a_home_behind_a_link(self, tmp_path: Path) -> None:
-        (tmp_path / "data").mkdir()
-        (tmp_path / "home-is").symlink_to(tmp_path / "data")
-        sandbox = Sandbox(tmp_path / "data" / "all")
-        linked = tmp_path / "home-is" / "all"
+    def test_a_home_behind_a_link(self, seen_inside: Path) -> None:
+        (seen_inside / "data").mkdir()
+        (seen_inside / "home-is").symlink_to(seen_inside / "data")
+        sandbox = Sandbox(seen_inside / "data" / "all")
+        linked = seen_inside / "home-is" / "all"
         sandbox.env |= {"HOME": str(linked / "home"), "SIDING_HOME": str(linked / "siding")}
         script = "cd && touch x && cd - && git status && pwd && echo 2 >2"
         sandbox.siding("run", "--sandbox", "--", "sh", "-c", script)

@@ -1,5 +1,6 @@
 """One handler for everything that can go wrong in a command."""
 
+import errno
 import os
 import signal
 import sys
@@ -60,8 +61,6 @@ def _operating_failure(error: OSError) -> str:
 
 
 def _what_to_do(error: OSError) -> str | None:
-    import errno
-
     return {
         errno.ENOSPC: "the disk is full; nothing old was lost. Make room and run it again; "
         "`siding gc` frees what closed tasks hold",

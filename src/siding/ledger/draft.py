@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from siding.ledger.details import detail_from
 from siding.ledger.fields import mappings, said, text, text_or_none, whole_or_none
 from siding.ledger.kinds import StepKind, StepStatus
+from siding.ledger.reports import PolicyEvent
 from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
     from siding.ledger.details import Detail
-    from siding.ledger.reports import PolicyEvent
 
 
 class Draft(NamedTuple):
@@ -90,6 +90,4 @@ class Draft(NamedTuple):
 def _policy_events(records: list[Mapping[str, Any]]) -> "tuple[PolicyEvent, ...]":
     if not records:
         return ()
-    from siding.ledger.reports import PolicyEvent
-
     return tuple(PolicyEvent.from_record(each) for each in records)

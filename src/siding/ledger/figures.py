@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from siding.git.paths import quote_path
+from siding.git.snapshots.coverage import LISTED
 from siding.ledger.fields import mapping, whole, words
 from siding.namedtuples import NamedTuple
 
@@ -24,8 +26,6 @@ class DiffFigures(NamedTuple):
         """Return the figures of a patch; None is one in which nothing differs."""
         if stat is None:
             return cls()
-        from siding.git.paths import quote_path
-
         names = tuple(quote_path(each.path) for each in stat.per_file)
         return cls(stat.files, stat.additions, stat.deletions, names)
 
@@ -62,9 +62,6 @@ class ModeFigures(NamedTuple):
         """Return the figures of changed permissions; the line lists the first of them."""
         if not changes:
             return cls()
-        from siding.git.paths import quote_path
-        from siding.git.snapshots.coverage import LISTED
-
         first = tuple(
             ModeFigure(
                 path=quote_path(each.path) + ("/" if each.is_directory else ""),

@@ -8,7 +8,7 @@ versions and of other tools are passed on. Code outside this package must not re
 
 from collections.abc import Mapping
 from shlex import join
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from siding.ledger.fields import (
     mapping,
@@ -83,38 +83,22 @@ class Step(NamedTuple):
     @property
     def as_run(self) -> "RunDetail | None":
         """The detail of a run; None for a step of another kind."""
-        if self.kind != StepKind.RUN:
-            return None
-        from siding.ledger.details.run import RunDetail
-
-        return RunDetail.from_record(self.line)
+        return cast("RunDetail", self.detail) if self.kind == StepKind.RUN else None
 
     @property
     def as_apply(self) -> "ApplyDetail | None":
         """The detail of an apply; None for a step of another kind."""
-        if self.kind != StepKind.APPLY:
-            return None
-        from siding.ledger.details.apply import ApplyDetail
-
-        return ApplyDetail.from_record(self.line)
+        return cast("ApplyDetail", self.detail) if self.kind == StepKind.APPLY else None
 
     @property
     def as_rollback(self) -> "RollbackDetail | None":
         """The detail of a rollback, an undo or a merge; None for a step of another kind."""
-        if self.kind != StepKind.ROLLBACK:
-            return None
-        from siding.ledger.details.rollback import RollbackDetail
-
-        return RollbackDetail.from_record(self.line)
+        return cast("RollbackDetail", self.detail) if self.kind == StepKind.ROLLBACK else None
 
     @property
     def as_checkpoint(self) -> "CheckpointDetail | None":
         """The detail of a checkpoint; None for a step of another kind."""
-        if self.kind != StepKind.CHECKPOINT:
-            return None
-        from siding.ledger.details.checkpoint import CheckpointDetail
-
-        return CheckpointDetail.from_record(self.line)
+        return cast("CheckpointDetail", self.detail) if self.kind == StepKind.CHECKPOINT else None
 
     @property
     def merges(self) -> bool:

@@ -1,9 +1,13 @@
 """The entry point of redaction: a set of rules, for texts and streams."""
 
+from binascii import b2a_base64
 from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import quote
 
+from siding.redaction.names import Tier, meaning
 from siding.redaction.rules import KnownSecret, Pattern, Rules
 from siding.redaction.stream import Stream
+from siding.redaction.values import stands_for_one
 
 SHORTEST = 8  # bytes of a known value; shorter ones occur in too many other words
 MOST_KNOWN = 200
@@ -59,8 +63,6 @@ def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
     ]
     if not likely:
         return []
-    from siding.redaction.names import Tier, meaning  # rules are loaded when they are needed
-
     for name, value in likely:
         named = meaning(name.encode("utf-8", "surrogateescape"))
         if named is None or (named.tier is Tier.KEY and len(value) < 16):
@@ -76,8 +78,6 @@ def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
 
 
 def _is_worth_hiding(value: bytes) -> bool:
-    from siding.redaction.values import stands_for_one
-
     if not SHORTEST <= len(value) <= _LONGEST or stands_for_one(value):
         return False
     if value.startswith((b"/", b"./", b"~/", b"-----")) or (value.isdigit() and len(value) < 12):
@@ -87,12 +87,9 @@ def _is_worth_hiding(value: bytes) -> bool:
 
 def _forms(value: bytes) -> Iterable[bytes]:
     """Yield the value as it is, in Base64, percent-encoded, and escaped for JSON."""
-    from base64 import b64encode  # only where there is something to hide
-    from urllib.parse import quote
-
     yield value
     if len(value) >= 12:
-        yield b64encode(value).rstrip(b"=")
+        yield b2a_base64(value, newline=False).rstrip(b"=")
     quoted = quote(value, safe="").encode()
     if quoted != value:
         yield quoted

@@ -22,6 +22,7 @@ from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.recording.calling_step import refuse_inside_step
 from siding.errors import UsageError
+from siding.web.server import bind, serve
 
 IDLE_MINUTES = 30.0
 
@@ -82,8 +83,6 @@ def run(arguments: Namespace, context: CommandContext) -> int:
 
 
 def _serve(project: Project, screen: CommandScreen, arguments: Namespace) -> None:
-    from siding.web.server import bind, serve
-
     def ready(dashboard: Dashboard) -> None:
         _say_address(project, screen, dashboard, open_page=arguments.open)
         screen.note(f"Ctrl-C ends it; so do {arguments.idle:g} minutes in which nobody uses it")

@@ -9,6 +9,8 @@ from typing import Any
 from markupsafe import Markup
 
 from siding.web.inert import inert
+from siding.web.rendering import escaped
+from siding.web.syntax import coloured
 
 LONGEST = 100_000  # characters
 
@@ -50,9 +52,6 @@ def _cell(_renderer: Any, tokens: Any, index: int, _options: Any, _env: Any) -> 
 
 
 def _fence(_renderer: Any, tokens: Any, index: int, _options: Any, _env: Any) -> str:
-    from siding.web.rendering import escaped
-    from siding.web.syntax import coloured
-
     token = tokens[index]
     language = token.info.strip().split(" ")[0]
     ending = _ENDINGS.get(language, language)

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 
 import uvicorn
+from anyio.to_thread import current_default_thread_limiter
 from starlette.types import ASGIApp
 
 from siding.app.place.dashboard import Dashboard, announce
@@ -92,8 +93,6 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        from anyio.to_thread import current_default_thread_limiter
-
         current_default_thread_limiter().total_tokens = THREADS
         self._watching = asyncio.create_task(self._end_when_idle())
         self.when_ready()

@@ -394,7 +394,7 @@ def reverted(ready: Ready, back: Move) -> None:
     changes = changed_paths(
         world.repository, Place(git_dir=world.paths.common_dir), back.old, back.new
     )
-    take_back(world.repository, world.settings, back, changes, reason="back")
+    take_back(world.repository, world.settings, back, changes)
 
 
 def test_files_without_a_commit_there_and_back(ready: Ready) -> None:

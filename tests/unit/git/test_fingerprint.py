@@ -130,3 +130,24 @@ def test_of_very_many_refs_it_is_still_seen_which_one_moved(sandbox: Sandbox) ->
     sandbox.git("update-ref", "-d", "refs/heads/b500")
     found = {change.name for change in changed_refs(before, take(git_dir))}
     assert found == {f"refs/heads/{name}" for name in ("main", "b3", "b333", "b699", "b500")}
+
+
+def test_the_order_of_a_directory_makes_no_ref_look_changed(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of very many refs are read depends on it, and a new ref may change all of it."""
+    git_dir = sandbox.repo / ".git"
+    head = sandbox.git("rev-parse", "HEAD")
+    for number in range(700):
+        (git_dir / "refs" / "heads" / f"b{number}").write_text(head + "\n")
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: sorted(scandir(path), key=named))
+    before = take(git_dir)
+    monkeypatch.setattr(os, "scandir", lambda path: sorted(scandir(path), key=named, reverse=True))
+    assert changed_refs(before, take(git_dir)) == []
+    sandbox.git("update-ref", "refs/heads/new", "HEAD")
+    assert [change.name for change in changed_refs(before, take(git_dir))] == ["refs/heads/new"]
+
+
+def named(entry: "os.DirEntry[str]") -> str:
+    return entry.name

@@ -66,16 +66,19 @@ class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
         detail = intent.draft.detail
         assert isinstance(detail, ApplyDetail)
         project, recorder = work.project, work.recorder
-        go = take_back if plan.files_back else carry_out
-        go(
-            project.repository,
-            project.user_settings,
-            plan.move,
-            plan.changes,
-            reason=detail.reflog,
-            hooks=plan.hooks,
-            keep_fds=recorder.snapshots.keep_fds,
-        )
+        repository, user = project.repository, project.user_settings
+        if plan.files_back:
+            take_back(repository, user, plan.move, plan.changes)
+        else:
+            carry_out(
+                repository,
+                user,
+                plan.move,
+                plan.changes,
+                reason=detail.reflog,
+                hooks=plan.hooks,
+                keep_fds=recorder.snapshots.keep_fds,
+            )
         intent = recorder.ended(intent, intent.draft.completed())
         return Ended(intent, intent.draft, None)
 

@@ -1,5 +1,6 @@
 """Find out who asks a question, about which files, and under which key it can be found again."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,6 @@ def choices(request: DecisionRequest) -> list[tuple[int, str, frozenset[str]]]:
 
 
 def _content_key(task_id: str, request: DecisionRequest) -> str:
-    import json
-
     text = json.dumps([task_id, document_of(request)], sort_keys=True)
     return f"content:{sha256_hex(text.encode('utf-8', 'surrogatepass'))}"
 

@@ -7,6 +7,7 @@ same key: it gets the same question, or its answer.
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from siding.app.decisions.asking import (
@@ -477,8 +478,6 @@ def _resolve(store: DecisionStore, named: str) -> str:
 
 
 def _closed_before(decision: Decision, before: str) -> bool:
-    from datetime import datetime
-
     try:
         return datetime.fromisoformat(decision.completed_at) < datetime.fromisoformat(before)
     except (ValueError, TypeError):

@@ -1,6 +1,7 @@
 """The address of a decision's page on a running dashboard."""
 
 from siding.app.decisions.views import DecisionView
+from siding.app.place.dashboard import page_url
 from siding.app.place.project import Project
 
 
@@ -10,6 +11,4 @@ def page_of(project: Project, decision: DecisionView, *, with_key: bool = False)
     With `with_key` the address opens the page without any further proof. Pass it only to a browser;
     never print or store it.
     """
-    from siding.app.place.dashboard import page_url
-
     return page_url(project, f"/decisions/{decision.session_id}", with_key=with_key)

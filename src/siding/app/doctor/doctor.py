@@ -18,6 +18,7 @@ from siding.app.place.locking import TaskBusy, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.policy.enforcement import may_be_judged
+from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.recording.opening import open_anywhere
 from siding.app.recording.steps import damaged_steps
 from siding.app.unfinished.sandbox_commits import (
@@ -387,8 +388,6 @@ __all__ = ["Finding", "Mended", "TaskBusy", "examine", "mend", "older_project"]
 def _broken_policy(project: Project) -> Iterator[Finding]:
     if not may_be_judged(project):
         return
-    from siding.app.policy.in_force import ground_of, policy_in
-
     broken = policy_in(ground_of(project)).policy.broken
     if broken:
         yield Finding(

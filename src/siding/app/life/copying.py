@@ -1,6 +1,7 @@
 """Copy files byte for byte into a workspace; file systems that can do so share their blocks."""
 
 import errno
+import fcntl
 import os
 import stat
 
@@ -55,8 +56,6 @@ def _copy_file(source: bytes, target: bytes, mode: int) -> None:
 
 
 def _reflinked(reading: int, writing: int) -> bool:
-    import fcntl
-
     try:
         fcntl.ioctl(writing, FICLONE, reading)
     except OSError as error:

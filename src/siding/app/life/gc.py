@@ -6,6 +6,7 @@ anything is deleted. The registry gets the intent to delete first, so that the n
 finish a deletion that was cut off. Tasks that are open, busy or kept are never touched.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -225,8 +226,6 @@ def _snapshot_size(project: Project, task_id: TaskId) -> int:
 
 def _size(path: Path) -> int:
     """Return the bytes on disk of a file or of a whole directory; 0 if it does not exist."""
-    import os
-
     try:
         total = os.lstat(path).st_blocks * 512  # POSIX counts in units of 512 bytes
     except OSError:

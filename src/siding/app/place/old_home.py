@@ -8,6 +8,7 @@ task's branch and its base. The other tool's files are only added to, never rewr
 from pathlib import Path
 
 from siding.app.place.project import Project
+from siding.git.roots import recorded_root
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
@@ -21,7 +22,6 @@ def workspace_of(project: Project, task: Task) -> Workspace | None:
     path = _place(project, task)
     if path is None:
         return None
-    from siding.git.roots import recorded_root
     from siding.git.worktrees.linked import git_dir_of
 
     root = recorded_root(path)

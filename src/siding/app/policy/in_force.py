@@ -11,20 +11,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from siding.adapters.agents.table import BY_PROGRAM, OBEYED
+from siding.app.place.project import find_project
 from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
 from siding.app.place.trusting import POLICIES, add, trusted_policies
 from siding.app.policy.parse_cache import parsed
 from siding.errors import SidingError, UnreadableFile
 from siding.files.regular import read_bytes
 from siding.git.discovery import find_repository
+from siding.git.errors import NotARepository
 from siding.hashing import sha256_hex
 from siding.namedtuples import NamedTuple
+from siding.policy.agents import KnownAgents
+from siding.policy.combining import combined
+from siding.policy.fields import UNKNOWN
+from siding.policy.paths import JudgingPlace
+from siding.policy.policy import Policy
+from siding.redaction.commands import sounds_secret
 
 if TYPE_CHECKING:
     from siding.app.place.project import Project
     from siding.app.place.wiring import App
-    from siding.policy.paths import JudgingPlace
-    from siding.policy.policy import Policy
 
 LARGEST = 1 << 20  # bytes of a policy file
 
@@ -85,9 +92,6 @@ def ground_of(project: "Project") -> PolicyGround:
 
 def ground_here(app: "App") -> PolicyGround:
     """Return the places for the working directory, which need not be in a project."""
-    from siding.app.place.project import find_project
-    from siding.git.errors import NotARepository
-
     try:
         project = find_project(app)
         if project is not None:
@@ -100,9 +104,6 @@ def ground_here(app: "App") -> PolicyGround:
 
 def policy_in(ground: PolicyGround) -> InForce:
     """Read and combine the policy files, whether the policy is switched on or not."""
-    from siding.policy.combining import combined
-    from siding.policy.policy import Policy
-
     found = [source for source in (_own(ground), _projects(ground)) if source is not None]
     own = next((each.policy for each in found if each.name == "yours"), Policy())
     project = next((each for each in found if each.name == "project"), None)
@@ -135,10 +136,6 @@ def place_for(
     ground: PolicyGround, *, cwd: Path, workspace: Path, policy: "Policy"
 ) -> "JudgingPlace":
     """Return the place in which a command is judged, with all symbolic links resolved now."""
-    from siding.adapters.agents.table import BY_PROGRAM, OBEYED
-    from siding.policy.agents import KnownAgents
-    from siding.policy.paths import JudgingPlace
-
     app, root = ground.app, ground.root
     home = app.env.get("HOME") or os.path.expanduser("~")
     return JudgingPlace(
@@ -159,9 +156,6 @@ def environment_for(env: Mapping[str, str]) -> dict[str, str]:
 
     A verdict quotes the values that it matched, and the verdict is recorded.
     """
-    from siding.policy.fields import UNKNOWN
-    from siding.redaction.commands import sounds_secret
-
     return {name: UNKNOWN if sounds_secret(name) else value for name, value in env.items()}
 
 
@@ -227,8 +221,6 @@ def _read(
 
 
 def _unreadable(name: str, path: Path, why: str) -> PolicySource:
-    from siding.policy.policy import Policy
-
     broken = Policy(broken=why if str(path) in why else f"{path}: {why}")
     return PolicySource(
         name=name, path=path, raw=b"", policy=broken, from_repository=False, trusted=False

@@ -4,6 +4,7 @@ Parsing YAML takes 12 ms, and every run reads its policy. So the parsed policy i
 project's ``cache`` with the digest of the bytes it was made from. It can be deleted at any time.
 """
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from siding import __version__
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.hashing import sha256_hex
+from siding.policy.file import read_policy
+from siding.policy.keeping import as_record, policy_from
 from siding.storage.documents import read_document_or_none, write_document
 
 if TYPE_CHECKING:
@@ -29,8 +32,6 @@ def parsed(raw: bytes, *, root: str, kept: Path | None) -> "Policy":
     found = None if kept is None else _kept(kept, digest)
     if found is not None:
         return found
-    from siding.policy.file import read_policy
-
     policy = read_policy(raw, root=root)
     if kept is not None and not policy.broken:
         _keep(kept, digest, policy)
@@ -38,10 +39,6 @@ def parsed(raw: bytes, *, root: str, kept: Path | None) -> "Policy":
 
 
 def _kept(path: Path, digest: str) -> "Policy | None":
-    import re
-
-    from siding.policy.keeping import policy_from
-
     try:
         document = read_document_or_none(path, what="parsed policy", version=KEPT_VERSION)
         if document is None or document.get("digest") != digest:
@@ -52,8 +49,6 @@ def _kept(path: Path, digest: str) -> "Policy | None":
 
 
 def _keep(path: Path, digest: str, policy: "Policy") -> None:
-    from siding.policy.keeping import as_record
-
     try:
         make_dirs(path.parent)
         document = {"version": KEPT_VERSION, "digest": digest, "policy": as_record(policy)}

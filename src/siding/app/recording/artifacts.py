@@ -9,6 +9,7 @@ from siding.git.snapshots.patches import DiffStat
 from siding.hashing import sha256_of_file
 from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepKind
+from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.storage.layout import TaskLayout
 
@@ -60,6 +61,17 @@ def name_artifacts(
     if names:
         flush_dir(layout.artifacts_dir)
     return names
+
+
+def join_output(layout: TaskLayout, step: Step) -> None:
+    """Join stdout and stderr of a run into one file, if that was not done at its end.
+
+    That is so if the disk had no room for it then.
+    """
+    if step.kind == StepKind.RUN:
+        from siding.app.recording.run_outputs import join_streams  # as above
+
+        join_streams(layout, step)
 
 
 def highest_artifact(directory: Path, at_least: int) -> int:

@@ -8,6 +8,7 @@ are named by the act's own id, because another process may take the next step nu
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +17,14 @@ from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.place.step_events import StepInterrupted, StepRecorded
-from siding.app.recording.artifacts import highest_artifact, name_artifacts, write_patch
+from siding.app.recording.artifacts import (
+    highest_artifact,
+    join_output,
+    name_artifacts,
+    write_patch,
+)
 from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.unfinished.by_kind import recovered
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.git.snapshots.capture import Capture
@@ -27,7 +34,6 @@ from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
-from siding.ledger.kinds import StepKind
 from siding.ledger.line import LedgerLine
 from siding.ledger.step import Step
 from siding.storage.locks import FileLock, Holder, LockBusy
@@ -124,7 +130,7 @@ class Recorder:
             self.ledger.close_last_line()
         last = self.ledger.last()
         if last is not None:
-            self._join_output(last)
+            join_output(self.layout, last)
         # If the newest line belongs to an intent, the step is complete and only the removal of the
         # intent was cut off. This is checked before new lines are appended.
         unrecorded = []
@@ -134,16 +140,6 @@ class Recorder:
             else:
                 unrecorded.append(intent)
         return [self._finish_interrupted(intent) for intent in unrecorded]
-
-    def _join_output(self, step: Step) -> None:
-        """Join stdout and stderr of the newest output into one file, if that was not done before.
-
-        That is still to do if the disk had no room for it at the end of the run.
-        """
-        if step.kind == StepKind.RUN:
-            from siding.app.recording.run_outputs import join_output  # 4 ms, for runs only
-
-            join_output(self.layout, step)
 
     def changes_since_base(self) -> int:
         """Return how many files differ from the base; call `settle` first.
@@ -257,12 +253,9 @@ class Recorder:
 
     def _finish_interrupted(self, intent: Intent) -> Step:
         """Record an act whose process died, with the output and changes that it left."""
-        from siding.app.unfinished.by_kind import recovered  # hardly ever needed
-        from siding.app.unfinished.ground import Ground
-
-        draft = recovered(Ground(self.project, self.layout, self.workspace), intent)
+        draft = recovered(self.project, self.layout, self.workspace, intent)
         step = self.finish(intent, draft)
-        self._join_output(step)
+        join_output(self.layout, step)
         self.project.events.emit(StepInterrupted(self.task, step))
         return step
 
@@ -317,8 +310,6 @@ def _is_line_of(step: Step, intent: Intent) -> bool:
 
 def _milliseconds(start: str, end: str) -> int:
     """Return the milliseconds between two ISO 8601 times; 0 if the clock was set back."""
-    from datetime import datetime
-
     try:
         passed = datetime.fromisoformat(end) - datetime.fromisoformat(start)
     except ValueError:

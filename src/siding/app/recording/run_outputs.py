@@ -17,7 +17,7 @@ def name_output(layout: TaskLayout, intent: Intent, number: int) -> str:
     return named.name if rename_output(output_of(layout, intent), named, counted) else ""
 
 
-def join_output(layout: TaskLayout, step: Step) -> None:
+def join_streams(layout: TaskLayout, step: Step) -> None:
     """Bring the output of a run into its final form, if there was no room for that before."""
     run = step.as_run
     told = run.output if run else None

@@ -18,6 +18,7 @@ from siding.git.paths import quote_path
 from siding.git.snapshots import fingerprint
 from siding.git.snapshots.fingerprint import Fingerprint, Mark, RefChange, mark_of
 from siding.git.snapshots.own_git_dir import OwnGitDir, take_own
+from siding.ledger.intents import Intents
 from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock
@@ -319,8 +320,6 @@ class _Others:
         return _newest_ns(layout.root) >= self._since_ns or FileLock(layout.lock).is_locked()
 
     def _moves(self, other: Workspace) -> bool:
-        from siding.ledger.intents import Intents
-
         begun = Intents(self._project.task_layout(other.task_id)).all()
         if any(intent.kind == "apply" for intent in begun):
             return True

@@ -11,6 +11,7 @@ from siding.app.place.selection import select
 from siding.app.policy.ruling import Asker
 from siding.app.running.act import RunAct, run_unrecorded, what_runs
 from siding.app.running.request import RunRequest, RunResult, Terminal
+from siding.app.waiting.notifier import Notifier
 from siding.errors import NoActiveTask, UsageError
 from siding.process.command import Ending, StdinPlan
 from siding.process.stdin import stdin_plan
@@ -53,8 +54,6 @@ def run(
         on_started(started)
     if terminal.pty:
         return _run_in(project, task, request, terminal, ask)
-    from siding.app.waiting.notifier import Notifier
-
     with Notifier(project) as notifier:  # nobody looks at a terminal: a person is told
         result = _run_in(project, task, request, terminal, ask)
     notifier.deliver()

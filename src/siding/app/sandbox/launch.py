@@ -1,6 +1,7 @@
 """Plan the sandbox of one run: choose the engine, collect the paths, build the view of the disk."""
 
 import os
+import pwd
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING
 from siding.app.place.project import Project
 from siding.app.sandbox.profiles import places_in, profile_in_force
 from siding.app.sandbox.settings import expanded
+from siding.app.unfinished.sandbox_commits import make_way, quarantine_of
 from siding.files.durable import make_dirs
 from siding.files.regular import read_small
 from siding.git.discovery import read_settings
-from siding.git.quarantine.run import borrowed_from
+from siding.git.quarantine.run import borrowed_from, prepare
 from siding.ledger.reports import SandboxReport
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command
@@ -196,9 +198,6 @@ def _prepare(recorder: "Recorder") -> tuple["PreparedQuarantine | None", tuple[s
     What a run that was cut off left in the quarantine is taken over first. Returns None where git
     must be read-only inside.
     """
-    from siding.app.unfinished.sandbox_commits import make_way, quarantine_of
-    from siding.git.quarantine.run import prepare
-
     project = recorder.project
     if project.paths.ref_format != "files":
         return None, (f"refs are kept as {project.paths.ref_format}: git is read-only inside",)
@@ -235,8 +234,6 @@ def _places(recorder: "Recorder", command: Command) -> Places:
 
 
 def _home_of_user() -> str:
-    import pwd
-
     try:
         return pwd.getpwuid(os.geteuid()).pw_dir
     except KeyError:

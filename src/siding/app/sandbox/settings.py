@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from siding.app.place.durations import seconds_in
 from siding.app.place.settings import DEFAULT_TEXT, bytes_in, parse_settings
 from siding.app.sandbox.profiles import PROFILES
 from siding.errors import UsageError
@@ -213,8 +214,6 @@ def _count(values: Mapping[str, Any], path: Path) -> int | None:
 
 
 def _seconds(values: Mapping[str, Any], path: Path) -> float | None:
-    from siding.app.place.durations import seconds_in
-
     value = values.get("limits.time")
     if value is None:
         return None

@@ -12,14 +12,22 @@ from siding.ledger.kinds import StepKind, StepStatus
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from siding.app.place.project import Project
     from siding.ledger.draft import Draft
     from siding.ledger.intents import Intent
+    from siding.storage.layout import TaskLayout
+    from siding.tasks.registry import Workspace
 
 
-def recovered(ground: Ground, intent: "Intent") -> "Draft":
+def recovered(
+    project: "Project", layout: "TaskLayout", workspace: "Workspace", intent: "Intent"
+) -> "Draft":
     """Finish or take back an act that was cut off; return the draft of its step."""
     recovery = RECOVERIES.get(intent.kind)
-    draft = intent.draft if recovery is None else recovery(ground, intent)
+    if recovery is None:
+        draft = intent.draft
+    else:
+        draft = recovery(Ground(project, layout, workspace), intent)
     if not draft.status:
         draft = draft._replace(status=StepStatus.INTERRUPTED.value)
     return draft._replace(recovered=True)

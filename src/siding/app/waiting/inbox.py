@@ -11,6 +11,7 @@ trust`.
 """
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -225,8 +226,6 @@ def _sorted(entries: list[InboxEntry]) -> tuple[InboxEntry, ...]:
 
 
 def _moment(text: str) -> float:
-    from datetime import UTC, datetime
-
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

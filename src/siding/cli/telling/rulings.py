@@ -2,6 +2,7 @@
 
 import os
 import sys
+import termios
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,6 @@ def asker(screen: Screen) -> Asker | None:
 
 
 def _ask(screen: Screen, questions: tuple[PolicyQuestion, ...]) -> PolicyAnswer:
-    import termios
-
     screen.warn("the policy asks before this runs:")
     for each in questions:
         screen.err.write(f"  {_one_line(each.command, each.via)}\n")

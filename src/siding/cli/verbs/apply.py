@@ -26,6 +26,7 @@ from siding.app.applying.apply import (
     preview,
     write_patch,
 )
+from siding.app.applying.resolve import abort, continued, resolve
 from siding.app.place.project import Project, require_project
 from siding.app.place.selection import select
 from siding.cli.formats import print_json
@@ -85,10 +86,6 @@ def run(arguments: Namespace, context: Context) -> int:
     request = _request(project, arguments)
     screen = context.screen
     if arguments.abort:
-        from siding.app.applying.resolve import (
-            abort,  # what restores a workspace: only when asked for
-        )
-
         task = select(project, arguments.task)
         step = abort(project, task.id)
         screen.note(f"{task_step(task.name, step.id)} · the workspace is as before the merge")
@@ -132,8 +129,6 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
 def _apply(project: Project, screen: Screen, request: ApplyRequest, *, proceed: bool) -> Applied:
     try:
         if proceed:
-            from siding.app.applying.resolve import continued
-
             return continued(project, request)
         return apply(project, request)
     except Conflicting as conflict:
@@ -170,8 +165,6 @@ def _picked(project: Project, screen: Screen, request: ApplyRequest) -> tuple[by
 
 
 def _resolve(project: Project, screen: Screen, request: ApplyRequest) -> int:
-    from siding.app.applying.resolve import resolve
-
     task = select(project, request.task)
     resolution = resolve(project, request._replace(task=task.id))
     screen.note(

@@ -12,6 +12,7 @@ from siding.app.doctor.projects import find_or_adopt
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
+from siding.cli.telling.doctor_sandbox import show_sandbox
 from siding.errors import UsageError
 
 
@@ -29,8 +30,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     if arguments.sandbox:
-        from siding.cli.telling.doctor_sandbox import show_sandbox
-
         return show_sandbox(arguments, context)
     if arguments.check and arguments.adopt:
         raise UsageError("--check changes nothing, and --adopt does")

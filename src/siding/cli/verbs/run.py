@@ -12,6 +12,7 @@ shell has them).
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from siding.app.place.project import ensure_project
@@ -212,8 +213,6 @@ def _hint_for(argv: Sequence[str]) -> str | None:
     if argv[0] in SHELL_BUILTINS:
         return f"{argv[0]!r} is built into shells: siding run -- sh -c '...'; --cwd DIR runs in DIR"
     if " " in argv[0] and len(argv) == 1:
-        from shlex import quote
-
         return f"a line for the shell is run by one: siding run -- sh -c {quote(inert(argv[0]))}"
     return None
 

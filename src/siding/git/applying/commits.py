@@ -15,6 +15,7 @@ from siding.git.repository import Repository
 from siding.git.settings import scoped_values
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
+from siding.process import capture
 from siding.process.capture import Running
 
 _IDENTITY = tuple(
@@ -185,8 +186,6 @@ def with_trailers(message: str, trailers: Sequence[tuple[str, str]]) -> str:
 
 
 def _start_var(git: Git, env: Mapping[str, str], repository: Repository, name: str) -> Running:
-    from siding.process import capture
-
     argv = [git.program, "-C", str(repository.paths.common_dir), "var", name]
     return capture.start(argv, env=env)
 

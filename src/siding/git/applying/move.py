@@ -318,16 +318,11 @@ def take_back(
     user: UserSettings,
     move: Move,
     changes: Sequence[Change],
-    *,
-    reason: str,
-    hooks: Sequence[str] = (),
-    keep_fds: Sequence[int] = (),
 ) -> None:
     """Restore files that a move without a branch wrote.
 
     Raises Overlapping if one of them was changed, staged or committed since.
     """
-    del reason, hooks, keep_fds
     assert move.checkout is not None
     lock = checkouts.take_lock(move.checkout, move.token)
     try:

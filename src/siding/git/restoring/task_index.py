@@ -6,6 +6,7 @@ into the index before they are written. Files that it leaves on disk as ignored 
 index afterwards.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -85,8 +86,6 @@ def _ask(store: SnapshotStore, place: Place, paths: Sequence[bytes]) -> set[byte
 
 def _lay_out_rules(store: SnapshotStore, tree: Sha, directory: Path) -> None:
     """Write only the `.gitignore` files of a tree into the directory."""
-    import os
-
     listed = store.git.run(
         store.place(), ["ls-tree", "-r", "-z", tree], doing="looking for ignore rules"
     )

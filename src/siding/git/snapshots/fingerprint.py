@@ -25,18 +25,25 @@ _STEERING = (
     "objects/info/alternates",
     "config.worktree",
 )
-MOST_REFS = 200  # loose ones whose values are read; of further ones the status, as ``?…``
+MOST_REFS = 200  # loose ones whose values are read; further ones are compared by their marks
 LARGEST_INDEX = 64 << 20  # bytes; a larger one is not compared
 LARGEST_PACKED = 32 << 20
 
 Mark = tuple[int, int, int, int]  # mode, inode, size, time of the last change in ns
 
 
+class LooseRef(NamedTuple):
+    """A ref that is a file. `value` is None if the file was not read: see `MOST_REFS`."""
+
+    mark: Mark | None
+    value: bytes | None
+
+
 class Fingerprint(NamedTuple):
     """The fingerprint. `packed` is None if there is no such file. `close` closes `index_file`."""
 
     head: bytes | None
-    loose: Mapping[str, bytes]  # ref -> what its file holds
+    loose: Mapping[str, "LooseRef"]
     packed: bytes | None
     index_file: int | None
     index_mark: Mark | None
@@ -94,7 +101,7 @@ def changed_refs(before: Fingerprint, after: Fingerprint) -> list[RefChange]:
         names = {
             name
             for name in {*before.loose, *after.loose}
-            if before.loose.get(name) != after.loose.get(name)
+            if not _is_same(before.loose.get(name), after.loose.get(name))
         }
         packed_before = packed_after = _packed(before.packed) if names else {}
     else:
@@ -173,17 +180,37 @@ def _change(
     packed_before: Mapping[str, str],
     packed_after: Mapping[str, str],
 ) -> RefChange | None:
-    old = _value(before.loose.get(name), packed_before.get(name))
-    new = _value(after.loose.get(name), packed_after.get(name))
+    first, second = before.loose.get(name), after.loose.get(name)
+    if first is not None and _is_same(first, second):
+        return None
+    old = _value(first, packed_before.get(name))
+    new = _value(second, packed_after.get(name))
     return None if old == new else RefChange(name=name, before=old, after=new)
 
 
-def _value(loose: bytes | None, packed: str | None) -> str | None:
-    return packed if loose is None else loose.strip().decode("utf-8", "backslashreplace")
+def _is_same(first: LooseRef | None, second: LooseRef | None) -> bool:
+    """Compare two refs: by value if both were read, because packing and unpacking change none.
+
+    Which ones are read depends on the order in the directory, which any new ref may change.
+    """
+    if first is None or second is None:
+        return first is second
+    if first.value is None or second.value is None:
+        return first.mark is not None and first.mark == second.mark
+    return first.value == second.value
 
 
-def _loose(git_dir: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the refs that are files, with what these hold."""
+def _value(loose: LooseRef | None, packed: str | None) -> str | None:
+    """Return the value of a ref; of one that was not read its mark, as ``?…``."""
+    if loose is None:
+        return packed
+    if loose.value is None:
+        return "?" + ".".join(map(str, loose.mark or ()))
+    return loose.value.strip().decode("utf-8", "backslashreplace")
+
+
+def _loose(git_dir: Path) -> Iterator[tuple[str, LooseRef]]:
+    """Yield the refs that are files."""
     top = f"{git_dir}/"
     left = MOST_REFS
     waiting = ["refs"]
@@ -199,7 +226,8 @@ def _loose(git_dir: Path) -> Iterator[tuple[str, bytes]]:
                 waiting.append(name)
             elif not name.endswith(".lock"):
                 left -= 1
-                yield name, (_read_ref(entry.path) if left >= 0 else None) or _unread(entry)
+                value = _read_ref(entry.path) if left >= 0 else None
+                yield name, LooseRef(mark_of(entry.path), value or None)
 
 
 def _read_ref(path: str) -> bytes | None:
@@ -213,14 +241,6 @@ def _read_ref(path: str) -> bytes | None:
         return None
     finally:
         os.close(descriptor)
-
-
-def _unread(entry: "os.DirEntry[str]") -> bytes:
-    try:
-        found = entry.stat(follow_symlinks=False)
-    except OSError:
-        return b"?"
-    return b"?%d.%d.%d" % (found.st_ino, found.st_size, found.st_ctime_ns)
 
 
 def _packed(data: bytes | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shutil import copy2
 
 from siding.git.command import Place
 from siding.git.errors import CommandFailed, SnapshotFailed
@@ -72,8 +73,6 @@ def peek(store: SnapshotStore, request: CaptureRequest, *, unique: str) -> Itera
 
 def _look(stack: ExitStack, store: SnapshotStore, request: CaptureRequest, directory: Path) -> Peek:
     """Look from a directory that is made, and removed when the stack ends."""
-    from shutil import copy2  # and with it three compressors
-
     task = store.task(request.task_id)
     place = stack.enter_context(scratch(directory))
     own = TaskDirectory(path=place, ref=task.ref)

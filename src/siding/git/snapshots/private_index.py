@@ -17,7 +17,7 @@ from siding.git.paths import is_under, join, quote_path
 from siding.git.snapshots.changes import IndexPlan
 from siding.git.snapshots.coverage import Skipped
 from siding.git.snapshots.directory_scan import unreadable
-from siding.git.snapshots.seeding import leave_out_sparse, read_tree
+from siding.git.snapshots.seeding import include_present, leave_out_sparse, read_tree
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.ids import Sha
 
@@ -92,8 +92,6 @@ class PrivateIndex:
         if not self.task.index_file.exists():
             self.start_over(tree, git_dir)
         if self.sparse and self.git.version() < (2, 36):
-            from siding.git.snapshots.seeding import include_present
-
             include_present(self.store, self.task, self.root, keep_fds=self.keep_fds)
 
     def gitlinks(self) -> dict[bytes, str]:

@@ -7,6 +7,7 @@ files: directories are renamed to where the caller says. `git worktree remove` i
 deletes ignored files without a word.
 """
 
+import errno
 import os
 import time
 from collections.abc import Sequence
@@ -383,7 +384,6 @@ def _move(source: Path, target: Path) -> None:
     try:
         source.rename(target)
     except OSError as error:
-        import errno
         import shutil
 
         if error.errno != errno.EXDEV:

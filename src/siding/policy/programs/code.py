@@ -7,6 +7,7 @@ from siding.policy.fields import ANYTHING, UNKNOWN, PrintedText, known, shown_wo
 from siding.policy.names import names
 from siding.policy.options import arguments
 from siding.policy.paths import Zone
+from siding.policy.programs.packages import packages
 from siding.policy.programs.plain import runner, setup_script
 from siding.policy.programs.program_text import judge_text
 from siding.policy.programs.python_text import judge_python
@@ -243,8 +244,6 @@ def _javascript_tool(examiner: "Examiner", call: "Call", words: list[str]) -> Pr
     if verb in ("x", "create", "install", "add") and call.name == "deno":
         examiner.found("install-elsewhere", " ".join(words[:4]))
         return ANYTHING
-    from siding.policy.programs.packages import packages
-
     return packages(examiner, call) if call.name == "bun" else runner(examiner, call)
 
 

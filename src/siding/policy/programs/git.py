@@ -17,6 +17,7 @@ from siding.policy.fields import (
 from siding.policy.names import names, ordered
 from siding.policy.options import Arguments, arguments
 from siding.policy.paths import Zone
+from siding.policy.programs.shells import change_directory
 
 if TYPE_CHECKING:
     from siding.policy.examiner import Call, Examiner
@@ -109,8 +110,6 @@ def _listed(verb: str) -> PrintedText:
 
 def _global_option(examiner: "Examiner", call: "Call", name: str, value: str) -> None:
     if name == "-C":
-        from siding.policy.programs.shells import change_directory
-
         change_directory(examiner, call._replace(words=("cd", value)))
         call.state.other_cwds = frozenset()
     elif name == "-c":

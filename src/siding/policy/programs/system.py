@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from siding.policy.effects import secret_variable
 from siding.policy.fields import (
     ANYTHING,
     FOUND_BY_NAME,
@@ -196,8 +197,6 @@ def network_setup(examiner: "Examiner", call: "Call") -> PrintedText:
 
 def environment(examiner: "Examiner", call: "Call") -> PrintedText:
     """Judge printenv: showing a variable that holds a credential asks."""
-    from siding.policy.effects import secret_variable
-
     for word in call.arguments:
         if secret_variable(word) or UNKNOWN in word:
             examiner.found("print-secret", word)

@@ -6,6 +6,9 @@ the machine restarts or bwrap changes (`Known`); a negative one is not kept.
 """
 
 import os
+import select
+import signal
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +16,11 @@ from typing import TYPE_CHECKING
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command
 from siding.process.lookup import Program, find_program
+from siding.process.sandbox.kernel import landlock_version
 from siding.process.sandbox.seccomp import compiled
 from siding.process.sandbox.start import Sandboxed
 from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View
+from siding.process.spawn import spawn_piped
 
 if TYPE_CHECKING:
     from siding.process.spawn import Child
@@ -152,8 +157,6 @@ def listening_sockets() -> list[str]:
 def _landlock_version() -> int:
     if os.uname().sysname != "Linux":
         return 0
-    from siding.process.sandbox.kernel import landlock_version
-
     return landlock_version()
 
 
@@ -182,8 +185,6 @@ def tried(launch: Launch, command: Command, program: Program) -> tuple[int, str]
 
     The status is -1 when it could not be started. What went wrong is "" after a success.
     """
-    from siding.process.spawn import spawn_piped  # most runs know the engine and never probe
-
     sandboxed = Sandboxed(launch)
     try:
         try:
@@ -204,9 +205,6 @@ def tried(launch: Launch, command: Command, program: Program) -> tuple[int, str]
 
 def _read_both(stdout: int, stderr: int) -> bytes:
     """Read both pipes until they end or PROBE_TIMEOUT_S has passed; return those of `stderr`."""
-    import select
-    import time
-
     end = time.monotonic() + PROBE_TIMEOUT_S
     said, open_fds = b"", {stdout, stderr}
     while open_fds and (left := end - time.monotonic()) > 0:
@@ -222,9 +220,6 @@ def _read_both(stdout: int, stderr: int) -> bytes:
 
 
 def _waited(child: "Child") -> int:
-    import signal
-    import time
-
     end = time.monotonic() + PROBE_TIMEOUT_S
     while (status := child.poll()) is None:
         if time.monotonic() > end:

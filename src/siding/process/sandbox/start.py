@@ -6,14 +6,15 @@ where an error can still be raised.
 """
 
 import os
+import stat
 import sys
 from contextlib import ExitStack
 
 from siding.files.durable import write_all
 from siding.process.command import Command
 from siding.process.lookup import Program
-from siding.process.sandbox import bwrap, landlock
-from siding.process.sandbox.values import Engine, Kind, Launch, Network
+from siding.process.sandbox import bwrap, kernel, landlock
+from siding.process.sandbox.values import Engine, Kind, Launch, Network, View
 from siding.process.spawn_plan import Enter, SpawnPlan
 from siding.process.status import ProcessStatus
 
@@ -49,8 +50,6 @@ class Sandboxed:
         command = command._replace(env={**command.env, **dict(self.launch.env)})
         if self.guarded:
             return self._by_bwrap(command, program, tty=tty)
-        from siding.process.sandbox import kernel
-
         version = kernel.landlock_version()
         rules = landlock.rules(self.launch.view, self.launch.network, version=version)
         ruleset = self._held(kernel.ruleset(rules, version))
@@ -97,7 +96,7 @@ class Sandboxed:
         self._stack.close()
 
     def _by_bwrap(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
-        launch = self.launch
+        launch = self.launch._replace(view=_without_the_gone(self.launch.view))
         self._status_fd, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         keep = [self._held(status)]
         if launch.seccomp:
@@ -125,8 +124,6 @@ class Sandboxed:
 
         Abstract sockets belong to the network namespace, which the sandbox shares with the machine.
         """
-        from siding.process.sandbox import kernel
-
         ruleset = self._held(kernel.ruleset(landlock.scope_only(), kernel.landlock_version()))
 
         def enter() -> None:
@@ -138,6 +135,15 @@ class Sandboxed:
     def _held(self, fd: int) -> int:
         self._stack.callback(os.close, fd)
         return fd
+
+
+def _without_the_gone(view: View) -> View:
+    """Leave out masks of what no longer exists: bwrap cannot make a file where all is read-only.
+
+    Sockets come and go at any time. The view was planned a moment ago.
+    """
+    there = (m for m in view.mounts if m.kind is not Kind.MASK or os.path.lexists(m.path))
+    return View(mounts=tuple(there))
 
 
 def _age(status: ProcessStatus) -> int:
@@ -153,8 +159,6 @@ def _in_memory(data: bytes) -> int:
 
 def _content(path: str) -> bytes | None:
     """Return the bytes of a file, at most `_LARGEST_COPY`; None when it is no regular file."""
-    import stat
-
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -1,6 +1,7 @@
 """Make the API's routes from the table of operations, and the routes for downloads."""
 
 import asyncio
+import json
 import os
 from collections.abc import Awaitable, Callable, Container, Iterator
 from typing import Any
@@ -84,8 +85,6 @@ class _Json(JSONResponse):
     """A response in JSON; values that JSON does not know become texts."""
 
     def render(self, content: Any) -> bytes:
-        import json
-
         text = json.dumps(content, ensure_ascii=False, default=str)
         return text.encode("utf-8", "backslashreplace")
 

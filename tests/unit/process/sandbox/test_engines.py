@@ -1,13 +1,17 @@
 """A view as bubblewrap's arguments, as Landlock's rules, and the system call filter."""
 
 import struct
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siding.process.command import Command
+from siding.process.lookup import Program
 from siding.process.sandbox import bwrap, landlock
 from siding.process.sandbox.seccomp import MACHINES, compiled, rules
+from siding.process.sandbox.start import Sandboxed
 from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View, is_within
 
 VIEW = View(
@@ -62,6 +66,22 @@ def test_mounts_come_in_order_and_blank_ones_end_read_only() -> None:
 
 def test_a_copy_that_is_gone_is_left_out() -> None:
     assert "--file" not in argv(launch())
+
+
+def test_a_socket_that_is_gone_is_not_masked(tmp_path: Path) -> None:
+    """It was there when the view was planned; bwrap cannot make a file where all is read-only."""
+    there, gone = tmp_path / "there.sock", tmp_path / "gone.sock"
+    there.touch()
+    masks = tuple(BindMount(Kind.MASK, str(path)) for path in (there, gone))
+    run = Sandboxed(launch()._replace(view=View(mounts=(*VIEW.mounts, *masks))))
+    command = Command(argv=("true",), cwd=tmp_path, env={})
+    try:
+        line = " ".join(run.spawn_plan(command, Program("/bin/true"), tty=False).command.argv)
+    finally:
+        run.started()
+        run.close()
+    assert f"/dev/null {there}" in line
+    assert str(gone) not in line
 
 
 @pytest.mark.parametrize("network", Network)

@@ -1,0 +1,111 @@
+"""Imports inside functions: only in the modules listed here, each with what it keeps out.
+
+Everything else imports at the top. A door is worth it when a command that people wait for would
+load several modules more without it, or a large one of the standard library.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "siding"
+
+DOORS = {
+    # The start of every command.
+    "cli/main.py": "the command's own module, help, argparse for what needs none",
+    "cli/edge.py": "the report of an error",
+    "cli/help.py": "textwrap",
+    "cli/verbs/complete.py": "a completion loads what it completes",
+    "cli/verbs/run.py": "what is said of a task that a run started",
+    "cli/screen/screen.py": "progress lines with their thread; tables of characters",
+    "cli/screen/pager.py": "the pager's process",
+    "cli/telling/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
+    "cli/telling/isolation.py": "the isolation of a run",
+    "cli/decide/submit.py": "webbrowser",
+    # The project: git, redaction and repairs, for the commands that need them.
+    "app/place/project.py": "git; a project that moved or whose links are wrong",
+    "app/place/project_places.py": "git, to tell a copy from a move",
+    "app/place/redaction.py": "the rules of redaction",
+    "app/place/settings.py": "yaml, for settings that are there",
+    "app/place/selection.py": "difflib, for a name that is not there",
+    "app/place/dashboard.py": "hmac",
+    "app/place/locking.py": "the process tree, when a task is busy",
+    "app/place/lost_workspaces.py": "git's worktrees, when the registry is lost",
+    "app/place/old_home.py": "git's worktrees, for a task of another tool",
+    # What is rare in an act.
+    "app/unfinished/by_kind.py": "the recovery of each kind of act",
+    "app/unfinished/runs.py": "commits of a sandbox that was cut off",
+    "app/life/recovery.py": "workspaces whose making was cut off",
+    "app/recording/opening.py": "a cut-off phase move; a task of another tool",
+    "app/recording/artifacts.py": "the output of runs",
+    "app/recording/snapshots.py": "a look without a snapshot; shutil, tempfile",
+    "app/recording/calling_step.py": "the process tree, inside a step",
+    "app/policy/enforcement.py": "the policy, where there is one",
+    "app/sandbox/sandbox.py": "the sandbox, for runs that have one",
+    "app/running/run.py": "the start of a task, for a run that starts one",
+    "app/running/isolation.py": "the comparison of checkouts, which runs behind the command",
+    "app/undo/undo.py": "git's side of an apply",
+    "app/phases/gates.py": "the whole of a run, for a gate that is a command",
+    "app/phases/phases.py": "git, when a phase move was cut off",
+    "app/decisions/gates.py": "the phases, for decisions that are a gate's",
+    "app/waiting/notifier.py": "the notifications, where they are set up",
+    "app/doctor/sandbox.py": "socket",
+    "app/life/archives.py": "tarfile",
+    "app/life/collection.py": "shutil",
+    # A step: what only some kinds and some questions need.
+    "ledger/step.py": "everything but the fields that all steps have",
+    "ledger/details/__init__.py": "the kinds of steps that a ledger does not have",
+    "ledger/draft.py": "the fields of a run",
+    "ledger/intents.py": "the drafts, when an act is in progress",
+    # Redaction: text without a trace of a secret needs few rules.
+    "redaction/patterns.py": "the parser of regular expressions",
+    "redaction/rules.py": "rules for text around a secret",
+    "redaction/stream.py": "rules for key blocks",
+    # Large modules of the standard library and of others.
+    "git/refs.py": "git, where refs are not files",
+    "git/applying/checkout.py": "shutil",
+    "git/worktrees/linked.py": "shutil",
+    "hashing.py": "OpenSSL, for what is large",
+    "policy/file.py": "yaml",
+    "process/behind.py": "threads",
+    "process/digest.py": "threads",
+    "process/procfs.py": "ctypes",
+    "web/command.py": "webbrowser",
+    "web/markdown.py": "the Markdown parser",
+    "web/syntax.py": "the lexers",
+}
+
+
+def imports_inside(source: str) -> Iterator[str]:
+    """Yield the modules that functions of a module import."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for each in ast.walk(node):
+                if isinstance(each, ast.ImportFrom):
+                    yield each.module or "."
+                elif isinstance(each, ast.Import):
+                    yield from (alias.name for alias in each.names)
+
+
+def test_only_doors_import_inside_functions() -> None:
+    inside = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if any(imports_inside(path.read_text(encoding="utf-8")))
+    }
+    assert sorted(inside - DOORS.keys()) == [], "import at the top, or say here what it keeps out"
+    assert sorted(DOORS.keys() - inside) == [], "it is no door any more"
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import os\n", []),
+        ("def f():\n    import os\n", ["os"]),
+        ("class A:\n    async def f(self):\n        if 1:\n            from a import b\n", ["a"]),
+    ],
+)
+def test_an_import_inside_a_function_is_found(source: str, found: list[str]) -> None:
+    assert list(imports_inside(source)) == found
