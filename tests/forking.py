@@ -6,6 +6,7 @@ kills its command. The process goes into the background, and ends when its stand
 """
 
 import gc
+import inspect
 import os
 import pickle
 import pkgutil
@@ -59,6 +60,8 @@ def load_all() -> None:
     for module in pkgutil.walk_packages(siding.__path__, "siding."):
         if not module.name.startswith(_LEFT_TO_THEMSELVES):
             import_module(module.name)
+    for kind in vars(import_module("siding.namedtuples"))["_Fields"].__subclasses__():
+        inspect.signature(kind)  # compiles what every command would compile again
     gc.collect()
     gc.freeze()  # a collection in a child would copy what it looks at
 

@@ -101,3 +101,12 @@ def test_twice_changes_nothing(text: bytes) -> None:
     plain = Redactor()
     once = plain.mask(text)
     assert plain.mask(once) == once
+
+
+def test_the_last_letters_of_a_key_that_is_cut_off_are_hidden_too() -> None:
+    """The mark was returned long before; what is left is too short to look like a key."""
+    stream = Redactor().stream()
+    shown = stream.feed(b"-----BEGIN RSA PRIVATE KEY-----\n" + b"MIIEow" + b"A" * 58 + b"\n")
+    assert shown.endswith(b"[redacted:private-key]")
+    assert stream.feed(b"q9Zx") == b""
+    assert b"q9Zx" not in stream.close()
