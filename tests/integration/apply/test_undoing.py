@@ -27,6 +27,20 @@ def test_back_and_forth(stage: Stage) -> None:
         assert stage.everything() == after
 
 
+def test_work_made_between_an_apply_and_its_redo_is_applied_next(stage: Stage) -> None:
+    """Redo brings what the apply had brought, and nothing of what came later."""
+    stage.agent("echo one >one.txt")
+    stage.apply("--no-close")
+    stage.agent("echo two >two.txt; echo changed >hello.txt")
+    undo(stage)
+    undo(stage, "redo")
+    assert "two.txt" not in stage.files()
+    stage.apply("--no-close")
+    assert stage.show("two.txt") == "two\n"
+    assert stage.show("hello.txt") == "changed\n"
+    assert stage.status() == []
+
+
 def test_patch_back_and_forth(stage: Stage) -> None:
     stage.agent("echo agent >>hello.txt; rm run.sh; echo new >new.txt")
     (stage.repo / "src/a.py").write_text("mine\n")

@@ -100,7 +100,7 @@ def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step 
     """
     for step in effective_steps(project, task_id):
         applied = step.as_apply if step else None
-        if step is None or (applied and applied.whole):
+        if step is None or (applied and _took_all(applied)):
             return None
         back = step.as_rollback
         if back and back.merged and branch in (None, back.merged.branch):
@@ -153,10 +153,18 @@ def _is_whole(step: Step, applied: ApplyDetail, branch: str) -> bool:
     return (
         step.status == StepStatus.COMPLETED
         and applied.target_branch == branch
-        and applied.whole
+        and _took_all(applied)
         and bool(applied.commit_sha)
         and step.snapshot is not None
     )
+
+
+def _took_all(applied: ApplyDetail) -> bool:
+    """Tell whether the target got the whole change, as it was at this step.
+
+    When an apply is done again, the target gets what it got at that apply, which is an older step.
+    """
+    return applied.whole and applied.reversal.redoes is None
 
 
 def _goes_to(step: Step) -> int | None:
