@@ -60,6 +60,8 @@ DOORS = {
     "ledger/draft.py": "the fields of a run",
     "ledger/intents.py": "the drafts, when an act is in progress",
     # Redaction: text without a trace of a secret needs few rules.
+    "redaction/redactor.py": "names and values that sound secret",
+    "redaction/commands.py": "the same",
     "redaction/patterns.py": "the parser of regular expressions",
     "redaction/rules.py": "rules for text around a secret",
     "redaction/stream.py": "rules for key blocks",

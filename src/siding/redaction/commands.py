@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from siding.redaction.names import Tier, meaning
 from siding.redaction.redactor import Redactor
 from siding.redaction.span import mark
-from siding.redaction.values import stands_for_one
 
 _SECRET_WORDS = tuple(
     """
@@ -72,6 +70,8 @@ def sounds_secret(name: str) -> bool:
 
 def _variable(redactor: Redactor | None, name: str, value: str) -> str:
     if sounds_secret(name):
+        from siding.redaction.names import meaning
+
         named = meaning(name.encode("utf-8", "replace"))
         return mark(b"env" if named is None else named.kind).decode()
     return value if redactor is None else redactor.mask_text(value)
@@ -93,6 +93,8 @@ def _by_option(program: str, before: str, word: str) -> str:
         name, _, password = word.partition(":")
         return word if _harmless(password) else f"{name}:{mark(b'password').decode()}"
     if before.startswith("-") and "=" not in before and not word.startswith("-"):
+        from siding.redaction.names import Tier, meaning  # most words follow no option
+
         named = meaning(before.lstrip("-").encode("utf-8", "replace"))
         if named is not None and named.tier is not Tier.KEY and not _harmless(word):
             return mark(named.kind).decode()
@@ -101,5 +103,7 @@ def _by_option(program: str, before: str, word: str) -> str:
 
 def _harmless(value: str) -> bool:
     """Return whether the value is too short to be a secret, or only stands for one (``$TOKEN``)."""
+    from siding.redaction.values import stands_for_one
+
     data = value.encode("utf-8", "surrogateescape")
     return len(data) < 4 or stands_for_one(data)

@@ -4,10 +4,8 @@ from binascii import b2a_base64
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
 
-from siding.redaction.names import Tier, meaning
 from siding.redaction.rules import KnownSecret, Pattern, Rules
 from siding.redaction.stream import Stream
-from siding.redaction.values import stands_for_one
 
 SHORTEST = 8  # bytes of a known value; shorter ones occur in too many other words
 MOST_KNOWN = 200
@@ -63,6 +61,8 @@ def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
     ]
     if not likely:
         return []
+    from siding.redaction.names import Tier, meaning  # rules are loaded when they are needed
+
     for name, value in likely:
         named = meaning(name.encode("utf-8", "surrogateescape"))
         if named is None or (named.tier is Tier.KEY and len(value) < 16):
@@ -78,6 +78,8 @@ def known_values(env: Mapping[str, str]) -> list[KnownSecret]:
 
 
 def _is_worth_hiding(value: bytes) -> bool:
+    from siding.redaction.values import stands_for_one
+
     if not SHORTEST <= len(value) <= _LONGEST or stands_for_one(value):
         return False
     if value.startswith((b"/", b"./", b"~/", b"-----")) or (value.isdigit() and len(value) < 12):

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from siding.app.place.event_log import Heard, Listeners
+from siding.app.place.listeners import Heard, Listeners
 from siding.app.place.project import Project
 from siding.web.following import OutputFollower, ProjectFollower
 

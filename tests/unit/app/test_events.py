@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from siding.app.place.event_log import EventLog, Heard, Listeners
+from siding.app.place.event_log import EventLog
 from siding.app.place.events import PolicyBlocked, WorkspaceChanged
+from siding.app.place.listeners import Heard, Listeners
 from siding.clock import SystemClock
 from siding.storage.layout import ProjectLayout
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from siding.app.place.project import Project, require_project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
-from siding.app.place.trashed_workspace import InTrash
+from siding.app.place.trash import InTrash
 from siding.app.place.wiring import App
 
 

@@ -234,7 +234,7 @@ def _repository_around(app: App) -> RepositoryPaths:
     try:
         return find_repository(app.cwd)
     except NotARepository:
-        from siding.app.place.trashed_workspace import in_trash
+        from siding.app.place.trash import in_trash
 
         gone = in_trash(app)
         if gone is None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from siding.app.place.event_log import Listeners
+from siding.app.place.listeners import Listeners
 from siding.clock import Clock, SystemClock, iso
 from siding.namedtuples import NamedTuple
 from siding.storage.layout import Home

@@ -17,7 +17,7 @@ from siding.app.waiting.inbox import InboxEntry, decision_entry, step_entry
 from siding.errors import SidingError
 
 if TYPE_CHECKING:
-    from siding.app.place.event_log import Event
+    from siding.app.place.listeners import Event
 
 NOTIFY_TIMEOUT_S = 10.0
 

@@ -7,13 +7,13 @@ the person configured may need this lock.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from siding.app.place.event_log import Heard
+from siding.app.place.listeners import Heard
 from siding.app.place.project import Project
 from siding.app.place.step_events import StepRecorded
 from siding.ledger.kinds import StepKind, StepStatus
 
 if TYPE_CHECKING:
-    from siding.app.place.event_log import Event
+    from siding.app.place.listeners import Event
     from siding.app.policy.hooks import HookResult
 
 
