@@ -9,6 +9,8 @@ from siding.namedtuples import NamedTuple
 
 _GITLINK = 0o160000
 _ASSUME_VALID, _EXTENDED, _NAME_MASK = 0x8000, 0x4000, 0x0FFF
+_STAGE = 0x3000
+_SKIP_WORKTREE, _INTENT_TO_ADD = 0x4000, 0x2000  # of the second flags, which extended entries have
 _PLAIN_EXTENSIONS = frozenset({b"TREE", b"REUC", b"EOIE", b"IEOT"})
 
 
@@ -83,6 +85,47 @@ def read_times(data: bytes, hash_bytes: int) -> dict[bytes, int] | None:
             end = name_at + length if length < _NAME_MASK else data.index(b"\0", name_at)
             if mode != _GITLINK:
                 found[data[name_at:end]] = changed
+            at += (end - at + 8) & ~7
+    except (struct.error, ValueError):
+        return None
+    return None if data[at : at + 4] == b"link" else found  # the rest lies in another file
+
+
+class FlaggedEntry(NamedTuple):
+    """An entry of stage 0 with flags. `mode` is octal text; `flags` are letters: ``a`` assume
+    unchanged, ``i`` intent to add, ``s`` skip the worktree."""
+
+    mode: str
+    sha: str
+    flags: str
+
+
+def read_flagged(data: bytes, hash_bytes: int) -> dict[bytes, FlaggedEntry] | None:
+    """Return the entries with flags; None if the file is damaged or of another version."""
+    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
+        return None
+    version, count = struct.unpack_from(">II", data, 4)
+    if version not in (2, 3):
+        return None
+    fixed = 40 + hash_bytes
+    unpack = struct.Struct(">H").unpack_from
+    found: dict[bytes, FlaggedEntry] = {}
+    at = 12
+    try:
+        for _ in range(count):
+            (flags,) = unpack(data, at + fixed)
+            name_at = at + fixed + (4 if flags & _EXTENDED else 2)
+            length = flags & _NAME_MASK
+            end = name_at + length if length < _NAME_MASK else data.index(b"\0", name_at)
+            if flags & (_ASSUME_VALID | _EXTENDED) and not flags & _STAGE:
+                more = unpack(data, at + fixed + 2)[0] if flags & _EXTENDED else 0
+                letters = "a" if flags & _ASSUME_VALID else ""
+                letters += "i" if more & _INTENT_TO_ADD else ""
+                letters += "s" if more & _SKIP_WORKTREE else ""
+                (mode,) = struct.unpack_from(">I", data, at + 24)
+                sha = data[at + 40 : at + fixed].hex()
+                if letters:
+                    found[data[name_at:end]] = FlaggedEntry(f"{mode:06o}", sha, letters)
             at += (end - at + 8) & ~7
     except (struct.error, ValueError):
         return None

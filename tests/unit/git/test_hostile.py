@@ -225,6 +225,7 @@ def everything(world: World) -> list[Callable[[], object]]:
         task_id=TASK,
         root=world.where,
         git_dir=world.git_dir,
+        branch=world.branch,
         step="1",
         kind="run",
         at=0,

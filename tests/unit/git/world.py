@@ -151,6 +151,7 @@ class World:
                 task_id=TASK,
                 root=self.where,
                 git_dir=self.git_dir,
+                branch=self.branch,
                 step=f"{self.step:04d}",
                 kind="run",
                 at=1_700_000_000 + self.step,

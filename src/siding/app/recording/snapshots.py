@@ -155,6 +155,7 @@ class TaskSnapshots:
                 path=root, device=self._workspace.device, inode=self._workspace.inode
             ),
             git_dir=Path(self._workspace.git_dir) if self._workspace.git_dir else None,
+            branch=self._workspace.branch,
             step=step,
             kind=kind,
             at=int(self._project.app.clock.now().timestamp()),

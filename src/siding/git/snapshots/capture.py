@@ -17,11 +17,14 @@ from siding.git import objects, refs
 from siding.git.command import output_of
 from siding.git.errors import CommandFailed, SnapshotDamaged, SnapshotFailed
 from siding.git.paths import join
+from siding.git.repository import Repository
 from siding.git.roots import WorktreeRoot, check_root
 from siding.git.snapshots import patches
 from siding.git.snapshots.changes import CaptureLimits, IndexPlan, plan
 from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
 from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
+from siding.git.snapshots.git_look import GitLook
+from siding.git.snapshots.git_state import GitState
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
@@ -41,14 +44,15 @@ class CaptureRequest(NamedTuple):
     """What to capture and how to name it.
 
     ``git_dir`` is the worktree's git directory in the user's repository: its HEAD and reflog
-    tell which commits the agent made. ``at`` is in seconds since 1970. ``keep_fds`` stay open in
-    every git process that writes: one of them holds the task's lock, so that a git that outlives
-    us keeps it.
+    tell which commits the agent made. ``branch`` is the task's. ``at`` is in seconds since 1970.
+    ``keep_fds`` stay open in every git process that writes: one of them holds the task's lock, so
+    that a git that outlives us keeps it.
     """
 
     task_id: TaskId
     root: WorktreeRoot
     git_dir: Path | None
+    branch: str
     step: str
     kind: str
     at: int
@@ -334,19 +338,41 @@ class CaptureWork:
         kept, notes = keep_commits(
             self.store, request.task_id, self.tip, moved, keep_fds=self.request.keep_fds
         )
+        state, lost = self._git_state(moved)
         message = (
             f"{request.kind} {request.step}\n\nTask: {request.task_id}\nStep: {request.step}\n"
-            f"Kind: {request.kind}{moved.trailers()}" + (f"\nModes: {modes}" if modes else "")
+            f"Kind: {request.kind}{moved.trailers()}"
+            + (state.trailers() if state else "")
+            + (f"\nModes: {modes}" if modes else "")
         )
-        beside = (modes,) if modes else ()  # a parent, so that it lives as long as the snapshot
+        # Parents, so that they live as long as the snapshot.
+        beside = tuple(each for each in (state and state.details, modes) if each)
         commit = objects.Commit(tree=done.tree, parents=(self.tip, *kept, *beside), message=message)
         flush_dir(self.store.objects / "pack")
         sha = self._write(commit)
         flush_dir(self.store.objects)
         refs.write_ref(self.store.root, self.task.ref, sha)
         remove_tree(self.task.incoming)
-        coverage = done.coverage._replace(notes=done.coverage.notes + notes)
+        coverage = done.coverage._replace(notes=done.coverage.notes + notes + lost)
         return done._replace(snapshot=sha, heads=kept, coverage=coverage)
+
+    def _git_state(self, moved: MovedHeads) -> tuple[GitState | None, tuple[str, ...]]:
+        """Record what lies in the worktree's git directory; return also what could not be."""
+        request, store = self.request, self.store
+        if request.git_dir is None or not request.git_dir.is_dir():
+            return None, ()
+        look = GitLook(
+            store,
+            self.task.path / "git",
+            request.git_dir,
+            request.root.path,
+            keep_fds=request.keep_fds,
+        )
+        stored = look.store_details(moved.head, tip=self.tip, at=request.at)
+        tip = moved.head
+        if moved.branch != request.branch:
+            tip = Repository(store.git, store.repository).branch(request.branch)
+        return GitState(moved.head, moved.branch, tip, stored.commit), stored.notes
 
     def _ignored(self, made: IndexPlan) -> list[bytes]:
         """Return what is ignored and is not recorded."""

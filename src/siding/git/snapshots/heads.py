@@ -33,6 +33,7 @@ class MovedHeads(NamedTuple):
     heads: tuple[Sha, ...]
     reflog: int
     elsewhere: bool = False
+    branch: str | None = None  # what HEAD is on, without `refs/heads/`; None if it is detached
 
     def trailers(self) -> str:
         """Return the lines of a snapshot's message from which the next one goes on."""
@@ -57,6 +58,7 @@ def heads_since(
         heads=_not_kept(store, task_id, heads),
         reflog=reflog,
         elsewhere=head.sha is not None and head.sha != (before or store.base(task_id)),
+        branch=head.branch,
     )
 
 

@@ -1,0 +1,227 @@
+"""Look into a workspace's git directory, and store what `git_state.py` describes.
+
+Nothing there is changed. While the index, HEAD and git's small files are as at the last look no
+process is started: what was stored then is in a cache, the file ``git`` in the task's directory of
+the store.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from siding.files.regular import read_small
+from siding.git import cache_file, objects
+from siding.git.command import Place, output_of
+from siding.git.errors import CommandFailed
+from siding.git.index_file import FlaggedEntry, read_flagged
+from siding.git.snapshots import patches
+from siding.git.snapshots.git_state import GitDetails, IndexEntry, commits_named_in
+from siding.git.snapshots.store import SnapshotStore
+from siding.hashing import sha256_hex
+from siding.ids import Sha
+from siding.namedtuples import NamedTuple
+
+LARGEST_INDEX = 256 << 20  # bytes
+LARGEST_FILE = 1 << 20
+MOST_FILES = 500  # with the directories that they are in
+_FORM = "git-look-1"
+# What a git command leaves while it is unfinished. Directories with all that is in them.
+_UNFINISHED = frozenset(
+    """
+    MERGE_HEAD MERGE_MODE MERGE_MSG MERGE_AUTOSTASH AUTO_MERGE SQUASH_MSG CHERRY_PICK_HEAD
+    REVERT_HEAD REBASE_HEAD BISECT_START BISECT_LOG BISECT_TERMS BISECT_NAMES BISECT_RUN BISECT_HEAD
+    BISECT_EXPECTED_REV BISECT_ANCESTORS_OK BISECT_FIRST_PARENT rebase-merge rebase-apply sequencer
+    """.split()
+)
+_REFS = ("refs/bisect", "refs/rewritten")  # those of one worktree
+_LOST = "what is staged, or a git command that is under way, could not be recorded"
+
+
+class StoredDetails(NamedTuple):
+    """The commit that holds the details, None if there are none; and what could not be recorded."""
+
+    commit: Sha | None
+    notes: tuple[str, ...] = ()
+
+
+class GitLook:
+    """One look into the git directory of a worktree, and where it is stored."""
+
+    def __init__(
+        self,
+        store: SnapshotStore,
+        memory: Path,
+        git_dir: Path,
+        root: Path,
+        *,
+        keep_fds: Sequence[int] = (),
+    ) -> None:
+        self._store = store
+        self._memory = memory
+        self._keep_fds = keep_fds
+        self._git_dir = git_dir
+        self._place = Place(git_dir=git_dir, common_dir=store.repository.common_dir, work_tree=root)
+
+    def store_details(self, head: Sha | None, *, tip: Sha, at: int) -> StoredDetails:
+        """Store how the index differs from HEAD, and git's small files; durably, but for packs.
+
+        `tip` is the last snapshot: its commits are in the store already. `at` is in seconds since
+        1970.
+        """
+        try:
+            return self._store_details(head, tip, at)
+        except (CommandFailed, OSError, ValueError):
+            return StoredDetails(None, (_LOST,))
+
+    def _store_details(self, head: Sha | None, tip: Sha, at: int) -> StoredDetails:
+        mark = _mark(self._git_dir / "index")
+        small = dict(self._small_files())
+        key = [mark, head, sha256_hex(repr(sorted(small.items())).encode())]
+        known = cache_file.load(self._memory, _FORM)
+        if mark is not None and known is not None and known[0] == key:
+            return StoredDetails(Sha(known[1]) if known[1] else None)
+        entries = None if mark is None else self._entries(head)
+        files = {name: self._write_blob(data) for name, data in small.items()}
+        details = GitDetails(entries, files)
+        commit = None if details.is_plain else self._write(details, small, tip, at)
+        cache_file.keep(self._memory, _FORM, lambda _now: [key, commit])
+        return StoredDetails(commit)
+
+    def _entries(self, head: Sha | None) -> tuple[IndexEntry, ...]:
+        """Return the entries that are not as HEAD has them."""
+        git, store = self._store.git, self._store
+        against = head or objects.object_id("tree", b"", store.repository.object_format)
+        listing = ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", against]
+        running = git.start(self._place, listing)
+        flagged = self._flagged()
+        output = output_of(running.finish(), doing="comparing the index with HEAD")
+        changes = patches.parse_raw(output)
+        conflicts = self._conflicts() if any(c.status == "U" for c in changes) else []
+        unmerged = {entry.path for entry in conflicts}
+        found = list(conflicts)
+        for change in changes:
+            if change.path not in unmerged:
+                flags = flagged.pop(change.path, None)
+                letters = flags.flags if flags else ""
+                found.append(IndexEntry(change.path, 0, change.new_mode, change.new_sha, letters))
+        found += [
+            IndexEntry(path, 0, each.mode, Sha(each.sha), each.flags)
+            for path, each in flagged.items()
+        ]
+        return tuple(sorted(found))
+
+    def _flagged(self) -> dict[bytes, FlaggedEntry]:
+        """Return the entries with flags; skipped ones are left out where a sparse checkout says
+        which they are."""
+        data = read_small(self._git_dir / "index", LARGEST_INDEX) or b""
+        found = read_flagged(data, self._store.repository.hash_size // 2) or {}
+        if (self._git_dir / "info" / "sparse-checkout").exists():
+            found = {path: each for path, each in found.items() if each.flags != "s"}
+        return found
+
+    def _conflicts(self) -> list[IndexEntry]:
+        output = self._store.git.run(
+            self._place, ["ls-files", "--unmerged", "-z"], doing="listing conflicts"
+        )
+        return [_conflict(line) for line in output.split(b"\0")[:-1]]
+
+    def _small_files(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the files of an unfinished git command, by their names in the git directory."""
+        names = [name for name in os.listdir(self._git_dir) if name in _UNFINISHED]
+        waiting = [*names, *_REFS]
+        left = MOST_FILES
+        while waiting:
+            name = waiting.pop()
+            path = self._git_dir / name
+            left -= 1
+            if left < 0:
+                raise ValueError("what git has left there is not small")
+            try:
+                found = os.lstat(path)
+            except FileNotFoundError:
+                continue
+            if stat.S_ISDIR(found.st_mode):
+                waiting += [f"{name}/{each}" for each in os.listdir(path)]
+            elif stat.S_ISREG(found.st_mode):
+                data = read_small(path, LARGEST_FILE)
+                if data is None:
+                    raise ValueError(f"{name} is not small")
+                yield name, data
+
+    def _write_blob(self, data: bytes) -> Sha:
+        store = self._store
+        return objects.write_object(store.objects, "blob", data, store.repository.object_format)
+
+    def _write(self, details: GitDetails, small: Mapping[str, bytes], tip: Sha, at: int) -> Sha:
+        """Store the details with all that they name."""
+        store = self._store
+        staged = {
+            entry.sha
+            for entry in details.entries or ()
+            if entry.mode.startswith("1") and entry.mode != "160000" and "i" not in entry.flags
+        }
+        if staged:
+            self._pack(sorted(staged - store.present(sorted(staged))))
+        kept = self._keep_commits(small, tip)
+        contents = sorted({*staged, *details.files.values()})
+        body = b"".join(b"100644 %b\0%b" % (s.encode("ascii"), bytes.fromhex(s)) for s in contents)
+        form = store.repository.object_format
+        tree = objects.write_object(store.objects, "tree", body, form)
+        commit = objects.Commit(tree=tree, parents=kept, message=details.text())
+        body = objects.commit_body(commit, at=at)
+        return objects.write_object(store.objects, "commit", body, form)
+
+    def _pack(self, shas: list[Sha], *, revisions: bool = False, without: str = "") -> None:
+        if not shas:
+            return
+        more = ["--revs", "--non-empty"] if revisions else []
+        self._store.git.run(
+            self._store.place(),
+            ["pack-objects", "-q", "--window=0", *more, str(self._store.objects / "pack" / "pack")],
+            doing="storing what is staged",
+            stdin=("".join(f"{sha}\n" for sha in shas) + without).encode("ascii"),
+            keep_fds=self._keep_fds,
+        )
+
+    def _keep_commits(self, small: Mapping[str, bytes], tip: Sha) -> tuple[Sha, ...]:
+        """Copy the commits that the small files name into the store; return them."""
+        named = sorted({sha for data in small.values() for sha in commits_named_in(data)})
+        if not named:
+            return ()
+        output = self._store.git.run(
+            self._store.place(),
+            ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
+            doing="looking at what git is in the middle of",
+            stdin="".join(f"{sha}\n" for sha in named).encode("ascii"),
+        )
+        lines = output.decode("ascii").splitlines()
+        commits = [Sha(line.split(" ")[0]) for line in lines if line.endswith(" commit")]
+        self._pack(commits, revisions=True, without=f"^{tip}\n")
+        return tuple(commits)
+
+
+def _mark(index: Path) -> list[int | str] | None:
+    """Return numbers that differ between two contents of an index; None if there is no index.
+
+    The last is the hash at its end, which git may be told to leave out: then it is random, so that
+    no index counts as known.
+    """
+    try:
+        fd = os.open(index, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        found = os.fstat(fd)
+        end = os.pread(fd, 20, max(0, found.st_size - 20))
+    finally:
+        os.close(fd)
+    seal = end.hex() if end.strip(b"\0") else os.urandom(8).hex()
+    return [found.st_ino, found.st_size, found.st_mtime_ns, seal]
+
+
+def _conflict(line: bytes) -> IndexEntry:
+    """Return an entry of ``ls-files --unmerged -z``: ``<mode> <id> <stage>``, a tab, the path."""
+    head, _, path = line.partition(b"\t")
+    mode, sha, stage = head.decode("ascii").split(" ")
+    return IndexEntry(path, int(stage), mode, Sha(sha))

@@ -1,0 +1,147 @@
+"""The part of a state that lies in the workspace's git directory.
+
+HEAD, the tip of the task's branch, the index, and the small files of an unfinished merge, rebase,
+cherry-pick, revert, `git am` or bisect. A snapshot says in its message where HEAD and the tip were.
+The rest is recorded only where there is something to say: as a commit whose message lists what the
+index has differently from HEAD, and the small files. Its tree has their contents, and its parents
+are the commits that the small files name, so that all of it lives as long as the snapshot. It is a
+parent of the snapshot, which names it in its message (``Git: <id>``).
+"""
+
+import re
+from collections.abc import Mapping
+
+from siding.git.objects import Commit
+from siding.git.paths import quote_path, unquote_path
+from siding.git.refs import as_sha
+from siding.ids import Sha
+from siding.namedtuples import NamedTuple
+
+DETACHED = "(detached)"  # no branch can have this name
+NOTHING = "000000"  # the mode of an entry that the index does not have and HEAD has
+FLAGS = {"a": "assume-unchanged", "i": "intent-to-add", "s": "skip-worktree"}
+_TITLE = "git state"
+_TRAILER = re.compile(r"^(Head|Branch|Tip|Git): (.+)$", re.MULTILINE)
+_ZERO = Sha("0" * 40)
+
+
+class IndexEntry(NamedTuple):
+    """One entry of the index that is not as HEAD has it.
+
+    `stage` is 0, or 1 to 3 for the sides of a conflict. `mode` is octal text as git writes it.
+    `flags` are letters of `FLAGS`, in their order.
+    """
+
+    path: bytes
+    stage: int
+    mode: str
+    sha: Sha
+    flags: str = ""
+
+
+class GitDetails(NamedTuple):
+    """What the index has differently from HEAD, and the contents of git's small files by name.
+
+    `entries` is None if there is no index file. Names are relative to the git directory.
+    """
+
+    entries: tuple[IndexEntry, ...] | None = ()
+    files: Mapping[str, Sha] = {}
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing to record: the index is as HEAD, and nothing is unfinished."""
+        return self.entries == () and not self.files
+
+    def text(self) -> str:
+        """Return the form that is stored; equal details have equal texts."""
+        lines = [_TITLE, ""]
+        if self.entries is None:
+            lines.append("no index")
+        else:
+            lines += [_entry_line(entry) for entry in sorted(self.entries)]
+        lines += [
+            f"file {sha} {quote_path(_bytes(name))}" for name, sha in sorted(self.files.items())
+        ]
+        return "\n".join(lines)
+
+
+class GitState(NamedTuple):
+    """Where HEAD and the task's branch are, and the commit that holds the details.
+
+    `branch` is what HEAD is on, without ``refs/heads/``; None if it is detached. `tip` is None if
+    the task's branch is gone. `details` is None if there are none.
+    """
+
+    head: Sha | None
+    branch: str | None
+    tip: Sha | None
+    details: Sha | None
+
+    def trailers(self) -> str:
+        """Return the lines of a snapshot's message; ``Head:`` is written by `heads.py`."""
+        branch = DETACHED if self.branch is None else quote_path(_bytes(self.branch))
+        return (
+            f"\nBranch: {branch}"
+            + ("" if self.tip == self.head else f"\nTip: {self.tip or _ZERO}")
+            + (f"\nGit: {self.details}" if self.details else "")
+        )
+
+
+def state_in(commit: Commit) -> GitState | None:
+    """Return what a snapshot says; None if it was made before this was recorded."""
+    said = dict(_TRAILER.findall(commit.message))
+    named = said.get("Branch")
+    if named is None:
+        return None
+    head = said.get("Head")
+    tip = said.get("Tip", head)
+    return GitState(
+        head=Sha(head) if head else None,
+        branch=None if named == DETACHED else _text(unquote_path(named)),
+        tip=None if tip in (None, _ZERO) else Sha(str(tip)),
+        details=Sha(said["Git"]) if "Git" in said else None,
+    )
+
+
+def parse(text: str) -> GitDetails | None:
+    """Return what `GitDetails.text` wrote; None if it is something else. Unknown lines are
+    skipped."""
+    title, _, body = text.partition("\n")
+    if title != _TITLE:
+        return None
+    entries: list[IndexEntry] | None = []
+    files: dict[str, Sha] = {}
+    for line in body.split("\n"):
+        kind, _, rest = line.partition(" ")
+        if line == "no index":
+            entries = None
+        elif kind == "file":
+            sha, _, name = rest.partition(" ")
+            files[_text(unquote_path(name))] = Sha(sha)
+        elif kind == "entry" and entries is not None:
+            mode, sha, stage, flags, path = rest.split(" ", 4)
+            flags = "" if flags == "-" else flags
+            entries.append(IndexEntry(unquote_path(path), int(stage), mode, Sha(sha), flags))
+    return GitDetails(None if entries is None else tuple(entries), files)
+
+
+def commits_named_in(data: bytes) -> list[Sha]:
+    """Return the words of a small file of git's that are object ids."""
+    words = {word for word in data.split() if (as_sha(word) or "").strip("0")}
+    return [Sha(word.decode("ascii")) for word in sorted(words)]
+
+
+def _entry_line(entry: IndexEntry) -> str:
+    return (
+        f"entry {entry.mode} {entry.sha} {entry.stage} {entry.flags or '-'} "
+        f"{quote_path(entry.path)}"
+    )
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
