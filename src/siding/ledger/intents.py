@@ -72,9 +72,8 @@ class Intents:
         """Return the newest act that is running, else the newest one that was cut off."""
         found = self.all()
         alive = [intent for intent in found if not self.is_cut_off(intent)]
-        if alive or found:
-            return (alive or found)[-1]
-        return None
+        chosen = alive or found
+        return chosen[-1] if chosen else None
 
     def is_cut_off(self, intent: Intent) -> bool:
         """Return whether the act's process died; False if it is running or has ended properly."""

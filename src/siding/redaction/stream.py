@@ -109,8 +109,8 @@ class Stream:
 
             hold = min(hold, max(done, beginning_of_marker(data)))
         for span in spans:
-            if span.pending and span.start < hold:
-                hold = span.start
+            if span.pending:
+                hold = min(hold, span.start)
         for value in self._rules.spaced:
             hold = min(hold, _beginning_of(value, data, done))
         for span in reversed(spans):

@@ -188,6 +188,12 @@ def test_a_detail_belongs_to_its_kind(kind: str) -> None:
     )
 
 
+def test_what_is_not_said_is_nothing() -> None:
+    assert PhaseDetail() == PhaseDetail("", "", "", 0, "", "")
+    draft = Draft(CheckpointDetail())
+    assert (draft.recovered, draft.title, draft.status) == (False, "", "")
+
+
 def test_a_merge_into_the_workspace_goes_back_nowhere() -> None:
     line = {"step_id": "0001", "kind": "rollback", "target": "merge"}
     merge = step_from({**line, "merged": {"branch": "main", "commit": "1"}})

@@ -110,3 +110,10 @@ def test_the_last_letters_of_a_key_that_is_cut_off_are_hidden_too() -> None:
     assert shown.endswith(b"[redacted:private-key]")
     assert stream.feed(b"q9Zx") == b""
     assert b"q9Zx" not in stream.close()
+
+
+def test_a_large_piece_without_a_blank_is_shown_but_for_its_end() -> None:
+    stream = Redactor().stream()
+    shown = stream.feed(b"ab" * 50_000)
+    assert 0 < stream.held < 50_000
+    assert shown + stream.close() == b"ab" * 50_000
