@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from siding.redaction.redactor import Redactor, known_values
+from siding.redaction.span import RIGHT
 
 KEY = (
     b"-----BEGIN RSA PRIVATE KEY-----\n"
@@ -85,6 +86,20 @@ def test_any_pieces_give_what_the_whole_gives(text: bytes, cuts: list[int]) -> N
     for start, end in zip([0, *places], [*places, len(text)], strict=True):
         out += stream.feed(text[start:end])
     assert out + stream.close() == RULES.mask(text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=texts, cuts=st.lists(st.integers(0, 2000), max_size=10))
+def test_the_same_behind_much_text(text: bytes, cuts: list[int]) -> None:
+    """Where a stream no longer has all of it in sight."""
+    before = b"the quick brown fox\n" * (RIGHT // 10)
+    whole = before + text
+    places = sorted({len(before) + min(cut, len(text)) for cut in cuts})
+    stream = RULES.stream()
+    out = b""
+    for start, end in zip([0, *places], [*places, len(whole)], strict=True):
+        out += stream.feed(whole[start:end])
+    assert out + stream.close() == RULES.mask(whole)
 
 
 @settings(max_examples=60, deadline=None)
