@@ -113,6 +113,7 @@ def test_the_newest_steps_cost_what_they_are(
     assert numbers(ledger.tail(3)) == [27, 28, 29]
     assert numbers(ledger.tail(40)) == list(range(1, 30))
     assert asked == [3, 40]
+    monkeypatch.setattr(Ledger, "steps", lambda _ledger: pytest.fail("all was read"))
     found = ledger.find(28)
     assert found is not None
     assert asked == [3, 40, 1, 2]
@@ -150,6 +151,14 @@ def test_numbers_out_of_order_are_found_and_the_later_of_two_counts(tmp_path: Pa
         found = ledger.find(number)
         assert found is not None
         assert found.message == message
+    ledger.path.unlink()
+    ledger = filled(tmp_path, 1, 2)
+    with ledger.path.open("ab") as file:
+        file.write(b'{"step_id": "0002", "kind": "checkpoint", "message": "again"}\n')
+        file.write(b'{"step_id": "0009", "kind": "checkpoint", "message": "m9"}\n')
+    found = ledger.find(2)
+    assert found is not None
+    assert found.message == "again"
     ledger.path.unlink()
     found = filled(tmp_path, 5, 4, 9).find(4)
     assert found is not None
