@@ -132,3 +132,18 @@ def test_a_large_piece_without_a_blank_is_shown_but_for_its_end() -> None:
     shown = stream.feed(b"ab" * 50_000)
     assert 0 < stream.held < 50_000
     assert shown + stream.close() == b"ab" * 50_000
+
+
+def test_a_small_piece_with_blanks_of_all_kinds_is_shown_but_for_its_last_word() -> None:
+    stream = Redactor().stream()
+    assert stream.feed(b"one two\tthree\r\nfour") == b"one two\tthree\r\n"
+
+
+def test_a_value_of_several_words_is_hidden_wherever_it_is_cut() -> None:
+    value = b"correct horse battery"
+    for cut in range(1, len(value)):
+        for before in (b"", b"and then ", b"x" * RIGHT + b" "):
+            stream = RULES.stream()
+            out = stream.feed(before + value[:cut]) + stream.feed(value[cut:] + b" end\n")
+            out += stream.close()
+            assert out == before + b"[redacted:env:MY_SECRET] end\n", (cut, before[:9])
