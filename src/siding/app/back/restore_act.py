@@ -106,7 +106,7 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
         refuse_moving(changed_since(snapshots.root, found.plan, object_format, work.since_ns))
         trash = None
         if found.aside or found.blocked:
-            trash = fresh_trash(work.project, work.task.id)
+            trash = fresh_trash(work.project.app, work.task.id)
         detail = going.detail._replace(
             restored=going.destination.snapshot,
             paths=tuple(quote_path(path) for path in going.request.paths),

@@ -106,7 +106,7 @@ def remove(project: Project, workspace: Workspace) -> Workspace:
     project.events.emit(WorkspaceChanged(workspace.task_id, "remove.before", payload))
     going = workspace._replace(
         intent={"op": "remove", "at": project.app.now(), "pid": project.app.pid},
-        trash=fresh_trash(project, workspace.task_id),
+        trash=fresh_trash(project.app, workspace.task_id),
     )
     with project.changing(f"removing the workspace of task {workspace.task_id}"):
         project.registry.put(going)
@@ -163,7 +163,7 @@ def undo_creation(project: Project, planned: Workspace) -> None:
             path,
             planned.branch,
             planned.base_commit,
-            aside=project.layout.root / fresh_trash(project, planned.task_id),
+            aside=project.layout.root / fresh_trash(project.app, planned.task_id),
         )
     with project.changing(f"undoing the workspace of task {planned.task_id}"):
         project.registry.forget(planned.task_id)

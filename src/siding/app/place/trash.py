@@ -5,16 +5,12 @@ So a shell that stands in a workspace is in the trash when that was removed.
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from siding.app.place.project_places import place_of
 from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.storage.layout import ProjectLayout
-
-if TYPE_CHECKING:
-    from siding.app.place.project import Project
 
 
 class InTrash(SidingError):
@@ -46,7 +42,7 @@ def in_trash(app: App) -> InTrash | None:
     return InTrash(below[1].partition("-")[0], Path(place.root))
 
 
-def fresh_trash(project: "Project", task_id: TaskId) -> str:
+def fresh_trash(app: App, task_id: TaskId) -> str:
     """Return an unused path, relative to the project: the task's id, the time, random digits."""
-    stamp = project.app.clock.now().strftime("%Y%m%dT%H%M%S")
-    return f"trash/{task_id}-{stamp}-{project.app.random_bytes(3).hex()}"
+    stamp = app.clock.now().strftime("%Y%m%dT%H%M%S")
+    return f"trash/{task_id}-{stamp}-{app.random_bytes(3).hex()}"
