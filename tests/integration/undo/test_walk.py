@@ -41,7 +41,8 @@ class Walk(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.directory = tempfile.TemporaryDirectory(prefix="siding-walk-")
+        place = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # where the other tests are
+        self.directory = tempfile.TemporaryDirectory(prefix="siding-walk-", dir=place)
         self.desk = Desk(Sandbox(Path(self.directory.name)))
         self.now: Tree = self.desk.tree()
         self.after: list[Tree] = [dict(self.now)]  # after[0] is the base
