@@ -27,10 +27,8 @@ class IndexFacts(NamedTuple):
 
 def read_facts(data: bytes, hash_bytes: int) -> IndexFacts | None:
     """Return the facts about an index; None if it is damaged or of another version."""
-    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
-        return None
-    version, count = struct.unpack_from(">II", data, 4)
-    if version not in (2, 3):
+    count = _count(data, hash_bytes)
+    if count is None:
         return None
     try:
         return _walk(data, count, hash_bytes)
@@ -52,10 +50,8 @@ def read_entries(data: bytes, hash_bytes: int) -> dict[bytes, bytes] | None:
 
     Returns None if the file is damaged or of another version.
     """
-    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
-        return None
-    version, count = struct.unpack_from(">II", data, 4)
-    if version not in (2, 3):
+    count = _count(data, hash_bytes)
+    if count is None:
         return None
     try:
         return _entries(data, count, 40 + hash_bytes)
@@ -68,10 +64,8 @@ def read_times(data: bytes, hash_bytes: int) -> dict[bytes, int] | None:
 
     Gitlinks are left out. A time of 0 means that git has never looked at the file.
     """
-    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
-        return None
-    version, count = struct.unpack_from(">II", data, 4)
-    if version not in (2, 3):
+    count = _count(data, hash_bytes)
+    if count is None:
         return None
     fixed = 40 + hash_bytes
     unpack = struct.Struct(f">I20xI{fixed - 28}xH").unpack_from
@@ -102,10 +96,8 @@ class FlaggedEntry(NamedTuple):
 
 def read_flagged(data: bytes, hash_bytes: int) -> dict[bytes, FlaggedEntry] | None:
     """Return the entries with flags; None if the file is damaged or of another version."""
-    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
-        return None
-    version, count = struct.unpack_from(">II", data, 4)
-    if version not in (2, 3):
+    count = _count(data, hash_bytes)
+    if count is None:
         return None
     fixed = 40 + hash_bytes
     unpack = struct.Struct(">H").unpack_from
@@ -138,6 +130,14 @@ def entry_count(header: bytes) -> int | None:
         return None
     count = struct.unpack_from(">I", header, 8)[0]
     return int(count)
+
+
+def _count(data: bytes, hash_bytes: int) -> int | None:
+    """Return the number of entries; None if it is no index, or of a version not read here."""
+    if len(data) < 12 + hash_bytes or data[:4] != b"DIRC":
+        return None
+    version, count = struct.unpack_from(">II", data, 4)
+    return int(count) if version in (2, 3) else None
 
 
 def _entries(data: bytes, count: int, fixed: int) -> dict[bytes, bytes] | None:

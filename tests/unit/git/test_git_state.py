@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from siding.git.objects import Commit
+from siding.git.objects import Commit, loose_path
+from siding.git.refs import write_ref
 from siding.git.snapshots.capture import Capture
 from siding.git.snapshots.git_look import GitLook
 from siding.git.snapshots.git_state import (
@@ -249,6 +250,20 @@ def test_a_state_that_did_not_change_is_not_looked_at_again(
         assert state(task, taken(task)).details == named
     git(task, "add", "changes")
     assert state(task, taken(task)).details != named
+
+
+def test_a_look_whose_snapshot_failed_is_made_again(task: World) -> None:
+    """Its commit is named by nothing and may have been collected since."""
+    write(task.worktree / "a.txt", "staged\n")
+    git(task, "add", "a.txt")
+    first = taken(task)
+    named = state(task, first).details
+    assert named is not None
+    write_ref(task.store.root, task.store.task(TASK).ref, first.parent)
+    loose_path(task.store.objects, named).unlink()
+    again = taken(task)
+    assert details(task, again) is not None
+    survives(task, again)
 
 
 def test_an_index_that_is_gone_or_damaged_costs_no_snapshot(task: World) -> None:

@@ -48,8 +48,13 @@ def finish_phase_move(ground: Ground, intent: Intent) -> Draft:
     if draft.status:
         return draft
     finish_before_work(project, project.tasks.load(ground.workspace.task_id))
-    if _stands_in_status(PhaseStore(ground.layout.root), detail.commit_sha):
+    store = PhaseStore(ground.layout.root)
+    if _stands_in_status(store, detail.commit_sha):
         return draft.completed()
+    if store.has_intent():  # what keeps it from being finished, `siding doctor` says
+        return draft._replace(
+            status=StepStatus.INTERRUPTED.value, reason="it was cut off, and is not finished yet"
+        )
     return draft._replace(
         detail=detail._replace(commit_sha=""),
         status=StepStatus.INTERRUPTED.value,
@@ -58,7 +63,7 @@ def finish_phase_move(ground: Ground, intent: Intent) -> Draft:
 
 
 def _stands_in_status(store: PhaseStore, commit: str) -> bool:
-    """Tell whether the present pass or its last move has this commit."""
+    """Tell whether a move of the present pass made this commit."""
     try:
         there = store.load()
     except UnreadableFile:

@@ -24,7 +24,7 @@ from siding.git.snapshots.changes import CaptureLimits, IndexPlan, plan
 from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
 from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.git.snapshots.git_look import GitLook
-from siding.git.snapshots.git_state import GitState
+from siding.git.snapshots.git_state import GitState, state_in
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
@@ -368,7 +368,9 @@ class CaptureWork:
             request.root.path,
             keep_fds=request.keep_fds,
         )
-        stored = look.store_details(moved.head, tip=self.tip, at=request.at)
+        last = state_in(self.last)
+        before = last.details if last else None
+        stored = look.store_details(moved.head, tip=self.tip, before=before, at=request.at)
         tip = moved.head
         if moved.branch != request.branch:
             tip = Repository(store.git, store.repository).branch(request.branch)

@@ -63,24 +63,34 @@ class GitLook:
         self._git_dir = git_dir
         self._place = Place(git_dir=git_dir, common_dir=store.repository.common_dir, work_tree=root)
 
-    def store_details(self, head: Sha | None, *, tip: Sha, at: int) -> StoredDetails:
+    def store_details(
+        self, head: Sha | None, *, tip: Sha, before: Sha | None, at: int
+    ) -> StoredDetails:
         """Store how the index differs from HEAD, and git's small files; durably, but for packs.
 
-        `tip` is the last snapshot: its commits are in the store already. `at` is in seconds since
-        1970.
+        `tip` is the last snapshot: its commits are in the store already. `before` is the commit
+        with its details, if it has any. `at` is in seconds since 1970.
         """
         try:
-            return self._store_details(head, tip, at)
+            return self._store_details(head, tip, before, at)
         except (CommandFailed, OSError, ValueError):
             return StoredDetails(None, (_LOST,))
 
-    def _store_details(self, head: Sha | None, tip: Sha, at: int) -> StoredDetails:
+    def _store_details(
+        self, head: Sha | None, tip: Sha, before: Sha | None, at: int
+    ) -> StoredDetails:
         mark = _mark(self._git_dir / "index")
         small = dict(self._small_files())
         key = [mark, head, sha256_hex(repr(sorted(small.items())).encode())]
         known = cache_file.load(self._memory, _FORM)
-        if mark is not None and known is not None and known[0] == key:
-            return StoredDetails(Sha(known[1]) if known[1] else None)
+        # A commit that the last snapshot does not name may be gone: that capture had failed.
+        if (
+            mark is not None
+            and known is not None
+            and known[0] == key
+            and known[1] in (None, before)
+        ):
+            return StoredDetails(None if known[1] is None else before)
         entries = None if mark is None else self._entries(head)
         files = {name: self._write_blob(data) for name, data in small.items()}
         details = GitDetails(entries, files)
