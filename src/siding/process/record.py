@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from siding.process.sandbox.start import Sandboxed
 
 _DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
+_SANDBOX_TRIES = 3  # what a sandbox hides (sockets of others) can go while bwrap sets it up
 _WARDEN_S = 2.0  # the kernel kills a whole PID namespace at once, but swapped-out ones take time
 _SETTLE_S = 0.05  # processes that end this soon after the command do not count as left running
 
@@ -105,53 +106,88 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     program = lookup.find_program(command.argv, command.env, command.cwd)
     if isinstance(program, lookup.NotStartable):
         return _not_started(program, recorder)
+    run = _Run(
+        command=command,
+        program=program,
+        recorder=recorder,
+        screen=screen,
+        stdin=stdin,
+        timeout_s=timeout_s,
+        token=token,
+        on_started=on_started,
+        grace_s=grace_s,
+        sandbox=sandbox,
+    )
+    for tries_left in reversed(range(_SANDBOX_TRIES)):
+        result = _run_once(run)
+        if isinstance(result, Outcome):
+            return result
+        if not tries_left or not result.is_outdated():
+            break
+    return _not_started(_no_sandbox(), recorder)
+
+
+class _Run(NamedTuple):
+    """What `run_recorded` was given, and the program it found."""
+
+    command: Command
+    program: lookup.Program
+    recorder: OutputFiles
+    screen: OutputScreen
+    stdin: StdinPlan
+    timeout_s: float | None
+    token: str
+    on_started: Callable[[int], None] | None
+    grace_s: float
+    sandbox: RunSandbox | None
+
+
+def _run_once(run: _Run) -> "Outcome | Sandboxed":
+    """Run the command to its end; return its sandbox when that could not be set up."""
     began = time.monotonic()
     with ExitStack() as stack:
         inbox = stack.enter_context(SignalInbox())
         stack.enter_context(adopting_orphans())
-        tree = ProcessTree(token, adopting=True)
+        tree = ProcessTree(run.token, adopting=True)
         stack.callback(tree.close)
-        sandboxed = None if sandbox is None else sandbox.sandboxed
-        side = _Side(stack, screen, stdin, recorder, sandboxed)
-        watch = None if sandbox is None else LimitWatch(sandbox.limits, tree, sandbox.grows)
+        sandboxed = None if run.sandbox is None else run.sandbox.sandboxed
+        side = _Side(stack, run.screen, run.stdin, run.recorder, sandboxed)
+        # Before the start: the limit on the disk counts from what is there now.
+        watch = run.sandbox and LimitWatch(run.sandbox.limits, tree, run.sandbox.grows)
         try:
-            child = side.start(command, program)
+            child = side.start(run.command, run.program)
         except OSError as error:
-            return _not_started(lookup.explain_exec_error(command.argv[0], error), recorder)
-        tree.watch(child.pid)
-        if sandboxed is not None:
-            sandboxed.started()
-        guarded = sandboxed if sandboxed is not None and sandboxed.guarded else None
-        if guarded is not None:
-            tree.warden = guarded.warden = child.pid
+            reason = lookup.explain_exec_error(run.command.argv[0], error)
+            return _not_started(reason, run.recorder)
         drive = Drive(
             child,
             tree,
             inbox,
             side.channels,
-            timeout_s=timeout_s,
-            grace_s=grace_s,
+            timeout_s=run.timeout_s,
+            grace_s=run.grace_s,
             typed=side.typed,
             resized=side.resize,
         )
+        tree.watch(child.pid)
         if watch is not None:
             drive.watch(watch)
-        if guarded is not None:
-            drive.interrupt(guarded.command_group)
+        if sandboxed is not None:
+            _enter_sandbox(sandboxed, child, tree, drive)
         try:
-            if on_started is not None:
-                on_started(child.pid)
+            if run.on_started is not None:
+                run.on_started(child.pid)
             drive.run()
         except BaseException:
-            _abort(child, tree, side.channels, recorder)
+            _abort(child, tree, side.channels, run.recorder)
             raise
         failed = not drive.ending_was_forced and (drive.status or 0) > 0
         if failed and sandboxed is not None and not sandboxed.was_started():
-            return _not_started(_no_sandbox(drive), recorder)
+            return sandboxed
         ending, number = _ending(drive)
         if ending is not Ending.EXITED:
             side.restore_screen()
-        if guarded is not None and not drive.ending_was_forced:
+        if tree.warden and not drive.ending_was_forced:
             _await_the_end(tree)
         left = () if drive.ending_was_forced else _left_running(tree)
         return _outcome(
@@ -161,9 +197,17 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
             duration_ms=round((drive.ended_at - began) * 1000),
             tidied=drive.result(),
             left_running=left,
-            recorded=recorder.finish(),
+            recorded=run.recorder.finish(),
             notes=side.notes(),
         )
+
+
+def _enter_sandbox(sandboxed: "Sandboxed", child: Child, tree: ProcessTree, drive: Drive) -> None:
+    """Tell those who end the run that the child is bwrap and the command its grandchild."""
+    sandboxed.started()
+    if sandboxed.guarded:
+        tree.warden = sandboxed.warden = child.pid
+        drive.interrupt(sandboxed.command_group)
 
 
 class _Side:
@@ -365,11 +409,10 @@ def _reason(ending: Ending, signal_number: int) -> str | None:
     return None
 
 
-def _no_sandbox(drive: Drive) -> lookup.NotStartable:
+def _no_sandbox() -> lookup.NotStartable:
     return lookup.NotStartable(
         lookup.NOT_EXECUTABLE,
-        f"the sandbox could not be set up (bwrap ended with {drive.status}): what it said is in "
-        "the output",
+        "the sandbox could not be set up by bwrap: what it said is in the output",
     )
 
 

@@ -11,7 +11,6 @@ import sys
 import sysconfig
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -244,9 +243,6 @@ def servers(root: Path, outside: Path) -> Iterator[dict[str, Any]]:
             stop.sendto(b"end", udp.getsockname())
         for each in (*listening, tcp):
             each.close()
-        # A sandboxed run of another test may have seen that somebody listens, and be about to mask
-        # the sockets: it cannot when they go away now.
-        time.sleep(1)
         shutil.rmtree(hidden.parent)
         named.unlink(missing_ok=True)
     assert root.exists()

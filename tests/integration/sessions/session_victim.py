@@ -8,6 +8,7 @@ told to expect.
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from itertools import count
@@ -18,9 +19,11 @@ from siding.sessions.clients.interchange import bring_in
 from siding.sessions.store import SessionStore, branch_session, rewind_session
 from siding.sessions.writing.compaction import Keep, Making, partial
 from siding.sessions.writing.writer import Stamp, Writer
+from siding.storage.locks import LockBusy
 
 ROOT = Path("sessions")
 SESSION = "s1"
+PATIENCE_S = 20.0
 STORE = SessionStore(ROOT)
 _TICKS = count()
 
@@ -36,13 +39,21 @@ def new_id() -> str:
 
 
 def writer(session: str = SESSION, *, background: bool = False) -> Writer:
-    return STORE.writer(
-        session,
-        stamp=Stamp(cwd="/w", version="0.0.0"),
-        now=now,
-        new_id=new_id,
-        background=background,
-    )
+    """Open the session. A writer beside that holds it may be frozen, so this waits for it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return STORE.writer(
+                session,
+                stamp=Stamp(cwd="/w", version="0.0.0"),
+                now=now,
+                new_id=new_id,
+                background=background,
+            )
+        except LockBusy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
 
 
 def say(name: str) -> str:

@@ -20,7 +20,7 @@ from siding.process.command import (
 )
 from siding.process.output import OutputFiles
 from siding.process.output_files import Output, read_output
-from siding.process.record import run_recorded
+from siding.process.record import RunSandbox, run_recorded
 from siding.process.tree import end_token, processes_with_token
 
 PYTHON = sys.executable
@@ -70,6 +70,7 @@ class Place:
         size: WindowSize | None = None,
         max_bytes: int | None = None,
         on_started: Callable[[int], None] | None = None,
+        sandbox: RunSandbox | None = None,
     ) -> Run:
         """Run a command with its output shown in two files."""
         path = self.artifact()
@@ -90,6 +91,7 @@ class Place:
                 token=self.token,
                 on_started=on_started,
                 grace_s=grace_s,
+                sandbox=sandbox,
             )
         finally:
             for fd in fds:

@@ -39,6 +39,7 @@ class Sandboxed:
         self._stack = ExitStack()
         self._status_fd = -1
         self._told: bool | None = None
+        self._masked = View(mounts=())  # what bwrap was told
 
     @property
     def guarded(self) -> bool:
@@ -85,6 +86,13 @@ class Sandboxed:
                 self._told = False
         return self._told is not False
 
+    def is_outdated(self) -> bool:
+        """Return whether something that bwrap was told to mask is gone, so that it failed.
+
+        Another attempt leaves it out.
+        """
+        return _without_the_gone(self._masked) != self._masked
+
     def started(self) -> None:
         """Close the descriptors that were made for the child; it has its own copies now."""
         kept, self._stack = self._stack, ExitStack()
@@ -96,7 +104,9 @@ class Sandboxed:
         self._stack.close()
 
     def _by_bwrap(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
-        launch = self.launch._replace(view=_without_the_gone(self.launch.view))
+        self._told = None
+        self._masked = _without_the_gone(self.launch.view)
+        launch = self.launch._replace(view=self._masked)
         self._status_fd, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         keep = [self._held(status)]
         if launch.seccomp:

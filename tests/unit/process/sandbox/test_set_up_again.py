@@ -1,0 +1,82 @@
+"""A sandbox whose masks are gone when bwrap comes to them: it is set up again without them."""
+
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from siding.process.command import Command, Ending
+from siding.process.lookup import Program
+from siding.process.record import RunSandbox
+from siding.process.sandbox.start import Sandboxed
+from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View
+from siding.process.spawn_plan import SpawnPlan
+
+from ..world import Place
+
+
+class Vanishing(Sandboxed):
+    """A sandbox beside a server that removes one of its sockets after each look at them."""
+
+    sockets: tuple[Path, ...] = ()
+    removed = 0
+
+    def spawn_plan(self, command: Command, program: Program, *, tty: bool) -> SpawnPlan:
+        plan = super().spawn_plan(command, program, tty=tty)
+        if self.removed < len(self.sockets):
+            self.sockets[self.removed].unlink()
+            self.removed += 1
+        return plan
+
+
+def vanishing(place: Place, count: int) -> Vanishing:
+    bwrap, setsid = which("bwrap"), which("setsid")
+    if bwrap is None or setsid is None:
+        pytest.skip("there is no bwrap")
+    sockets = tuple(place.folder / f"{number}.sock" for number in range(count))
+    for socket in sockets:
+        socket.touch()
+    made = Vanishing(
+        Launch(
+            engine=Engine.BWRAP,
+            view=View(mounts=tuple(BindMount(Kind.MASK, str(path)) for path in sockets)),
+            network=Network.OFF,
+            seccomp=b"",
+            setsid=setsid,
+            bwrap=bwrap,
+        )
+    )
+    made.sockets = sockets
+    return made
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_it_is_set_up_again(place: Place, count: int) -> None:
+    sandboxed = vanishing(place, count)
+    run = place.run("echo", "ran", sandbox=RunSandbox(sandboxed=sandboxed))
+    sandboxed.close()
+    assert (run.outcome.ending, run.outcome.exit_code) == (Ending.EXITED, 0)
+    assert run.shown == b"ran\n"
+    assert sandboxed.removed == count
+
+
+def test_not_for_ever(place: Place) -> None:
+    sandboxed = vanishing(place, 9)
+    run = place.run("echo", "ran", sandbox=RunSandbox(sandboxed=sandboxed))
+    sandboxed.close()
+    assert (run.outcome.ending, run.outcome.exit_code) == (Ending.NOT_STARTED, 126)
+    assert sandboxed.removed == 3
+
+
+def test_another_failure_is_told_at_once(place: Place) -> None:
+    sandboxed = vanishing(place, 0)
+    sandboxed.launch = sandboxed.launch._replace(
+        view=View(mounts=(BindMount(Kind.WRITE, "/nonexistent", "/nonexistent"),))
+    )
+    started: list[int] = []
+    run = place.run(
+        "echo", "ran", sandbox=RunSandbox(sandboxed=sandboxed), on_started=started.append
+    )
+    sandboxed.close()
+    assert run.outcome.ending is Ending.NOT_STARTED
+    assert len(started) == 1
