@@ -33,10 +33,12 @@ ENTRIES = st.builds(
     sha=SHAS,
     flags=st.sampled_from(["", "a", "i", "s", "ais"]),
 )
+NAMED = st.dictionaries(st.text(min_size=1, max_size=5).filter(str.isprintable), SHAS)
 DETAILS = st.builds(
     GitDetails,
     entries=st.none() | st.frozensets(ENTRIES, max_size=4).map(lambda s: tuple(sorted(s))),
-    files=st.dictionaries(st.text(min_size=1, max_size=5).filter(str.isprintable), SHAS),
+    files=NAMED,
+    documents=NAMED,
 )
 STATES = st.builds(
     GitState,
@@ -50,7 +52,7 @@ STATES = st.builds(
 @given(DETAILS)
 def test_details_are_read_back_as_written(details: GitDetails) -> None:
     assert parse(details.text()) == details
-    assert details.is_plain == (details.entries == () and not details.files)
+    assert details.is_plain == (details == GitDetails())
 
 
 @given(STATES)

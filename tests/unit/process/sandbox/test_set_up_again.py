@@ -39,7 +39,13 @@ def vanishing(place: Place, count: int) -> Vanishing:
     made = Vanishing(
         Launch(
             engine=Engine.BWRAP,
-            view=View(mounts=tuple(BindMount(Kind.MASK, str(path)) for path in sockets)),
+            # Shown, since it may lie below /dev, of which bwrap makes a new one.
+            view=View(
+                mounts=(
+                    BindMount(Kind.SHOW, str(place.folder)),
+                    *(BindMount(Kind.MASK, str(path)) for path in sockets),
+                )
+            ),
             network=Network.OFF,
             seccomp=b"",
             setsid=setsid,
