@@ -20,9 +20,10 @@ from siding.app.undo.undo import redo, undo
 from siding.errors import UsageError
 
 from . import tracer
+from .arena import Command
 from .commands import act
 from .harness import sweep
-from .product import repository, siding
+from .product import must, repository, siding
 from .test_commands_errors import scratch
 
 pytestmark = [
@@ -34,8 +35,15 @@ pytestmark = [
 
 BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
 MODES = [("kill",), ("torn",), ("err:EIO", "err:ENOSPC"), ("full",)]
-FIRST = "echo 1 >>file; mkdir d; echo x >d/x; printf '*.log\\n' >.gitignore; echo kept >a.log"
-SECOND = "echo 2 >>file; mv d/x y; rmdir d; ln -s file d; chmod +x y; echo 3 >new"
+COMMIT = "git add -A; git -c user.name=a -c user.email=a commit -qm"
+FIRST = (
+    "echo 1 >>file; mkdir d; echo x >d/x; printf '*.log\\n' >.gitignore; echo kept >a.log;"
+    f" {COMMIT} one"
+)
+SECOND = (
+    "git switch -qc own; echo 2 >>file; mv d/x y; rmdir d; ln -s file d; chmod +x y;"
+    f" {COMMIT} two; echo 3 >new; git add new"
+)
 ONE = {"file": "one\n1\n", "d/x": "x\n", ".gitignore": "*.log\n", "a.log": "kept\n"}
 TWO = {
     "file": "one\n1\n2\n",
@@ -100,6 +108,25 @@ def tree(case: Path) -> dict[str, str]:
     return found
 
 
+def git(case: Path, *words: str) -> str:
+    """Ask git about the workspace."""
+    done = must(case, Command(argv=("git", *words), cwd=str(workspace(case))))
+    return done.stdout.strip()
+
+
+def git_state(case: Path) -> list[str]:
+    """Return what HEAD is on, its commit's subject, and what is staged; nothing may be locked."""
+    (git_dir,) = (case / "repo/.git/worktrees").iterdir()
+    left = [path.name for path in git_dir.iterdir() if "lock" in path.name or "siding" in path.name]
+    assert left == []
+    head = git(case, "rev-parse", "--abbrev-ref", "HEAD").rpartition("/")[0]
+    return [head, git(case, "log", "-1", "--format=%s"), git(case, "status", "--porcelain")]
+
+
+GIT_ONE = ["siding", "one", ""]
+GIT_TWO = ["", "two", "A  new"]
+
+
 class Desk:
     """The task as the next command finds it; in this process, where a start costs nothing."""
 
@@ -111,16 +138,13 @@ class Desk:
     def reach(self, step: int, wanted: dict[str, str]) -> None:
         rollback(self.project, RollbackRequest(step=str(step), task="T"))
         assert tree(self.case) == wanted, tree(self.case)
+        assert git_state(self.case) == (GIT_ONE if wanted is ONE else GIT_TWO)
 
     def settle(self) -> None:
         checkpoint(self.project, "T", "after the fault", wait=False)
 
     def undo(self) -> None:
-        """Take back what there is: a fault may have struck before anything was done."""
-        try:
-            undo(self.project, undoing.UndoRequest(task="T"))
-        except undoing.NothingToUndo:
-            pass
+        undo(self.project, undoing.UndoRequest(task="T"))
 
     def redo(self) -> None:
         try:
@@ -151,9 +175,13 @@ def rollback_holds(case: Path, _promises: list[str]) -> None:
 
 
 def two_is_reached_by_undo(case: Path, _promises: list[str]) -> None:
+    """If the fault struck before anything was done, the state is there already."""
     desk = Desk(case)
-    desk.undo()
+    desk.settle()
+    if (tree(case), git_state(case)) != (TWO, GIT_TWO):
+        desk.undo()
     assert tree(case) == TWO, tree(case)
+    assert git_state(case) == GIT_TWO
     desk.is_whole()
 
 
@@ -161,6 +189,7 @@ def one_is_reached_by_redo(case: Path, _promises: list[str]) -> None:
     desk = Desk(case)
     desk.redo()
     assert tree(case) == ONE, tree(case)
+    assert git_state(case) == GIT_ONE
     desk.is_whole()
 
 
@@ -169,6 +198,7 @@ def two_is_reached_by_reopening(case: Path, _promises: list[str]) -> None:
     desk = Desk(case)
     desk.reopen()
     assert tree(case) == TWO, tree(case)
+    assert git_state(case) == GIT_TWO
     desk.reach(1, ONE)
     desk.reach(2, TWO)
 

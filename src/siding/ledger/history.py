@@ -4,6 +4,10 @@ The ledger only grows, so an undo and a redo are steps as well: an undo names it
 ``undoes``, a redo in ``redoes``. Reading the steps in order gives two stacks, as in an editor. The
 stacks are not stored in a file, which could be lost or contradict the ledger.
 
+Acts are what a person asked for: a run, a rollback, an apply, a phase move. A step that changed no
+part of the state is passed over, and redo goes on to work after it. A checkpoint is no act: what it
+records was made by hand.
+
 An undo or redo that was cut off changes neither stack: it is an *attempt*, and the next undo or
 redo of the same step continues it.
 """
@@ -12,8 +16,6 @@ from collections.abc import Iterable
 
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.namedtuples import NamedTuple
-
-_REVERSIBLE = (StepKind.ROLLBACK.value, StepKind.APPLY.value)
 
 
 class PastAct(NamedTuple):
@@ -34,6 +36,7 @@ class Position(NamedTuple):
     redoable: tuple[PastAct, ...]
     attempt: Step | None  # the newest step, if it is an undo or redo that was cut off
     since: Step | None  # the step that last emptied the redo stack
+    passed: tuple[Step, ...] = ()  # steps after the newest act to undo that changed nothing
 
 
 def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Position:
@@ -44,6 +47,7 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
     """
     undoable: list[PastAct] = []
     redoable: list[PastAct] = []
+    passed: list[Step] = []
     attempt: Step | None = None
     since: Step | None = None
     waiting = reopened_after is not None
@@ -58,20 +62,28 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
                 attempt = step
             elif undoes:
                 _pass_on(undoable, redoable, undoes, step)
+                passed.clear()
             elif redoes:
                 _pass_on(redoable, undoable, redoes, step)
+                passed.clear()
         elif _does_nothing(step):
             attempt = attempt_before
+            passed.append(step)
         else:
             if redoable:
                 since = step
             redoable.clear()
+            passed.clear()
             if _is_act(step):
                 undoable.append(PastAct(step=step, by=step))
     if waiting:
         redoable.append(PastAct(step=None, by=None))
     return Position(
-        undoable=tuple(undoable), redoable=tuple(redoable), attempt=attempt, since=since
+        undoable=tuple(undoable),
+        redoable=tuple(redoable),
+        attempt=attempt,
+        since=since,
+        passed=tuple(each for each in passed if each.kind == StepKind.RUN),
     )
 
 
@@ -90,16 +102,25 @@ def _pass_on(source: list[PastAct], target: list[PastAct], named: str, by: Step)
 
 
 def _does_nothing(step: Step) -> bool:
-    """Tell whether a step keeps the redo stack: a checkpoint of an unchanged workspace does."""
-    return step.kind == StepKind.CHECKPOINT and step.snapshot == step.parent
+    """Tell whether a step keeps the redo stack: it changed no part of the state.
+
+    A rollback is an act even then, so that the next undo takes it back and not an older act. An
+    apply and a phase move change what lies outside the workspace.
+    """
+    changeless = step.kind in (StepKind.CHECKPOINT, StepKind.RUN)
+    return changeless and step.parent is not None and step.snapshot == step.parent
 
 
 def _is_act(step: Step) -> bool:
-    if step.kind not in _REVERSIBLE:
-        return False
-    if step.kind == StepKind.APPLY:
-        return step.status == StepStatus.COMPLETED
-    return step.parent is not None and step.status in (
-        StepStatus.COMPLETED,
-        StepStatus.INTERRUPTED,
-    )
+    match step.kind:
+        case StepKind.APPLY:
+            return step.status == StepStatus.COMPLETED
+        case StepKind.RUN | StepKind.PHASE:
+            return step.parent is not None and step.snapshot is not None
+        case StepKind.ROLLBACK:
+            return step.parent is not None and step.status in (
+                StepStatus.COMPLETED,
+                StepStatus.INTERRUPTED,
+            )
+        case _:
+            return False

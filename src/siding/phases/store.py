@@ -1,7 +1,6 @@
 """Phases on disk, in the task's directory.
 
-    flow-status.json                the present pass
-    flow-status.<pass>.json         earlier passes
+    flow-status*.json               the passes (`documents.py`)
     phase-intent.json               a move under way, or one that was cut off
 
 A move makes a commit. The intent says what is to be recorded; it is written before the branch moves
@@ -12,21 +11,19 @@ The caller must hold the lock of the task's phases for everything but reading.
 
 import os
 from collections.abc import Mapping
-from os import scandir
 from pathlib import Path
 from typing import Any
 
 from siding.files.durable import copy_aside, remove_file
 from siding.namedtuples import NamedTuple
+from siding.phases.documents import CURRENT, PREFIX, SUFFIX, document_names
 from siding.phases.status import STATUS_VERSION, FlowStatus, document_of, status_from
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.storage.layout import checked_name
 
-CURRENT = "flow-status.json"
 _WAY_OUT = (
     "`siding phase start PHASE SUMMARY --again` keeps a copy of the file and begins a new pass"
 )
-_PREFIX, _SUFFIX = "flow-status.", ".json"
 
 
 class PhaseIntent(NamedTuple):
@@ -58,29 +55,16 @@ class PhaseStore:
 
     def earlier(self) -> list[FlowStatus]:
         """Return the earlier passes, oldest first; raises DamagedFile, NewerVersion."""
-        try:
-            with scandir(self._root) as entries:
-                names = sorted(
-                    entry.name
-                    for entry in entries
-                    if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
-                )
-        except FileNotFoundError:
-            return []
+        names = document_names(self._root)
         found = [self._read(self._root / name) for name in names if name != CURRENT]
         return [each for each in found if each is not None]
 
     def earlier_ids(self) -> set[str]:
         """Return the ids of the earlier passes, also of those whose file is damaged."""
-        try:
-            with scandir(self._root) as entries:
-                names = [entry.name for entry in entries]
-        except FileNotFoundError:
-            return set()
         return {
-            name[len(_PREFIX) : -len(_SUFFIX)]
-            for name in names
-            if name != CURRENT and name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+            name[len(PREFIX) : -len(SUFFIX)]
+            for name in document_names(self._root)
+            if name != CURRENT
         }
 
     def keep_damaged(self) -> Path:
@@ -129,7 +113,7 @@ class PhaseStore:
         Call `finish` when it is.
         """
         if intent.ends is not None:
-            name = f"{_PREFIX}{checked_name(intent.ends.task_id)}{_SUFFIX}"
+            name = f"{PREFIX}{checked_name(intent.ends.task_id)}{SUFFIX}"
             write_document(self._root / name, document_of(intent.ends))
         write_document(self._current, document_of(intent.after))
 

@@ -1,6 +1,7 @@
 """After a rollback nothing that was gone back from is published: no commit, no message, no file.
 
-A rollback restores files; the agent's commits stay in the history of the task's branch.
+A rollback takes HEAD and the task's branch along, so that the agent's commits are not in its
+history any more. One of files alone leaves them there: most of these are about that.
 """
 
 import json
@@ -31,11 +32,42 @@ def log_of(stage: Stage, revision: str = "main", cwd: Path | None = None) -> str
     return stage.git("log", "-p", "-m", "--root", revision, cwd=cwd)
 
 
+@pytest.mark.parametrize("mode", ["commit", "merge", "rebase", "squash"])
+def test_a_rollback_takes_the_branch_along(stage: Stage, mode: str) -> None:
+    stage.agent("echo kept >kept.txt; git add -A; git commit -qm kept")
+    stage.agent(BAD)
+    siding(stage, "rollback", "--step", "1")
+    assert SECRET not in log_of(stage, "HEAD", cwd=stage.workspace)
+    stage.agent(GOOD)
+    plan = json.loads(siding(stage, "apply", "--dry-run", "--json", "--mode", mode))
+    assert plan["gone_back"] == []
+    assert "gone back" not in stage.apply("--mode", mode)
+    assert SECRET not in log_of(stage)
+    assert {"kept.txt", "good.txt"} <= set(stage.files())
+    if mode != "squash":
+        assert {"good", "kept"} <= set(stage.subjects())
+
+
+def test_what_a_rollback_left_behind_can_be_brought_back(stage: Stage) -> None:
+    stage.agent(BAD)
+    bad = stage.git("rev-parse", "HEAD", cwd=stage.workspace)
+    siding(stage, "rollback", "--base")
+    stage.git("reflog", "expire", "--expire=now", "--all")
+    stage.git("gc", "-q", "--prune=now")
+    siding(stage, "undo")
+    assert stage.git("rev-parse", "HEAD", cwd=stage.workspace) == bad
+    assert stage.git("fsck", "--strict", "--no-dangling") == ""
+    siding(stage, "undo")
+    siding(stage, "redo")
+    stage.apply()
+    assert SECRET in stage.show("text.txt")
+
+
 @pytest.fixture
 def gone(stage: Stage) -> Stage:
     """A task that was taken back to its base, and went on from there."""
     stage.agent(BAD)
-    siding(stage, "rollback", "--base")
+    siding(stage, "rollback", "--files", "--base")
     stage.agent(GOOD)
     return stage
 
@@ -88,14 +120,14 @@ def test_a_squash_does_not_list_their_messages(gone: Stage) -> None:
 
 def test_undo_makes_them_good_and_redo_takes_that_back(stage: Stage) -> None:
     stage.agent(BAD)
-    siding(stage, "rollback", "--base")
+    siding(stage, "rollback", "--files", "--base")
     siding(stage, "undo")
     assert json.loads(siding(stage, "apply", "--dry-run", "--json"))["mode"] == "commit"
     siding(stage, "redo")
     stage.agent(GOOD)
     assert json.loads(siding(stage, "apply", "--dry-run", "--json"))["mode"] == "squash"
     # Forward again to the state that had the commit: then it is what came after that is gone.
-    siding(stage, "rollback", "--step", "1")
+    siding(stage, "rollback", "--files", "--step", "1")
     plan = json.loads(siding(stage, "apply", "--dry-run", "--json"))
     assert [each["subject"] for each in plan["gone_back"]] == ["good"]
     stage.apply()
@@ -106,7 +138,7 @@ def test_undo_makes_them_good_and_redo_takes_that_back(stage: Stage) -> None:
 def test_a_branch_that_was_moved_away_from_them_is_applied_as_ever(stage: Stage) -> None:
     stage.agent("echo kept >kept.txt; git add -A; git commit -qm kept")
     stage.agent(BAD)
-    siding(stage, "rollback", "--step", "1")
+    siding(stage, "rollback", "--files", "--step", "1")
     stage.git("reset", "-q", "HEAD^", cwd=stage.workspace)
     stage.agent(GOOD)
     stage.apply("--mode", "merge")
@@ -127,7 +159,7 @@ def test_a_commit_that_the_agent_makes_anew_is_its_own(
     stage: Stage, anew: Callable[[Stage], None]
 ) -> None:
     stage.agent(BAD)
-    siding(stage, "rollback", "--base")
+    siding(stage, "rollback", "--files", "--base")
     anew(stage)
     plan = json.loads(siding(stage, "apply", "--dry-run", "--json"))
     assert (plan["mode"], plan["gone_back"]) == ("commit", [])
@@ -136,7 +168,7 @@ def test_a_commit_that_the_agent_makes_anew_is_its_own(
 
 def test_a_good_commit_that_merges_one_in(stage: Stage) -> None:
     stage.agent("git checkout -q -b side; " + BAD)
-    siding(stage, "rollback", "--base")
+    siding(stage, "rollback", "--files", "--base")
     stage.agent(
         "git checkout -qf -; echo b >b.txt; git add -A; git commit -qm b;"
         " git merge -q -s ours side -m joined"
@@ -160,31 +192,30 @@ def test_paths_and_steps_that_were_gone_back_from(stage: Stage) -> None:
     plan = json.loads(siding(stage, "apply", "--dry-run", "--json"))
     # Which of the commits a part of the files came from is not known: all of them stay out.
     assert [each["subject"] for each in plan["gone_back"]] == ["kept", f"oops {SECRET}"]
-    for _each in ("second apply", "first apply"):
+    for _each in ("second apply", "first apply", "good", "rollback"):
         siding(stage, "undo")
-    siding(stage, "undo", "--force")  # the rollback; what was done after it goes, too
     plan = json.loads(siding(stage, "apply", "--dry-run", "--json"))
-    assert [each["subject"] for each in plan["gone_back"]] == ["good"], "it came after the rollback"
+    assert plan["gone_back"] == []
+    assert plan["commits"] == ["kept", f"oops {SECRET}"]
 
 
 def test_commits_whose_files_the_agent_took_back_itself(stage: Stage) -> None:
     stage.agent(BAD + "; git show HEAD~:text.txt >text.txt; git commit -qam 'take it back'")
-    assert "was as in the base already" in siding(stage, "rollback", "--base")
+    assert "was as in the base already" in siding(stage, "rollback", "--files", "--base")
     stage.agent(GOOD)
     stage.apply()
     assert SECRET not in log_of(stage)
-    siding(stage, "undo")  # opened again
-    siding(stage, "undo")  # not applied
-    siding(stage, "undo", "--force")  # not rolled back either; what came after it is gone now
+    for _each in ("closing", "apply", "good", "rollback"):
+        siding(stage, "undo")
     plan = json.loads(siding(stage, "apply", "--dry-run", "--json"))
-    assert [each["subject"] for each in plan["gone_back"]] == ["good"]
+    assert plan["gone_back"] == []
 
 
 def test_a_rollback_that_changes_no_file_is_what_undo_takes_back(stage: Stage) -> None:
     stage.agent("echo agent >>hello.txt")
     stage.apply("--no-close")
     applied = stage.git("rev-parse", "main")
-    siding(stage, "rollback", "--step", "last")
+    siding(stage, "rollback", "--files", "--step", "last")
     siding(stage, "undo")
     assert stage.git("rev-parse", "main") == applied
     siding(stage, "undo")
@@ -194,7 +225,7 @@ def test_a_rollback_that_changes_no_file_is_what_undo_takes_back(stage: Stage) -
 def test_an_ignored_file_that_such_a_commit_added_stays_out(stage: Stage) -> None:
     stage.agent("echo '*.env' >.gitignore; git add -A; git commit -qm ignore")
     stage.agent(f"echo {SECRET} >vault.env; git add -f vault.env; git commit -qm vault")
-    siding(stage, "rollback", "--step", "1")
+    siding(stage, "rollback", "--files", "--step", "1")
     stage.agent(GOOD)
     assert (stage.workspace / "vault.env").exists()  # an ignored file stays on disk
     assert "left out: vault.env" in stage.apply()

@@ -174,7 +174,7 @@ def remote_history(stage: Stage) -> str:
 
 def test_what_was_gone_back_from_is_not_pushed(hosted: Stage) -> None:
     hosted.agent(BAD)
-    hosted.box.siding("rollback", "-t", hosted.task, "--base")
+    hosted.box.siding("rollback", "-t", hosted.task, "--base", "--files")
     hosted.agent("echo good >good.txt; git add -A; git commit -qm good")
     shown = pr(hosted, "--dry-run")
     assert "gone back from" in shown

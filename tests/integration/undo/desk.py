@@ -77,10 +77,16 @@ class Desk:
         return checkpoint(self.project, self.task.id, message, wait=False)
 
     def rollback(
-        self, step: int | None, *paths: str, hard: bool = False, force: bool = False
+        self,
+        step: int | None,
+        *paths: str,
+        hard: bool = False,
+        force: bool = False,
+        files_only: bool = False,
     ) -> going_back.RolledBack:
         """Go back to a step, or to the base (None)."""
-        return going_back.rollback(self.project, self._request(step, paths, hard, force))
+        request = self._request(step, paths, hard, force)
+        return going_back.rollback(self.project, request._replace(files_only=files_only))
 
     def preview(self, step: int | None, *paths: str, hard: bool = False) -> going_back.Survey:
         with going_back.preview(self.project, self._request(step, paths, hard, False)) as survey:
@@ -107,6 +113,16 @@ class Desk:
 
     def gc(self, *, budget: int | None = None, dry_run: bool = False) -> collecting.Report:
         return collecting.gc(self.project, budget=budget, dry_run=dry_run)
+
+    @property
+    def branch(self) -> str:
+        """The task's branch."""
+        return self.task.branch
+
+    @property
+    def git_dir(self) -> Path:
+        """The workspace's git directory."""
+        return self.sandbox.repo / ".git" / "worktrees" / self.root.name
 
     def git(self, *arguments: str) -> str:
         """Run git in the workspace, as the agent does."""

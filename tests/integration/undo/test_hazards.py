@@ -277,21 +277,38 @@ def test_paths_limit_it_to_them(desk: Desk) -> None:
     assert desk.read("hello.txt") == b"elsewhere, later"
 
 
-def test_head_branch_and_index_stay_the_agents(desk: Desk) -> None:
-    """Maestro#1483: staged stays staged, HEAD is not moved, `git status` tells the truth."""
+def _committed_and_staged(desk: Desk) -> str:
+    """Commit a file and stage another, as the agent does; return the commit."""
     desk.write("done", "1")
     desk.git("add", "done")
     desk.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", "the agent's")
     desk.write("staged", "x")
     desk.git("add", "staged")
     desk.checkpoint()
-    head = desk.git("rev-parse", "HEAD")
-    done = desk.rollback(None)
+    return desk.git("rev-parse", "HEAD")
+
+
+def test_with_files_alone_head_branch_and_index_stay_the_agents(desk: Desk) -> None:
+    """Maestro#1483: staged stays staged, HEAD is not moved, `git status` tells the truth."""
+    head = _committed_and_staged(desk)
+    done = desk.rollback(None, files_only=True)
     assert desk.git("rev-parse", "HEAD") == head
     assert done.branch is not None
     assert "keeps a commit made since" in done.branch
     assert desk.git("status", "--porcelain").splitlines() == ["D done", "AD staged"]
     desk.undo()
+    assert desk.git("status", "--porcelain") == "A  staged"
+
+
+def test_head_branch_and_index_go_along(desk: Desk) -> None:
+    base = desk.git("rev-parse", "HEAD")
+    head = _committed_and_staged(desk)
+    done = desk.rollback(None)
+    assert desk.git("rev-parse", "HEAD") == base
+    assert done.branch is None
+    assert desk.git("status", "--porcelain") == ""
+    desk.undo()
+    assert desk.git("rev-parse", "HEAD") == head
     assert desk.git("status", "--porcelain") == "A  staged"
 
 
@@ -361,7 +378,7 @@ def test_a_link_planted_on_the_way_leads_nowhere(desk: Desk) -> None:
 def test_undo_that_would_take_later_work_along_asks(desk: Desk) -> None:
     desk.shell("echo 1 >one")
     desk.rollback(None)
-    desk.shell("echo 2 >two")
+    desk.write("two", "2\n")
     with pytest.raises(NeedsConsent, match="two"):
         desk.undo()
     desk.undo(force=True)
@@ -370,6 +387,27 @@ def test_undo_that_would_take_later_work_along_asks(desk: Desk) -> None:
     desk.redo()
     assert desk.read("two") == b"2\n"
     assert not (desk.root / "one").exists()
+
+
+@pytest.mark.parametrize(
+    ("by_hand", "named"),
+    [
+        (("add", "a"), "what is staged"),
+        (("switch", "-qc", "aside"), "HEAD"),
+        (("commit", "-q", "--allow-empty", "-m", "hers"), "HEAD"),
+    ],
+)
+def test_so_does_one_that_would_take_along_what_git_was_told(
+    desk: Desk, by_hand: tuple[str, ...], named: str
+) -> None:
+    desk.shell("echo 1 >a")
+    desk.git(*by_hand)
+    with pytest.raises(NeedsConsent, match=f"step 0001 would be taken back with it: {named}"):
+        desk.undo()
+    desk.undo(force=True)
+    assert desk.git("status", "--porcelain") == ""
+    desk.redo()
+    assert desk.read("a") == b"1\n"
 
 
 def test_private_permissions_survive_a_rollback(desk: Desk) -> None:

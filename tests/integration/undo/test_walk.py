@@ -46,9 +46,9 @@ class Walk(RuleBasedStateMachine):
         self.desk = Desk(Sandbox(Path(self.directory.name)))
         self.now: Tree = self.desk.tree()
         self.after: list[Tree] = [dict(self.now)]  # after[0] is the base
-        # A pair of trees (where it leads, where it must start); None: the closing of the task.
-        self.undoable: list[tuple[Tree, Tree] | Applied] = []
-        self.redoable: list[tuple[Tree, Tree] | Applied | None] = []
+        # Where it leads, where it must start, HEAD there; None: the closing of the task.
+        self.undoable: list[tuple[Tree, Tree, str] | Applied] = []
+        self.redoable: list[tuple[Tree, Tree, str] | Applied | None] = []
         self.side = Side(self.desk.sandbox)
         self.committed = False  # by the agent, since the last step
         self.commits: list[Tree] = []  # the trees of its commits
@@ -94,12 +94,15 @@ class Walk(RuleBasedStateMachine):
         source = Path(self.directory.name, "source")
         source.write_bytes(content)
         self._settle()
+        before = dict(self.now)
         self.desk.run("cp", "-T", "--remove-destination", "--", str(source), os.fsdecode(path))
         source.chmod(0o644)
         mode = os.lstat(os.path.join(os.fsencode(self.desk.root), path)).st_mode
         self.now[path] = ("executable" if mode & 0o100 else "file", content)
         self.after.append(dict(self.now))
-        self.redoable.clear()
+        if before != self.now:
+            self.undoable.append((before, dict(self.now), self._head()))
+            self.redoable.clear()
 
     @rule()
     def commit_by_agent(self) -> None:
@@ -214,9 +217,9 @@ class Walk(RuleBasedStateMachine):
         target = dict(self.after[number])
         self._settle()
         done = self.desk.rollback(number or None)
-        assert done.survey.nothing_to_do == (target == self.now)
+        assert done.survey.git or done.survey.nothing_to_do == (target == self.now)
         assert not done.restored.missed
-        self.undoable.append((dict(self.now), target))
+        self.undoable.append((dict(self.now), target, self._head()))
         self.redoable.clear()
         self.departure = None
         self._went_to(target)
@@ -234,14 +237,14 @@ class Walk(RuleBasedStateMachine):
             if self._goes(self.desk.undo, top.back, allowed=self.side.allows_back(top)):
                 self.redoable.append(self.undoable.pop())
             return
-        target, start = top
-        if start != self.now and not force:
+        target, start, head = top
+        if (start, head) != (self.now, self._head()) and not force:
             with pytest.raises(NeedsConsent):
                 self.desk.undo()
             return
         self.desk.undo(force=force)
         self.undoable.pop()
-        self.redoable.append((dict(self.now), target))
+        self.redoable.append((dict(self.now), target, self._head()))
         self._went_to(target)
 
     @rule()
@@ -265,7 +268,7 @@ class Walk(RuleBasedStateMachine):
             self.desk.undo()
             self.redoable.append(None)
         else:
-            self.undoable.append((dict(self.now), top[0]))
+            self.undoable.append((dict(self.now), top[0], self._head()))
             self._went_to(top[0])
 
     def _goes(self, act: Callable[[], object], move: Applied, *, allowed: bool) -> bool:
@@ -300,6 +303,9 @@ class Walk(RuleBasedStateMachine):
         self.redoable = [each for each in self.redoable if each is not None]
         if by_undo:
             self.redoable.append(None)
+
+    def _head(self) -> str:
+        return self.desk.git("rev-parse", "HEAD")
 
     def check_disk(self) -> None:
         assert self.desk.tree() == self.now

@@ -227,7 +227,7 @@ def test_the_plan_of_an_apply_says_what_was_gone_back_from(dashboard: Dashboard)
     task = str(dashboard.sandbox.json("task", "start", "gone", "--format", "json")["id"])
     for script in ("echo bad >bad; git add -A; git commit -qm oops", None, "echo good >good"):
         if script is None:
-            siding("rollback", "-t", task, "--base")
+            siding("rollback", "-t", task, "--base", "--files")
         else:
             siding("run", "-t", task, "--", "sh", "-ec", script)
 

@@ -15,11 +15,23 @@ def gone_back(desk: Desk) -> Desk:
 
 
 def test_nothing_to_undo_names_another_way_back(desk: Desk, siding: CommandLine) -> None:
-    desk.shell("echo more >>hello.txt")
+    desk.shell("true")
     said = siding("undo", status=1)
     assert "nothing to undo in task 'work'" in said.err
     assert "siding rollback --step N" in said.err
     assert "nothing to redo in task 'work'" in siding("redo", status=1).err
+
+
+def test_a_run_is_taken_back_and_what_changed_nothing_is_named(
+    desk: Desk, siding: CommandLine
+) -> None:
+    desk.shell("echo more >>hello.txt")
+    desk.shell("cat hello.txt")
+    assert siding("undo").err == (
+        "siding: passed over step 0002 (sh -c 'cat hello.txt'): it changed nothing\n"
+        "siding: work · step 0003 · undid step 0001 (sh -c 'echo more >>hello.txt') "
+        "· 1 file +0 -1\n"
+    )
 
 
 def test_each_names_the_step_it_is_about(gone_back: Desk, siding: CommandLine) -> None:

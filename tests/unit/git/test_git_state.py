@@ -254,6 +254,56 @@ def test_a_state_that_did_not_change_is_not_looked_at_again(
     assert state(task, taken(task)).details != named
 
 
+def test_a_change_of_the_index_alone_is_a_snapshot(task: World) -> None:
+    write(task.worktree / "a.txt", "staged\n")
+    before = task.capture()
+    git(task, "add", "a.txt")
+    staged = task.capture()
+    assert (staged.tree, staged.changes) == (before.tree, ())
+    assert staged.snapshot != before.snapshot
+    assert details(task, staged).entries
+    git(task, "reset", "-q", "--hard")
+    write(task.worktree / "a.txt", "staged\n")
+    assert state(task, task.capture()).details is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("switch", "-qc", "b"),
+        ("switch", "-q", "--detach"),
+        ("commit", "-q", "--allow-empty", "-mx"),
+    ],
+)
+def test_another_head_alone_is_a_snapshot(task: World, command: tuple[str, ...]) -> None:
+    before = task.capture()
+    git(task, *command)
+    assert task.capture().snapshot != before.snapshot
+
+
+def test_an_index_that_git_only_refreshed_is_no_snapshot(task: World) -> None:
+    write(task.worktree / "a.txt", "staged\n")
+    git(task, "add", "a.txt")
+    before = task.capture()
+    for path in ("a.txt", "b.txt", "c.txt"):
+        os.utime(task.worktree / path, (1, 1))
+    git(task, "update-index", "-q", "--refresh")
+    assert task.capture().snapshot == before.snapshot
+
+
+def test_the_tasks_documents_belong_to_its_state(task: World) -> None:
+    first = task.capture()
+    task.documents = {"flow-status.json": b"{}", "flow-status.x.json": b"1"}
+    second = task.capture()
+    found = details(task, second)
+    assert second.snapshot != first.snapshot
+    assert found.documents.keys() == task.documents.keys()
+    assert task.store.read_blob(found.documents["flow-status.json"], 10) == b"{}"
+    assert task.capture().snapshot == second.snapshot
+    task.documents = {}
+    assert state(task, task.capture()).details is None
+
+
 def test_a_look_whose_snapshot_failed_is_made_again(task: World) -> None:
     """Its commit is named by nothing and may have been collected since."""
     write(task.worktree / "a.txt", "staged\n")

@@ -58,6 +58,7 @@ class World:
         self.worktree = directory / "work" / TASK
         self.branch = "siding/task"
         self.step = 0
+        self.documents: dict[str, bytes] = {}
 
     def user(
         self, *arguments: str, cwd: Path | None = None, stdin: bytes = b"", check: bool = True
@@ -156,6 +157,7 @@ class World:
                 kind="run",
                 at=1_700_000_000 + self.step,
                 limits=CaptureLimits(max_file_bytes=max_file_bytes, ignored=ignored),
+                documents=lambda: self.documents,
             ),
         )
 

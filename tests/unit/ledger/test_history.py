@@ -29,7 +29,9 @@ def names(steps: list[Step], **more: Any) -> tuple[list[str], list[str]]:
 
 
 ACTS = st.lists(
-    st.sampled_from(["rollback", "apply", "run", "checkpoint", "undo", "redo", "idle"]),
+    st.sampled_from(
+        ["rollback", "apply", "run", "phase", "checkpoint", "undo", "redo", "idle", "look"]
+    ),
     max_size=25,
 )
 
@@ -46,15 +48,16 @@ def test_it_is_the_two_stacks_of_an_editor(acts: list[str]) -> None:
         elif act == "redo" and redoable:
             undoable.append(redoable.pop())
             steps.append(step(number, "rollback", redoes=undoable[-1]))
-        elif act in ("rollback", "apply"):
+        elif act in ("rollback", "apply", "run", "phase"):
             steps.append(step(number, act))
             undoable.append(steps[-1].id)
             redoable.clear()
-        elif act in ("run", "checkpoint"):
+        elif act == "checkpoint":
             steps.append(step(number, act))
             redoable.clear()
-        elif act == "idle":
-            steps.append(step(number, "checkpoint", snapshot=f"s{number - 1}"))
+        elif act in ("idle", "look"):
+            kind = "checkpoint" if act == "idle" else "run"
+            steps.append(step(number, kind, snapshot=f"s{number - 1}"))
         assert names(steps) == (undoable, redoable)
 
 
@@ -62,7 +65,25 @@ def test_a_checkpoint_takes_redo_away_only_if_something_had_changed() -> None:
     undone = [step(1, "rollback"), step(2, "rollback", undoes="0001")]
     assert names([*undone, step(3, "checkpoint", snapshot="s2")]) == ([], ["0001"])
     assert names([*undone, step(3, "checkpoint")]) == ([], [])
-    assert names([*undone, step(3, "run", snapshot="s2")]) == ([], []), "a run always does"
+    assert names([*undone, step(3, "run", snapshot="s2")]) == ([], ["0001"])
+    assert names([*undone, step(3, "run")]) == (["0003"], [])
+
+
+def test_runs_that_changed_nothing_are_passed_over_and_named() -> None:
+    idle = [step(3, "run", snapshot="s2"), step(4, "checkpoint", snapshot="s3")]
+    steps = [step(1, "run"), step(2, "run"), *idle, step(5, "run", snapshot="s4")]
+    found = position(steps)
+    assert found.undoable[-1].step == steps[1]
+    assert [each.id for each in found.passed] == ["0003", "0005"]
+    assert position([*steps, step(6, "run")]).passed == ()
+    assert position([*steps, step(6, "rollback", undoes="0002")]).passed == ()
+
+
+def test_a_run_or_a_move_without_snapshots_cannot_be_undone() -> None:
+    for kind in ("run", "phase"):
+        assert names([step(1, kind, parent=None)]) == ([], [])
+        assert names([step(1, kind, snapshot=None)]) == ([], [])
+        assert names([step(1, kind, status="failed")]) == (["0001"], [])
 
 
 def test_an_undo_that_was_cut_off_is_an_attempt() -> None:
@@ -88,13 +109,13 @@ def test_a_rollback_that_failed_or_came_from_nowhere_cannot_be_undone() -> None:
 
 
 def test_what_was_opened_again_by_undo_can_be_closed_again() -> None:
-    steps = [step(1, "rollback"), step(2, "run")]
+    steps = [step(1, "rollback"), step(2, "checkpoint")]
     assert names(steps, reopened_after=2) == (["0001"], ["closing"])
     further = [*steps, step(3, "rollback", undoes="0001")]
     assert names(further, reopened_after=2) == ([], ["closing", "0001"])
     again = [*further, step(4, "rollback", redoes="0001")]
     assert names(again, reopened_after=2) == (["0001"], ["closing"])
-    assert names([*again, step(5, "run")], reopened_after=2) == (["0001"], [])
+    assert names([*again, step(5, "run")], reopened_after=2) == (["0001", "0005"], [])
 
 
 def test_the_step_that_is_named_is_taken_back_wherever_it_stands() -> None:

@@ -86,7 +86,7 @@ class MergeAct(RestoreAct[Resolution]):
         )
         return Going(
             Destination(snapshot=snapshot, name=f"the merge with {branch}", coverage=None),
-            RestoreRequest(),
+            RestoreRequest(files_only=True),
             RollbackDetail(
                 target="merge",
                 message=f"{branch} merged into the workspace, to be resolved",
@@ -138,7 +138,7 @@ class GiveUpMerge(RestoreAct[Step]):
         name = f"step {before:04d}" if before else "the base"
         return Going(
             Destination(snapshot=Sha(merge.parent), name=name, coverage=None),
-            RestoreRequest(),
+            RestoreRequest(files_only=True),
             rollback_to("the merge was given up", step=before or None),
         )
 

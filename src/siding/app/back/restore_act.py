@@ -8,6 +8,7 @@ from abc import abstractmethod
 from pathlib import Path
 
 from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
+from siding.app.back.git_part import plan_git_part, returning_with_files, state_at
 from siding.app.back.survey import (
     ASIDE,
     Destination,
@@ -31,10 +32,11 @@ from siding.git.restoring.restore import (
 )
 from siding.git.restoring.staging import staged
 from siding.git.restoring.task_index import expect, let_go
+from siding.git.returning.carry_out import REFUSED
 from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import TaskId, step_id
-from siding.ledger.details.rollback import LeftAlone, RollbackDetail
+from siding.ledger.details.rollback import ALL_PARTS, LeftAlone, RollbackDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
@@ -86,6 +88,8 @@ class Restored(NamedTuple):
 class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
     """Restore the workspace to another state. A subclass says which one, in `going`."""
 
+    unchanged = REFUSED
+
     @abstractmethod
     def going(self, work: Work) -> Going:
         """Return the state to restore. Raise an error to refuse."""
@@ -104,6 +108,11 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
         refuse(found, even_incomplete=going.even_incomplete)
         object_format = snapshots.store.repository.object_format
         refuse_moving(changed_since(snapshots.root, found.plan, object_format, work.since_ns))
+        if going.request.takes_all:
+            now = state_at(work.project, recorder.workspace, seen.snapshot)
+            there = going.destination.snapshot
+            git = plan_git_part(work.project, recorder.workspace, now, there)
+            found = found._replace(git=git)
         trash = None
         if found.aside or found.blocked:
             trash = fresh_trash(work.project.app, work.task.id)
@@ -113,6 +122,7 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
             trash=trash,
             brought_back=going.request.bring_back,
             left=tuple(LeftAlone(quote_path(e.path), e.why.value) for e in found.plan.left),
+            parts=ALL_PARTS if going.request.takes_all else "",
         )
         return RestorePlan(found, detail, trash)
 
@@ -120,14 +130,17 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
         return Draft(plan.detail)
 
     def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[ReturnedFiles]:
-        """Restore the files. All contents are staged before the first file is changed."""
+        """Restore all parts. All contents are staged before the first file is changed."""
         project, task_id = work.project, work.task.id
         snapshots, trash, found = work.recorder.snapshots, plan.trash, plan.survey
         store, root, changes = snapshots.store, snapshots.root, found.plan
         layout = project.layout
         expect(store, task_id, changes.writes, keep_fds=snapshots.keep_fds)
         staging = staging_directory(project, task_id)
-        with staged(store, root, changes.writes, staging, changes.modes) as contents:
+        with (
+            staged(store, root, changes.writes, staging, changes.modes) as contents,
+            returning_with_files(work, found.git, token=intent.act, reason=self.what),
+        ):
             if trash is not None:
                 going = sorted({*found.aside, *found.blocked})
                 move_out(root, going, layout.root / trash / ASIDE)

@@ -1,9 +1,10 @@
-"""Restore the files of a workspace to the state after a step, or to the base.
+"""Restore a workspace to the state after a step, or to the base.
 
-A rollback is always recorded as a step, even if no file differs: so the next undo takes back this
+A rollback is always recorded as a step, even if nothing differs: so the next undo takes back this
 rollback and not an older act. The state before it is recorded first, and nothing is deleted that no
-snapshot holds. The task's branch, HEAD and index are not moved, because they belong to the agent.
-Commits made after the restored state stay in the branch but are not published
+snapshot holds. All parts of the state go along: HEAD, the task's branch, the index, a merge or
+rebase under way, the phases. With `files_only` or paths, files alone do: commits made after the
+restored state then stay in the branch but are not published
 (`app/applying/rolled_back_commits.py`).
 """
 
@@ -12,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from siding.app.acts.skeleton import Work, perform
+from siding.app.back.preview import previewed
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
-from siding.app.back.survey import Destination, Here, NeedsConsent, RestoreRequest, Survey, survey
+from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest, Survey
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.named_paths import named_paths, refuse_unknown
-from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.recording.steps import step as find_step
 from siding.errors import NotFound
 from siding.git.errors import GitError
@@ -55,6 +56,7 @@ class RollbackRequest(NamedTuple):
     hard: bool = False
     force: bool = False
     wait: bool = False
+    files_only: bool = False
 
 
 class RolledBack(NamedTuple):
@@ -64,7 +66,7 @@ class RolledBack(NamedTuple):
     settled: tuple[Step, ...]  # recorded first
     survey: Survey
     restored: Restored
-    branch: str | None  # a sentence if HEAD is at another commit than in that state
+    branch: str | None  # a sentence if files alone went back, and HEAD is at another commit
 
 
 def rollback(project: Project, request: RollbackRequest) -> RolledBack:
@@ -102,7 +104,9 @@ class RollbackAct(RestoreAct[RolledBack]):
             settled=work.settled,
             survey=found,
             restored=restored,
-            branch=moved_branch(work.project, work.recorder.workspace, found.destination),
+            branch=None
+            if found.request.takes_all
+            else moved_branch(work.project, work.recorder.workspace, found.destination),
         )
 
 
@@ -114,11 +118,8 @@ def preview(project: Project, request: RollbackRequest) -> Iterator[Survey]:
     target, _number = _target(project, task, request)
     destination = destination_of(workspace, target)
     how = _how(project, workspace, request)
-    snapshots = TaskSnapshots(project, workspace)
-    with snapshots.look() as found:
-        refuse_unknown(found.store, (destination.snapshot, found.tree), how.paths)
-        here = Here(found.store, snapshots.root, found.tree, found.coverage, found.modes)
-        yield survey(project, task.id, here, destination, how)
+    with previewed(project, workspace, destination, how) as found:
+        yield found
 
 
 def destination_of(workspace: Workspace, target: Step | None) -> Destination:
@@ -178,4 +179,6 @@ def _target(
 
 def _how(project: Project, workspace: Workspace, request: RollbackRequest) -> RestoreRequest:
     paths = named_paths(project, workspace, request.paths)
-    return RestoreRequest(paths=paths, hard=request.hard, force=request.force)
+    return RestoreRequest(
+        paths=paths, hard=request.hard, force=request.force, files_only=request.files_only
+    )

@@ -18,6 +18,7 @@ from siding.git.restoring.restore import (
     plan_restoration,
 )
 from siding.git.restoring.task_index import ignored_now, ignored_there
+from siding.git.returning.plan import GitReturn
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.coverage import Coverage
 from siding.git.snapshots.modes import Modes, TreeState, mode_changes, modes_of
@@ -89,6 +90,12 @@ class RestoreRequest(NamedTuple):
     hard: bool = False  # ignored files go into the trash
     force: bool = False  # incomplete snapshots are used, obstacles go into the trash
     bring_back: tuple[str, ...] = ()  # places in the trash whose files return
+    files_only: bool = False  # HEAD, the branch, the index and the phases stay as they are
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether all parts of the state are restored, and not only files."""
+        return not (self.files_only or self.paths)
 
 
 class Survey(NamedTuple):
@@ -100,11 +107,12 @@ class Survey(NamedTuple):
     aside: tuple[bytes, ...]  # ignored files and directories that go into the trash
     blocked: tuple[bytes, ...]  # paths that are in the way and in no snapshot
     concerns: tuple[str, ...]
+    git: GitReturn | None = None  # what happens to HEAD, the branch, the index and the phases
 
     @property
     def nothing_to_do(self) -> bool:
         plan = self.plan
-        return not (plan.writes or plan.deletes or plan.chmods or self.aside)
+        return not (plan.writes or plan.deletes or plan.chmods or self.aside or self.git)
 
 
 class Here(NamedTuple):

@@ -3,14 +3,22 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from siding.errors import SidingError
 from siding.git.errors import CommandFailed, not_comparable
 from siding.git.roots import WorktreeRoot
-from siding.git.snapshots.capture import Capture, CaptureRequest, capture, changed_count
+from siding.git.snapshots.capture import (
+    Capture,
+    CaptureRequest,
+    capture,
+    changed_count,
+    is_in_state,
+)
 from siding.git.snapshots.changes import CaptureLimits
+from siding.git.snapshots.git_state import GitState
 from siding.git.snapshots.modes import ModeChange, Modes, TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import (
     DiffPart,
@@ -22,6 +30,7 @@ from siding.git.snapshots.patches import (
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.snapshots.submodules import filled_between
 from siding.ids import Sha
+from siding.phases.documents import read_documents
 from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
@@ -67,6 +76,10 @@ class TaskSnapshots:
     def capture(self, *, step: str, kind: str) -> Capture:
         """Take a snapshot of the workspace. The caller holds the task's lock."""
         return capture(self._store, self._request(step=step, kind=kind))
+
+    def is_in_state(self, state: GitState) -> bool:
+        """Return whether HEAD, the branch, the index and git's small files are as in `state`."""
+        return is_in_state(self._store, self._request(step="", kind="look"), state)
 
     def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
         """Return the figures of the difference between two snapshots, file by file."""
@@ -149,8 +162,9 @@ class TaskSnapshots:
     def _request(self, *, step: str, kind: str) -> CaptureRequest:
         settings = self._project.settings
         root = Path(self._workspace.path)
+        task_id = self._workspace.task_id
         return CaptureRequest(
-            task_id=self._workspace.task_id,
+            task_id=task_id,
             root=WorktreeRoot(
                 path=root, device=self._workspace.device, inode=self._workspace.inode
             ),
@@ -160,6 +174,7 @@ class TaskSnapshots:
             kind=kind,
             at=int(self._project.app.clock.now().timestamp()),
             limits=CaptureLimits(max_file_bytes=settings.max_file_size, ignored=settings.ignored),
+            documents=partial(read_documents, self._project.task_layout(task_id).root),
             keep_fds=self.keep_fds,
         )
 

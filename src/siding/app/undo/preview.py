@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from siding.app.back.survey import Destination, Here, Survey, survey
+from siding.app.back.preview import previewed
+from siding.app.back.survey import Destination, Survey
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import require_workspace
-from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.undo.undo import NothingToRedo, NothingToUndo, choose, position_of, request_for
 from siding.errors import NotFound
 from siding.ids import Sha
@@ -68,8 +68,6 @@ def _restoration(project: Project, task: Task, act: PastAct, word: str) -> Itera
         raise NotFound(f"step {act.by.id} does not say what was before it")
     how = request_for(act, word)
     workspace = require_workspace(project, task)
-    snapshots = TaskSnapshots(project, workspace)
     destination = Destination(Sha(snapshot), f"the state before step {act.by.id}", None)
-    with snapshots.look() as seen:
-        here = Here(seen.store, snapshots.root, seen.tree, seen.coverage, seen.modes)
-        yield survey(project, task.id, here, destination, how)
+    with previewed(project, workspace, destination, how) as found:
+        yield found

@@ -7,6 +7,8 @@ that needs the person's consent.
 """
 
 from siding.app.acts.skeleton import Work, complete, working
+from siding.app.back.git_part import plan_git_part, state_at
+from siding.app.back.git_words import PARTS, git_lines
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest
 from siding.app.life.close import Fate, close_task, remove_workspace
@@ -21,6 +23,7 @@ from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
+from siding.ledger.details.rollback import ALL_PARTS
 from siding.ledger.history import PastAct, Position, position, returns_to
 from siding.ledger.step import Step, StepKind
 from siding.namedtuples import NamedTuple
@@ -41,6 +44,7 @@ __all__ = [
 ]
 
 _NAMED = 3
+_LONGEST_TITLE = 40  # characters
 
 
 class NothingToUndo(SidingError):
@@ -72,6 +76,7 @@ class Undone(NamedTuple):
     restored: Restored | None = None
     reopened: Reopened | None = None
     applied: Step | None = None
+    passed: tuple[Step, ...] = ()  # runs after the act that changed nothing
 
 
 def undo(project: Project, request: UndoRequest) -> Undone:
@@ -96,7 +101,8 @@ def undo(project: Project, request: UndoRequest) -> Undone:
                 f"nothing to undo in task {work.task.name!r}",
                 hint="`siding rollback --step N` goes back to any step; `siding log` shows them",
             )
-        return _reverse(work, hold, found, found.undoable[-1], request, word="undo")
+        undone = _reverse(work, hold, found, found.undoable[-1], request, word="undo")
+        return undone._replace(passed=found.passed)
 
 
 def redo(project: Project, request: UndoRequest) -> Undone:
@@ -170,7 +176,7 @@ class ReverseRollback(RestoreAct[Undone]):
         attempt, recorder = self._attempt, work.recorder
         request = request_for(self._act, self._word)._replace(force=self._force)
         if not self._force:
-            _require_nothing_newer(recorder, attempt or self._by, request.paths)
+            _require_nothing_newer(work, attempt or self._by, request)
         destination, number = _destination(recorder, self._by)
         detail = rollback_to(f"{self._word} of step {self._step.id}", step=number)._replace(
             hard=request.hard,
@@ -183,14 +189,21 @@ class ReverseRollback(RestoreAct[Undone]):
         return Going(destination, request, detail, even_incomplete=True)
 
     def restored(self, work: Work, restored: Restored) -> Undone:
-        done = f"undid step {self._step.id}"
-        if self._word == "redo":
-            done = f"did step {self._step.id} again"
+        named = f"step {self._step.id}"
+        if not self._step.as_rollback:
+            named += f" ({_shortened(self._step.title)})"
+        done = f"undid {named}" if self._word == "undo" else f"did {named} again"
         return Undone(task=work.task, what=done, settled=work.settled, restored=restored)
 
 
-def _require_nothing_newer(recorder: Recorder, by: Step, paths: tuple[bytes, ...]) -> None:
-    """Raise NeedsConsent if files changed after the step `by` would be restored with it."""
+def _shortened(title: str) -> str:
+    line = title.partition("\n")[0]
+    return line if len(line) <= _LONGEST_TITLE else line[: _LONGEST_TITLE - 1] + "…"
+
+
+def _require_nothing_newer(work: Work, by: Step, request: RestoreRequest) -> None:
+    """Raise NeedsConsent if changes made after the step `by` would be taken back with it."""
+    recorder, paths = work.recorder, request.paths
     if by.snapshot is None or by.snapshot == recorder.seen.snapshot:
         return
     store, seen = recorder.snapshots.store, recorder.seen
@@ -198,14 +211,24 @@ def _require_nothing_newer(recorder: Recorder, by: Step, paths: tuple[bytes, ...
     then, now = state_of(store, Sha(by.snapshot)), TreeState(tree=seen.tree, modes=seen.modes)
     differ = {change.path for change in changes}
     differ |= {each.path for each in mode_changes(store, then, now, changes=changes)}
-    newer = sorted(path for path in differ if is_selected(path, paths))
+    newer = [quote_path(path) for path in sorted(differ) if is_selected(path, paths)]
+    if request.takes_all:
+        newer += _parts_newer(work, Sha(by.snapshot))
     if newer:
-        named = ", ".join(quote_path(path) for path in newer[:_NAMED])
+        named = ", ".join(newer[:_NAMED])
         more = f" and {len(newer) - _NAMED} more" if len(newer) > _NAMED else ""
         raise NeedsConsent(
             [f"changes made after step {by.id} would be taken back with it: {named}{more}"],
             hint="--force takes them along; the next undo or redo brings them back",
         )
+
+
+def _parts_newer(work: Work, snapshot: Sha) -> list[str]:
+    """Return what is not as in the snapshot besides files."""
+    project, workspace = work.project, work.recorder.workspace
+    now = state_at(project, workspace, work.recorder.seen.snapshot)
+    plan = plan_git_part(project, workspace, now, snapshot)
+    return list(dict.fromkeys(PARTS[part] for part, _text in git_lines(plan)))
 
 
 def _destination(recorder: Recorder, by: Step) -> tuple[Destination, int | None]:
@@ -310,13 +333,19 @@ def trashes_of(step: Step) -> tuple[str, ...]:
 
 
 def request_for(act: PastAct, word: str) -> RestoreRequest:
-    """Return the options with which `ReverseRollback` restores the files."""
+    """Return the options with which `ReverseRollback` restores the state.
+
+    An act that restored files alone is taken back with files alone.
+    """
     assert act.step is not None
     assert act.by is not None
     done = act.step.as_rollback
-    assert done is not None
+    bring_back = trashes_of(act.by)
+    if done is None:  # a run or a phase move
+        return RestoreRequest(bring_back=bring_back)
     return RestoreRequest(
         paths=tuple(unquote_path(path) for path in done.paths),
         hard=word == "redo" and done.hard,
-        bring_back=trashes_of(act.by),
+        bring_back=bring_back,
+        files_only=done.parts != ALL_PARTS,
     )

@@ -39,6 +39,12 @@ def _apply(ground: Ground, intent: "Intent") -> "Draft":
     return finish_apply(ground, intent)
 
 
+def _rollback(ground: Ground, intent: "Intent") -> "Draft":
+    from siding.app.unfinished.restorations import finish_restoration
+
+    return finish_restoration(ground, intent)
+
+
 def _run(ground: Ground, intent: "Intent") -> "Draft":
     from siding.app.unfinished.runs import finish_run
 
@@ -54,5 +60,6 @@ def _phase(ground: Ground, intent: "Intent") -> "Draft":
 RECOVERIES: "Mapping[str, Callable[[Ground, Intent], Draft]]" = {
     StepKind.APPLY.value: _apply,
     StepKind.PHASE.value: _phase,
+    StepKind.ROLLBACK.value: _rollback,
     StepKind.RUN.value: _run,
 }

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from siding.app.back.git_words import git_lines
 from siding.app.back.restore_act import Restored
 from siding.app.back.survey import NeedsConsent, Survey, quote_path
 from siding.cli.screen.screen import Screen
@@ -32,7 +33,8 @@ def survey_record(survey: Survey) -> dict[str, Any]:
             {"path": quote_path(left.path), "why": left.why.value} for left in survey.plan.left
         ],
         "in_the_way": [quote_path(path) for path in survey.blocked],
-        "concerns": list(survey.concerns),
+        "git": [{"part": part, "change": text} for part, text in git_lines(survey.git)],
+        "concerns": [*survey.concerns, *(survey.git.notes if survey.git else ())],
     }
 
 
@@ -48,6 +50,10 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.print(f"trash   {quote_path(path)}")
     for left in survey.plan.left:
         screen.print(f"leave   {quote_path(left.path)} ({left.why.value})")
+    for part, text in git_lines(survey.git):
+        screen.print(f"{part:<7} {text}")
+    for note in survey.git.notes if survey.git else ():
+        screen.warn(note)
     for path in survey.blocked:
         screen.print(f"blocked {quote_path(path)} (in no snapshot; --force moves it to the trash)")
     for concern in survey.concerns:
@@ -61,6 +67,10 @@ def tell_restored(screen: Screen, task_name: str, done: Restored, what: str) -> 
     step = done.step
     change = changes(step.files, step.additions, step.deletions, step.modes)
     screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
+    for part, text in git_lines(done.survey.git):
+        screen.note(f"  {part:<7} {text}")
+    for note in done.survey.git.notes if done.survey.git else ():
+        screen.warn(note)
     if done.trash is not None:
         taken = len(done.survey.aside) + len(done.survey.blocked)
         screen.note(f"  {counted(taken, 'path')} that no snapshot holds moved to {done.trash}")

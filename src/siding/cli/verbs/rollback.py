@@ -1,8 +1,9 @@
-"""Go back: make the workspace the tree of a step, or of the base, again, byte for byte.
+"""Go back to the state after a step, or to the base, byte for byte.
 
-The state now is recorded first, so `siding undo` takes a rollback back. Ignored files stay; --hard
-moves them into the trash. PATHs, relative to where you stand, limit it. --dry-run prints exactly
-what would be written and deleted. The branch and the index of the workspace are not touched.
+Files, HEAD, the task's branch, the index, a merge or rebase under way, and the phases go together;
+--files, or PATHs relative to where you stand, takes files alone. The state now is recorded first,
+so `siding undo` takes a rollback back. Ignored files stay; --hard moves them into the trash.
+--dry-run prints exactly what would be done.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -22,6 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     target.add_argument("--base", action="store_true", help="the state before the first step")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="only these paths")
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument(
+        "--files", action="store_true", help="files alone; HEAD, branch and index stay"
+    )
     parser.add_argument("--hard", action="store_true", help="move ignored files into the trash")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
@@ -42,6 +46,7 @@ def run(arguments: Namespace, context: Context) -> int:
         hard=arguments.hard,
         force=arguments.force,
         wait=arguments.wait,
+        files_only=arguments.files,
     )
     if arguments.dry_run:
         with preview(project, request) as survey:

@@ -40,6 +40,8 @@ def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
     screen = context.screen
     for first in done.settled:
         screen.note(f"{task_step(done.task.name, first.id)} · {first.title} (recorded first)")
+    for each in done.passed:
+        screen.note(f"passed over step {each.id} ({each.title}): it changed nothing")
     if done.restored is not None:
         tell_restored(screen, done.task.name, done.restored, done.what)
     elif done.reopened is not None:
@@ -54,10 +56,11 @@ def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
 
 
 UNDO = Verb(
-    """Take the newest rollback, apply, closing or removal back. Repeat to go further back.
+    """Take the newest act back: a run, rollback, apply, phase move, closing or removal.
 
+Repeat to go further back. Files, HEAD, the task's branch, the index and the phases go together.
 Nothing is lost by it: `siding redo` does it again, and every state in between is a step in the log.
-A run is no such act: `siding rollback --step N` goes back to before one.
+What was changed by hand since asks first. Runs that changed nothing are passed over.
 """,
     partial(
         _add_arguments,
@@ -67,7 +70,8 @@ A run is no such act: `siding rollback --step N` goes back to before one.
     partial(_run, act=undo),
 )
 REDO = Verb(
-    "Do again what the newest undo took back. A new run, or a change by hand, ends the line.",
+    "Do again what the newest undo took back. A run that changes something, or a change by hand, "
+    "ends the line.",
     partial(
         _add_arguments,
         task="the task (default: the active one)",

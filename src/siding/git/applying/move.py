@@ -539,24 +539,31 @@ def _clear(move: Move) -> None:
 def _sweep_ref_locks(repository: Repository, move: Move) -> None:
     """Remove locks of the branch and of HEAD that a killed git of ours left.
 
-    Our locks contain one of the move's commit ids, or the beginning of one. A lock of a git that is
-    alive is gone, or another file, after `_LIVE_S` seconds; such a lock is left alone.
+    Our locks contain one of the move's commit ids, or the beginning of one.
     """
     if not move.branch:
         return
     common = repository.paths.common_dir
     git_dir = move.checkout.git_dir if move.checkout else common
     paths = [common / f"refs/heads/{move.branch}.lock", git_dir / "HEAD.lock"]
+    sweep_locks(paths, [move.new, move.old])
+
+
+def sweep_locks(paths: Sequence[Path], written: Sequence[str]) -> None:
+    """Remove locks of refs that hold one of the texts that we wrote, or the beginning of one.
+
+    A lock of a git that is alive is gone, or another file, after `_LIVE_S` seconds; such a lock is
+    left alone.
+    """
     before = {path: found for path in paths if (found := identity(os.fspath(path))) is not None}
     if not before:
         return
     time.sleep(_LIVE_S)
     for path, found in before.items():
-        data = read_small(path, 200)
-        said = "" if data is None else data.strip().decode("ascii", "replace")
-        written = (move.new, move.old)
-        if data is None or not any(sha.startswith(said) for sha in written if sha):
-            continue  # whole or cut short, it would begin one of our commits
+        data = read_small(path, 4096)
+        said = "" if data is None else data.strip().decode("utf-8", "surrogateescape")
+        if data is None or not any(text.startswith(said) for text in written if text):
+            continue  # whole or cut short, it would begin one of ours
         if identity(os.fspath(path)) == found:
             path.unlink(missing_ok=True)
 

@@ -8,7 +8,7 @@ interrupted one leaves only files that are swept later.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from siding.files.durable import flush_dir
@@ -24,7 +24,7 @@ from siding.git.snapshots.changes import CaptureLimits, IndexPlan, plan
 from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
 from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.git.snapshots.git_look import GitLook
-from siding.git.snapshots.git_state import GitState, state_in
+from siding.git.snapshots.git_state import GitState, state_of
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
@@ -45,8 +45,9 @@ class CaptureRequest(NamedTuple):
 
     ``git_dir`` is the worktree's git directory in the user's repository: its HEAD and reflog
     tell which commits the agent made. ``branch`` is the task's. ``at`` is in seconds since 1970.
-    ``keep_fds`` stay open in every git process that writes: one of them holds the task's lock, so
-    that a git that outlives us keeps it.
+    ``documents`` returns the task's documents that go with its state, by their names. ``keep_fds``
+    stay open in every git process that writes: one of them holds the task's lock, so that a git
+    that outlives us keeps it.
     """
 
     task_id: TaskId
@@ -57,15 +58,16 @@ class CaptureRequest(NamedTuple):
     kind: str
     at: int
     limits: CaptureLimits
+    documents: Callable[[], Mapping[str, bytes]] = dict
     keep_fds: Sequence[int] = ()
 
 
 class Capture(NamedTuple):
     """A snapshot, and how it differs from the one before (``parent``).
 
-    ``snapshot == parent`` when nothing changed. ``heads`` are the commits of the user's
-    repository that this snapshot keeps alive. ``changes`` are the paths whose content differs.
-    ``modes`` is None when the permissions could not be recorded.
+    ``snapshot == parent`` when no part of the state changed. ``heads`` are the commits of the
+    user's repository that this snapshot keeps alive. ``changes`` are the paths whose content
+    differs. ``modes`` is None when the permissions could not be recorded.
     """
 
     snapshot: Sha
@@ -112,6 +114,17 @@ def changed_count(store: SnapshotStore, request: CaptureRequest) -> int:
     return CaptureWork(store, request).changed_count()
 
 
+def is_in_state(store: SnapshotStore, request: CaptureRequest, state: GitState) -> bool:
+    """Return whether HEAD, the task's branch, the index and git's small files are as in `state`.
+
+    The caller holds the task's lock; `state` is that of the last snapshot.
+    """
+    work = CaptureWork(store, request)
+    moved = heads_since(store, request.task_id, request.git_dir, work.last)
+    found, lost = work.git_state(moved)
+    return found == state and not lost
+
+
 class CaptureWork:
     """The work of one capture, or of one look that records nothing.
 
@@ -133,6 +146,8 @@ class CaptureWork:
             )
         self.tip: Sha = tip
         self.last = store.read_commit(tip)
+        base = store.base(request.task_id)
+        self.before = state_of(self.last, base=base, branch=request.branch)
         self.root = os.fsencode(request.root.path)
         self.index = PrivateIndex(store, self.task, request.root.path, request.keep_fds)
         self.unstable: list[bytes] = []
@@ -147,6 +162,7 @@ class CaptureWork:
         """Take the snapshot; raises CommandFailed when a part of it failed."""
         tree, known = self._present()
         moved = heads_since(self.store, self.request.task_id, self.request.git_dir, self.last)
+        state, lost = self.git_state(moved)
         changes = self._store_new(tree) if tree != self.last.tree else ()
         check_root(self.request.root)
         done = Capture(
@@ -155,13 +171,14 @@ class CaptureWork:
             tree=tree,
             changes=changes,
             heads=(),
-            coverage=self.coverage,
+            coverage=self.coverage._replace(notes=self.coverage.notes + lost),
             modes=self.looked.modes if self.looked else None,
         )
         has_changed = self._modes_changed(known)
-        if tree != self.last.tree or moved.heads or moved.elsewhere or has_changed:
+        is_elsewhere = state is not None and state != self.before
+        if tree != self.last.tree or moved.heads or is_elsewhere or has_changed:
             stored = self._store_modes(tree, known, has_changed=has_changed)
-            done = self._commit(done, moved, stored)
+            done = self._commit(done, moved, state, stored)
         else:
             stored = named_in(self.last)
         if self.looked is not None:
@@ -332,13 +349,14 @@ class CaptureWork:
             )
         return tuple(c for c in changes if c.new_mode != "040000" and c.old_mode != "040000")
 
-    def _commit(self, done: Capture, moved: MovedHeads, modes: Sha | None) -> Capture:
+    def _commit(
+        self, done: Capture, moved: MovedHeads, state: GitState | None, modes: Sha | None
+    ) -> Capture:
         """Write the snapshot `done` and its name, each flushed before the next."""
         request = self.request
         kept, notes = keep_commits(
             self.store, request.task_id, self.tip, moved, keep_fds=self.request.keep_fds
         )
-        state, lost = self._git_state(moved)
         message = (
             f"{request.kind} {request.step}\n\nTask: {request.task_id}\nStep: {request.step}\n"
             f"Kind: {request.kind}{moved.trailers()}"
@@ -353,11 +371,11 @@ class CaptureWork:
         flush_dir(self.store.objects)
         refs.write_ref(self.store.root, self.task.ref, sha)
         remove_tree(self.task.incoming)
-        coverage = done.coverage._replace(notes=done.coverage.notes + notes + lost)
+        coverage = done.coverage._replace(notes=done.coverage.notes + notes)
         return done._replace(snapshot=sha, heads=kept, coverage=coverage)
 
-    def _git_state(self, moved: MovedHeads) -> tuple[GitState | None, tuple[str, ...]]:
-        """Record what lies in the worktree's git directory; return also what could not be."""
+    def git_state(self, moved: MovedHeads) -> tuple[GitState | None, tuple[str, ...]]:
+        """Record the part of the state that is not files; return also what could not be."""
         request, store = self.request, self.store
         if request.git_dir is None or not request.git_dir.is_dir():
             return None, ()
@@ -368,9 +386,13 @@ class CaptureWork:
             request.root.path,
             keep_fds=request.keep_fds,
         )
-        last = state_in(self.last)
-        before = last.details if last else None
-        stored = look.store_details(moved.head, tip=self.tip, before=before, at=request.at)
+        stored = look.store_details(
+            moved.head,
+            tip=self.tip,
+            before=self.before.details,
+            documents=request.documents(),
+            at=request.at,
+        )
         tip = moved.head
         if moved.branch != request.branch:
             tip = Repository(store.git, store.repository).branch(request.branch)

@@ -13,7 +13,7 @@ from pathlib import Path
 from siding.files.regular import read_small
 from siding.git import cache_file, objects
 from siding.git.command import Place, output_of
-from siding.git.errors import CommandFailed
+from siding.git.errors import CommandFailed, SnapshotDamaged
 from siding.git.index_file import FlaggedEntry, read_flagged
 from siding.git.snapshots import patches
 from siding.git.snapshots.git_state import GitDetails, IndexEntry, commits_named_in
@@ -25,7 +25,7 @@ from siding.namedtuples import NamedTuple
 LARGEST_INDEX = 256 << 20  # bytes
 LARGEST_FILE = 1 << 20
 MOST_FILES = 500  # with the directories that they are in
-_FORM = "git-look-1"
+_FORM = "git-look-2"
 # What a git command leaves while it is unfinished. Directories with all that is in them.
 _UNFINISHED = frozenset(
     """
@@ -64,24 +64,37 @@ class GitLook:
         self._place = Place(git_dir=git_dir, common_dir=store.repository.common_dir, work_tree=root)
 
     def store_details(
-        self, head: Sha | None, *, tip: Sha, before: Sha | None, at: int
+        self,
+        head: Sha | None,
+        *,
+        tip: Sha,
+        before: Sha | None,
+        documents: Mapping[str, bytes],
+        at: int,
     ) -> StoredDetails:
-        """Store how the index differs from HEAD, and git's small files; durably, but for packs.
+        """Store how the index differs from HEAD, git's small files, and the task's `documents`.
 
-        `tip` is the last snapshot: its commits are in the store already. `before` is the commit
-        with its details, if it has any. `at` is in seconds since 1970.
+        All of it is durable, but for packs. `tip` is the last snapshot: its commits are in the
+        store already. `before` is the commit with its details, if it has any; it is returned if
+        nothing differs from it. `at` is in seconds since 1970.
         """
         try:
-            return self._store_details(head, tip, before, at)
-        except (CommandFailed, OSError, ValueError):
+            return self._store_details(head, tip, before, documents, at)
+        except (CommandFailed, SnapshotDamaged, OSError, ValueError):
             return StoredDetails(None, (_LOST,))
 
     def _store_details(
-        self, head: Sha | None, tip: Sha, before: Sha | None, at: int
+        self,
+        head: Sha | None,
+        tip: Sha,
+        before: Sha | None,
+        documents: Mapping[str, bytes],
+        at: int,
     ) -> StoredDetails:
         mark = _mark(self._git_dir / "index")
         small = dict(self._small_files())
-        key = [mark, head, sha256_hex(repr(sorted(small.items())).encode())]
+        files = [*sorted(small.items()), *sorted(documents.items())]
+        key = [mark, head, sha256_hex(repr(files).encode())]
         known = cache_file.load(self._memory, _FORM)
         # A commit that the last snapshot does not name may be gone: that capture had failed.
         if (
@@ -92,9 +105,13 @@ class GitLook:
         ):
             return StoredDetails(None if known[1] is None else before)
         entries = None if mark is None else self._entries(head)
-        files = {name: self._write_blob(data) for name, data in small.items()}
-        details = GitDetails(entries, files)
-        commit = None if details.is_plain else self._write(details, small, tip, at)
+        details = GitDetails(entries, self._written(small), self._written(documents))
+        if details.is_plain:
+            commit = None
+        elif before is not None and self._store.read_commit(before).message == details.text():
+            commit = before
+        else:
+            commit = self._write(details, small, tip, at)
         cache_file.keep(self._memory, _FORM, lambda _now: [key, commit])
         return StoredDetails(commit)
 
@@ -159,9 +176,13 @@ class GitLook:
                     raise ValueError(f"{name} is not small")
                 yield name, data
 
-    def _write_blob(self, data: bytes) -> Sha:
-        store = self._store
-        return objects.write_object(store.objects, "blob", data, store.repository.object_format)
+    def _written(self, files: Mapping[str, bytes]) -> dict[str, Sha]:
+        """Store files; return their ids by their names."""
+        store, form = self._store, self._store.repository.object_format
+        return {
+            name: objects.write_object(store.objects, "blob", data, form)
+            for name, data in files.items()
+        }
 
     def _write(self, details: GitDetails, small: Mapping[str, bytes], tip: Sha, at: int) -> Sha:
         """Store the details with all that they name."""
@@ -174,7 +195,7 @@ class GitLook:
         if staged:
             self._pack(sorted(staged - store.present(sorted(staged))))
         kept = self._keep_commits(small, tip)
-        contents = sorted({*staged, *details.files.values()})
+        contents = sorted({*staged, *details.files.values(), *details.documents.values()})
         body = b"".join(b"100644 %b\0%b" % (s.encode("ascii"), bytes.fromhex(s)) for s in contents)
         form = store.repository.object_format
         tree = objects.write_object(store.objects, "tree", body, form)

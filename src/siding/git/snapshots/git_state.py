@@ -1,11 +1,12 @@
-"""The part of a state that lies in the workspace's git directory.
+"""The part of a state that does not lie in the workspace's files.
 
-HEAD, the tip of the task's branch, the index, and the small files of an unfinished merge, rebase,
-cherry-pick, revert, `git am` or bisect. A snapshot says in its message where HEAD and the tip were.
-The rest is recorded only where there is something to say: as a commit whose message lists what the
-index has differently from HEAD, and the small files. Its tree has their contents, and its parents
-are the commits that the small files name, so that all of it lives as long as the snapshot. It is a
-parent of the snapshot, which names it in its message (``Git: <id>``).
+HEAD, the tip of the task's branch, the index, the small files of an unfinished merge, rebase,
+cherry-pick, revert, `git am` or bisect, and the task's own documents that go with a state (its
+phases). A snapshot says in its message where HEAD and the tip were. The rest is recorded only where
+there is something to say: as a commit whose message lists what the index has differently from HEAD,
+the small files and the documents. Its tree has their contents, and its parents are the commits that
+the small files name, so that all of it lives as long as the snapshot. It is a parent of the
+snapshot, which names it in its message (``Git: <id>``).
 """
 
 import re
@@ -40,18 +41,20 @@ class IndexEntry(NamedTuple):
 
 
 class GitDetails(NamedTuple):
-    """What the index has differently from HEAD, and the contents of git's small files by name.
+    """What the index has differently from HEAD, and the contents of files by their names.
 
-    `entries` is None if there is no index file. Names are relative to the git directory.
+    `entries` is None if there is no index file. `files` are git's small files, by their names in
+    the git directory; `documents` are the task's, by their names in the task's directory.
     """
 
     entries: tuple[IndexEntry, ...] | None = ()
     files: Mapping[str, Sha] = {}
+    documents: Mapping[str, Sha] = {}
 
     @property
     def is_plain(self) -> bool:
         """Whether there is nothing to record: the index is as HEAD, and nothing is unfinished."""
-        return self.entries == () and not self.files
+        return self.entries == () and not self.files and not self.documents
 
     def text(self) -> str:
         """Return the form that is stored; equal details have equal texts."""
@@ -60,9 +63,8 @@ class GitDetails(NamedTuple):
             lines.append("no index")
         else:
             lines += [_entry_line(entry) for entry in sorted(self.entries)]
-        lines += [
-            f"file {sha} {quote_path(_bytes(name))}" for name, sha in sorted(self.files.items())
-        ]
+        for kind, named in (("file", self.files), ("document", self.documents)):
+            lines += [f"{kind} {s} {quote_path(_bytes(name))}" for name, s in sorted(named.items())]
         return "\n".join(lines)
 
 
@@ -104,6 +106,20 @@ def state_in(commit: Commit) -> GitState | None:
     )
 
 
+def state_of(commit: Commit, *, base: Sha, branch: str) -> GitState:
+    """Return what a snapshot says, or what may be taken for it.
+
+    A snapshot of before this was recorded, and the one that a task begins with, say at most where
+    HEAD was. HEAD was at the task's base if they do not, and on the task's branch as a rule.
+    """
+    found = state_in(commit)
+    if found is not None:
+        return found
+    said = dict(_TRAILER.findall(commit.message)).get("Head")
+    head = Sha(said) if said else base
+    return GitState(head=head, branch=branch, tip=head, details=None)
+
+
 def parse(text: str) -> GitDetails | None:
     """Return what `GitDetails.text` wrote; None if it is something else. Unknown lines are
     skipped."""
@@ -111,19 +127,19 @@ def parse(text: str) -> GitDetails | None:
     if title != _TITLE:
         return None
     entries: list[IndexEntry] | None = []
-    files: dict[str, Sha] = {}
+    named: dict[str, dict[str, Sha]] = {"file": {}, "document": {}}
     for line in body.split("\n"):
         kind, _, rest = line.partition(" ")
         if line == "no index":
             entries = None
-        elif kind == "file":
+        elif kind in named:
             sha, _, name = rest.partition(" ")
-            files[_text(unquote_path(name))] = Sha(sha)
+            named[kind][_text(unquote_path(name))] = Sha(sha)
         elif kind == "entry" and entries is not None:
             mode, sha, stage, flags, path = rest.split(" ", 4)
             flags = "" if flags == "-" else flags
             entries.append(IndexEntry(unquote_path(path), int(stage), mode, Sha(sha), flags))
-    return GitDetails(None if entries is None else tuple(entries), files)
+    return GitDetails(None if entries is None else tuple(entries), named["file"], named["document"])
 
 
 def commits_named_in(data: bytes) -> list[Sha]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from siding.git.objects import Commit
-from siding.git.refs import as_sha, head_of
+from siding.git.refs import Head, as_sha, head_of
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
@@ -25,14 +25,12 @@ _TRAILER = re.compile(r"^(Head|Reflog): (\S+)$", re.MULTILINE)
 class MovedHeads(NamedTuple):
     """Where HEAD is, and the commits it went through since the last snapshot, newest first.
 
-    ``reflog`` is how many bytes of HEAD's log have been looked at. ``elsewhere``: HEAD is not
-    where the last snapshot says, if only back at a commit that it has been at before.
+    ``reflog`` is how many bytes of HEAD's log have been looked at.
     """
 
     head: Sha | None
     heads: tuple[Sha, ...]
     reflog: int
-    elsewhere: bool = False
     branch: str | None = None  # what HEAD is on, without `refs/heads/`; None if it is detached
 
     def trailers(self) -> str:
@@ -48,7 +46,7 @@ def heads_since(
     before, seen = said.get("Head"), int(said.get("Reflog", "0"))
     if git_dir is None:
         return MovedHeads(head=Sha(before) if before else None, heads=(), reflog=seen)
-    head = head_of(store.git, git_dir, store.repository.common_dir)
+    head = head_now(store, git_dir)
     passed, reflog = _reflog_since(git_dir / "logs" / "HEAD", seen)
     candidates = [head.sha, *reversed(passed)] if head.sha else list(reversed(passed))
     known = {before, store.base(task_id)}
@@ -57,9 +55,13 @@ def heads_since(
         head=head.sha,
         heads=_not_kept(store, task_id, heads),
         reflog=reflog,
-        elsewhere=head.sha is not None and head.sha != (before or store.base(task_id)),
         branch=head.branch,
     )
+
+
+def head_now(store: SnapshotStore, git_dir: Path) -> Head:
+    """Return what the worktree has checked out."""
+    return head_of(store.git, git_dir, store.repository.common_dir)
 
 
 def head_in(message: str) -> Sha | None:

@@ -16,6 +16,8 @@ from siding.ledger.fields import (
 from siding.ledger.kinds import StepKind
 from siding.namedtuples import NamedTuple
 
+ALL_PARTS = "all"
+
 
 class RollbackDetail(NamedTuple):
     """The workspace was set to another state, or a branch was merged into it."""
@@ -33,6 +35,8 @@ class RollbackDetail(NamedTuple):
     merged: "MergedBranch | None" = None
     reversal: Reversal = Reversal()
     returns: str | None = None  # the snapshot that an undo of this step restores
+    # "all": HEAD, the branch, the index and the phases went along; "": files alone
+    parts: str = ""
 
     @property
     def kind(self) -> str:
@@ -54,6 +58,7 @@ class RollbackDetail(NamedTuple):
             merged=MergedBranch.from_record(record.get("merged")),
             reversal=Reversal.from_record(record),
             returns=text_or_none(record.get("returns")),
+            parts=text(record.get("parts")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -72,6 +77,7 @@ class RollbackDetail(NamedTuple):
                 trash=self.trash,
                 brought_back=list(self.brought_back),
                 left=[each._asdict() for each in self.left],
+                parts=self.parts,
             ),
         }
 

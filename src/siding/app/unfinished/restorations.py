@@ -1,0 +1,46 @@
+"""Clean up after a rollback, an undo or a redo that was cut off.
+
+What it did so far is recorded as its step, and the next undo leads to the state before it. So only
+the locks that it held in the user's repository have to go.
+"""
+
+from pathlib import Path
+
+from siding.app.unfinished.ground import Ground
+from siding.git.applying.checkout import CheckoutPlace
+from siding.git.errors import SnapshotDamaged
+from siding.git.returning.carry_out import sweep
+from siding.git.returning.plan import recorded_state
+from siding.git.snapshots.git_state import GitState
+from siding.ids import Sha
+from siding.ledger.details.rollback import RollbackDetail
+from siding.ledger.draft import Draft
+from siding.ledger.intents import Intent
+
+
+def finish_restoration(ground: Ground, intent: Intent) -> Draft:
+    """Remove the locks of a restoration that was cut off; return the draft of its step."""
+    detail, workspace = intent.draft.detail, ground.workspace
+    if isinstance(detail, RollbackDetail) and detail.parts and workspace.git_dir:
+        sweep(
+            ground.project.repository,
+            CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir)),
+            workspace.branch,
+            intent.act,
+            _states(ground, [intent.parent, detail.restored]),
+        )
+    return intent.draft
+
+
+def _states(ground: Ground, snapshots: list[str | None]) -> list[GitState]:
+    """Return the git states of the snapshots that can be read."""
+    found = []
+    for snapshot in snapshots:
+        try:
+            if snapshot:
+                task_id, branch = ground.workspace.task_id, ground.workspace.branch
+                store = ground.project.snapshots
+                found.append(recorded_state(store, task_id, branch, Sha(snapshot)))
+        except SnapshotDamaged:
+            continue
+    return found

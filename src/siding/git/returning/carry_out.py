@@ -1,0 +1,204 @@
+"""Carry out a `GitReturn`: refs first, then the caller's files, then the index.
+
+git's lock of the index is held all the while, so that no other git command works in the workspace.
+If this process dies, `sweep` removes what it left; what it did so far is what is recorded next.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from siding.files.durable import flush_dir, flush_file
+from siding.git.applying.checkout import (
+    CheckoutPlace,
+    copy_index,
+    discard_index,
+    git_place,
+    put_in_place,
+    release_dead_lock,
+    take_lock,
+)
+from siding.git.applying.move import UNCHANGED, CheckoutBusy, Move, swap, sweep_locks
+from siding.git.command import Place
+from siding.git.errors import GitError, said_by
+from siding.git.repository import Repository
+from siding.git.returning.objects import give_what_is_named
+from siding.git.returning.plan import GitReturn
+from siding.git.returning.small_files import TEMPORARY, replace_small_files
+from siding.git.settings import UserSettings
+from siding.git.snapshots.git_state import FLAGS, NOTHING, GitState, IndexEntry
+from siding.git.snapshots.store import SnapshotStore
+from siding.ids import Sha
+from siding.namedtuples import NamedTuple
+
+
+class ChangedMeanwhile(GitError):
+    """HEAD, the index or a branch was changed after the state was recorded. Nothing was done."""
+
+    code = "moving"
+
+
+REFUSED = (*UNCHANGED, ChangedMeanwhile)
+"""If one of these is raised before the block of `returning` runs, nothing was changed."""
+
+
+class Returning(NamedTuple):
+    """What carrying out needs: the repositories, the workspace, and what marks our traces.
+
+    `token` marks the lock of the index as ours. `reason` goes into the reflogs.
+    """
+
+    repository: Repository
+    user: UserSettings
+    store: SnapshotStore
+    place: CheckoutPlace
+    token: str
+    reason: str
+    keep_fds: Sequence[int] = ()
+
+
+@contextmanager
+def returning(work: Returning, plan: GitReturn, is_same: Callable[[], bool]) -> Iterator[None]:
+    """Move HEAD and the task's branch; after the block, set the index and git's small files.
+
+    `is_same` is asked under the lock whether the workspace still is in the state `plan.now`.
+    """
+    lock = take_lock(work.place, work.token)
+    try:
+        if not is_same():
+            raise ChangedMeanwhile(
+                "HEAD or the index of the workspace is being changed by somebody else",
+                hint="nothing was done; end what works in there, then try again",
+            )
+        give_what_is_named(work.repository, work.store, plan)
+        _move_refs(work, plan)
+        yield
+        if plan.changes_index:
+            _set_index(work, plan)
+        replace_small_files(work.store, work.place.git_dir, plan.present, plan.wanted)
+    finally:
+        discard_index(work.place, work.token)
+        lock.release()
+
+
+def sweep(
+    repository: Repository,
+    place: CheckoutPlace,
+    task_branch: str,
+    token: str,
+    states: Sequence[GitState],
+) -> None:
+    """Remove the locks that a killed return with this token left, between these states.
+
+    Safe to repeat. The caller knows that no process of the return is alive.
+    """
+    if not token or not place.git_dir.is_dir():
+        return
+    release_dead_lock(place, token)
+    discard_index(place, token)
+    (place.git_dir / TEMPORARY).unlink(missing_ok=True)
+    written: list[str] = [s for state in states for s in (state.head, state.tip) if s]
+    written += [f"ref: refs/heads/{state.branch}" for state in states if state.branch]
+    branch_lock = repository.paths.common_dir / f"refs/heads/{task_branch}.lock"
+    sweep_locks([branch_lock, place.git_dir / "HEAD.lock"], written)
+
+
+def _move_refs(work: Returning, plan: GitReturn) -> None:
+    """Move the task's branch, then HEAD; if HEAD cannot be moved, move the branch back."""
+    moved = None
+    if plan.tip is not None:
+        old = plan.now.tip or Sha("0" * len(plan.tip))
+        moved = Move(plan.task_branch, old, plan.tip, work.place, work.token)
+        swap(work.repository, moved, reason=work.reason, keep_fds=work.keep_fds)
+    head = work.repository.head(work.place.git_dir)
+    if (head.branch, head.sha) == (plan.branch, plan.then.head):
+        return
+    if plan.branch is not None:
+        words = ["symbolic-ref", "-m", work.reason, "HEAD", f"refs/heads/{plan.branch}"]
+    elif plan.then.head is not None:
+        words = ["update-ref", "--no-deref", "-m", work.reason, "HEAD", plan.then.head]
+    else:
+        return
+    done = work.repository.git.attempt(
+        Place(
+            git_dir=work.place.git_dir,
+            common_dir=work.repository.paths.common_dir,
+            settings=("core.logAllRefUpdates=always",),
+        ),
+        words,
+        keep_fds=work.keep_fds,
+    )
+    if done.returncode:
+        if moved is not None and plan.now.tip is not None:
+            swap(work.repository, moved.reversed(work.token), reason=work.reason)
+        said = "; ".join(said_by(done.stderr)) or "git did not say why"
+        raise CheckoutBusy(
+            f"HEAD of {str(work.place.root)!r} could not be moved: {said}",
+            hint="another git may be at work there; try again. Nothing was changed",
+        )
+    head_file = work.place.git_dir / "HEAD"
+    if head_file.is_file():  # `git symbolic-ref` does not flush it
+        flush_file(head_file)
+        flush_dir(work.place.git_dir)
+
+
+def _set_index(work: Returning, plan: GitReturn) -> None:
+    """Make the index that of HEAD, then give it what it had differently."""
+    entries = plan.wanted.entries
+    if entries is None:
+        (work.place.git_dir / "index").unlink(missing_ok=True)
+        flush_dir(work.place.git_dir)
+        return
+    # A copy of the present one keeps what git knows of files that are the same in both.
+    private = copy_index(work.place, work.token)
+    where = git_place(work.repository, work.user, work.place, private)
+    tree = ["--reset", plan.then.head] if plan.then.head else ["--empty"]
+    _git(work, where, ["read-tree", *tree])
+    before = plan.present.entries or ()
+    _set_flags(work, where, [e for e in before if e.flags], off=True)
+    listed = [entry for entry in entries if "i" not in entry.flags]
+    _git(work, where, ["update-index", "-z", "--index-info"], _index_info(listed, work))
+    later = [entry.path for entry in entries if "i" in entry.flags]
+    if later:
+        words = ["add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul"]
+        work.repository.git.attempt(  # a file that is gone cannot be added, whatever is intended
+            where, words, stdin=b"\0".join(later) + b"\0", keep_fds=work.keep_fds
+        )
+    _set_flags(work, where, entries, off=False)
+    work.repository.git.attempt(where, ["update-index", "-q", "--refresh"], keep_fds=work.keep_fds)
+    put_in_place(work.place, private)
+
+
+def _index_info(entries: Sequence[IndexEntry], work: Returning) -> bytes:
+    """Return the entries as `git update-index --index-info` reads them.
+
+    The sides of a conflict are added after the path was removed.
+    """
+    zeros = "0" * work.repository.paths.hash_size
+    lines = [f"0 {zeros}\t".encode("ascii") + e.path for e in entries if e.stage == 1]
+    for entry in entries:
+        if entry.mode == NOTHING:
+            about = f"0 {zeros}\t"
+        else:
+            about = f"{entry.mode} {entry.sha} {entry.stage}\t"
+        lines.append(about.encode("ascii") + entry.path)
+    return b"".join(line + b"\0" for line in lines)
+
+
+def _set_flags(work: Returning, where: Place, entries: Sequence[IndexEntry], *, off: bool) -> None:
+    for letter, option in FLAGS.items():
+        paths = [entry.path for entry in entries if letter in entry.flags]
+        if paths and option != "intent-to-add":
+            words = ["update-index", f"--no-{option}" if off else f"--{option}", "-z", "--stdin"]
+            data = b"\0".join(paths) + b"\0"
+            # Where a flag goes, the path may be gone as well.
+            work.repository.git.attempt(where, words, stdin=data, keep_fds=work.keep_fds)
+
+
+def _git(work: Returning, where: Place, words: Sequence[str], stdin: bytes = b"") -> None:
+    work.repository.git.run(
+        where,
+        words,
+        doing="bringing the index back",
+        stdin=stdin,
+        keep_fds=work.keep_fds,
+    )

@@ -1,0 +1,100 @@
+"""Give the repository the objects that a recorded state names and that it has collected since."""
+
+import os
+from collections.abc import Iterator
+
+from siding.git.command import Place
+from siding.git.errors import SnapshotDamaged, said_by
+from siding.git.packs import give_pack
+from siding.git.repository import Repository
+from siding.git.returning.plan import GitReturn
+from siding.git.snapshots.git_state import commits_named_in
+from siding.git.snapshots.scratch import scratch
+from siding.git.snapshots.store import APPLIES, SnapshotStore
+from siding.ids import Sha
+
+LARGEST_FILE = 1 << 20
+_DOING = "giving the repository what it has lost since"
+
+
+def give_what_is_named(repository: Repository, store: SnapshotStore, plan: GitReturn) -> None:
+    """Give the repository what HEAD, the task's branch, the index and git's small files need.
+
+    Raises SnapshotDamaged if a part of it is nowhere any more. Refs are not changed.
+    """
+    wanted = sorted(set(_named(store, plan)))
+    if not wanted:
+        return
+    needed = _needed(repository, store, wanted)
+    alone = Place(git_dir=repository.paths.common_dir)
+    if not needed or not _missing(repository, alone, needed):
+        return
+    with scratch(store.root / APPLIES / os.urandom(8).hex()) as directory:
+        pack = directory / "given.pack"
+        fd = os.open(pack, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            repository.git.run_to_fd(
+                _both(repository, store),
+                ["pack-objects", "-q", "--stdout"],
+                doing=_DOING,
+                stdout=fd,
+                stdin=_lines(needed),
+            )
+        finally:
+            os.close(fd)
+        give_pack(repository, pack, doing=_DOING)
+
+
+def _named(store: SnapshotStore, plan: GitReturn) -> Iterator[Sha]:
+    """Yield what the repository must have before a ref, the index or a small file names it."""
+    for commit in (plan.then.head, plan.tip):
+        if commit is not None and commit not in (plan.now.head, plan.now.tip):
+            yield commit
+    for entry in plan.wanted.entries or ():
+        if entry.mode.startswith("1") and entry.mode != "160000" and "i" not in entry.flags:
+            yield entry.sha
+    for sha in plan.wanted.files.values():
+        if sha not in plan.present.files.values():
+            yield from _commits(store, commits_named_in(store.read_blob(sha, LARGEST_FILE) or b""))
+
+
+def _commits(store: SnapshotStore, shas: list[Sha]) -> list[Sha]:
+    """Return those that are commits; a word of a message can look like one."""
+    if not shas:
+        return []
+    done = store.git.attempt(
+        store.place(),
+        ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
+        stdin=_lines(shas),
+    )
+    lines = done.stdout.decode("ascii", "replace").splitlines()
+    return [Sha(line.split(" ")[0]) for line in lines if line.endswith(" commit")]
+
+
+def _needed(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> list[str]:
+    """Return the objects that `wanted` needs and that no ref of the repository leads to."""
+    listing = ["rev-list", "--objects", "--no-object-names", "--stdin", "--not", "--all"]
+    done = repository.git.attempt(_both(repository, store), listing, stdin=_lines(wanted))
+    if done.returncode:
+        said = "; ".join(said_by(done.stderr)) or "git did not say which"
+        raise SnapshotDamaged(
+            f"commits of that state are lost: {said}",
+            hint="--files goes back with the files alone; nothing was changed",
+        )
+    return done.stdout.decode("ascii").split()
+
+
+def _missing(repository: Repository, place: Place, shas: list[str]) -> bool:
+    done = repository.git.attempt(
+        place, ["cat-file", "--batch-check=%(objectname)"], stdin=_lines(shas)
+    )
+    return any(line.endswith(b" missing") for line in done.stdout.splitlines())
+
+
+def _both(repository: Repository, store: SnapshotStore) -> Place:
+    """Return a place in which git reads the repository's objects and the store's."""
+    return Place(git_dir=repository.paths.common_dir, alternates=(store.objects,))
+
+
+def _lines(names: "list[Sha] | list[str]") -> bytes:
+    return "".join(f"{name}\n" for name in names).encode("ascii")

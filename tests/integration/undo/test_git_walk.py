@@ -1,0 +1,329 @@
+"""Back and forth at random with git at work: every part of the state is what the model says.
+
+The model is a copy of all parts after each step, taken as git and the disk show them.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, event, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from sandbox import Sandbox
+from siding.app.applying.apply import Mode
+from siding.app.back.survey import NeedsConsent
+from siding.app.phases.moves import PhaseRequest, move
+from siding.app.undo.undo import NothingToRedo, NothingToUndo
+from siding.errors import SidingError
+from siding.ledger.step import StepKind
+from siding.phases.states import PhaseMove
+
+from .desk import Desk
+from .parts import Parts, parts_of
+
+NAMES = st.sampled_from(["hello.txt", "src/a.py", "b", "dir/c", "ä 1"])
+TEXTS = st.sampled_from(["", "x\n", "one\ntwo\n", "a\r\nb\r\n"])
+CONFLICT = (
+    "echo ours >hello.txt; git add -A; git commit -qm ours; git switch -qc aside HEAD~;"
+    " echo theirs >hello.txt; git commit -qam theirs; git switch -q -; "
+)
+SCRIPTS = {
+    "commit": "git add -A; git commit -q --allow-empty -m 'a commit'",
+    "amend": "git commit -q --amend --allow-empty -m amended",
+    "add": "git add -A",
+    "unstage": "git reset -q",
+    "keep index": "git rm -q --cached hello.txt",
+    "intend": "echo later >later; git add -N later",
+    "assume": "git update-index --assume-unchanged src/a.py",
+    "hard": "git reset -q --hard HEAD~",
+    "soft": "git reset -q --soft HEAD~",
+    "switch": "git switch -q -c agents/own",
+    "switch back": "git switch -q $SIDING_BRANCH",
+    "detach": "git switch -q --detach",
+    "delete": "git switch -q --detach; git branch -qD $SIDING_BRANCH",
+    "merge": CONFLICT + "git merge -q aside",
+    "rebase": CONFLICT + "git rebase -q aside",
+    "pick": CONFLICT + "git cherry-pick aside",
+    "bisect": "git bisect start HEAD HEAD~",
+    "resolve": "git add -A; git commit -q --no-edit",
+    "abort": "git merge --abort || git rebase --abort || git cherry-pick --abort",
+    "conclude": "echo all >hello.txt; git add -A; GIT_EDITOR=true git rebase --continue",
+    "look": "git status --short; git log --oneline -3",
+}
+KINDS: Counter[str] = Counter()
+
+
+class Done(NamedTuple):
+    """An act that can be undone, or done again: where that leads, and the state it starts from.
+
+    `kind` is "all", "files" (of `path` alone, if there is one) or "apply".
+    """
+
+    leads_to: Parts
+    start: Parts
+    kind: str = "all"
+    path: bytes | None = None
+
+    def goes(self, now: Parts) -> Parts:
+        """Return the state that it leads to from here."""
+        match self.kind:
+            case "all":
+                return self.leads_to
+            case "files":
+                return with_files(now, self.leads_to, self._paths(now))
+            case _:
+                return now
+
+    def is_disturbed(self, now: Parts) -> bool:
+        """Tell whether something that it would take along was changed since."""
+        if self.kind == "files":
+            return any(self.start.files.get(p) != now.files.get(p) for p in self._paths(now))
+        return self.kind == "all" and self.start != now
+
+    def _paths(self, now: Parts) -> set[bytes]:
+        if self.path is not None:
+            return {self.path}
+        return {*self.leads_to.files, *self.start.files, *now.files}
+
+
+def with_files(parts: Parts, other: Parts, paths: Iterable[bytes]) -> Parts:
+    """Return the parts with these files as in `other`."""
+    files = dict(parts.files)
+    for path in paths:
+        files.pop(path, None)
+        if path in other.files:
+            files[path] = other.files[path]
+    return parts._replace(files=files)
+
+
+class GitWalk(RuleBasedStateMachine):
+    """The parts now, after each step, and before each act that can be undone or done again."""
+
+    @initialize()
+    def begin(self) -> None:
+        place = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+        self.directory = tempfile.TemporaryDirectory(prefix="siding-walk-", dir=place)
+        self.desk = Desk(Sandbox(Path(self.directory.name)))
+        self.now = parts_of(self.desk)
+        self.after = [self.now]  # after[0] is the base
+        self.undoable: list[Done] = []
+        self.redoable: list[Done] = []
+
+    def teardown(self) -> None:
+        if hasattr(self, "directory"):
+            self.directory.cleanup()
+
+    @rule(name=NAMES, text=TEXTS, script=st.sampled_from(sorted(SCRIPTS)))
+    def run(self, name: str, text: str, script: str) -> None:
+        """An agent writes a file and uses git."""
+        event(f"run {script}")
+        KINDS[script] += 1
+        body = f"branch={self.desk.branch}; " + SCRIPTS[script].replace("$SIDING_BRANCH", "$branch")
+        if script != "look":
+            Path(self.directory.name, "text").write_text(text)
+            body = f"mkdir -p src dir; cp {self.directory.name}/text '{name}'; {body}"
+        self._settle()
+        self.desk.shell(f"exec 2>/dev/null; git branch -qD aside agents/own; {body}; true")
+        before, self.now = self.now, parts_of(self.desk)
+        self.after.append(self.now)
+        if before != self.now:
+            self.undoable.append(Done(before, self.now))
+            self.redoable.clear()
+        self._count()
+
+    @rule(name=NAMES, text=TEXTS, script=st.sampled_from(["add", "commit", "detach", "look"]))
+    def by_hand(self, name: str, text: str, script: str) -> None:
+        """A person does something in the workspace that nobody records."""
+        (self.desk.root / name).parent.mkdir(exist_ok=True)
+        if script != "look":
+            (self.desk.root / name).write_text(text)
+        box = self.desk.sandbox
+        subprocess.run(
+            ["sh", "-c", SCRIPTS[script]],
+            cwd=self.desk.root,
+            env=box.env,
+            check=False,
+            capture_output=True,
+        )
+
+    @rule(step=st.booleans())
+    def phase(self, step: bool) -> None:
+        self._settle()
+        before = self.now
+        try:
+            kind = PhaseMove.NEXT_STEP if step else PhaseMove.START
+            move(self.desk.project, PhaseRequest(kind, "a move", "impl", self.desk.task.id))
+        except SidingError as error:  # on another branch, or a merge is under way, or begun already
+            event(f"no phase: {error.code}")
+            assert parts_of(self.desk) == before
+            return
+        KINDS["phase"] += 1
+        self.now = parts_of(self.desk)
+        self.after.append(self.now)
+        self.undoable.append(Done(before, self.now))
+        self.redoable.clear()
+        self._count()
+
+    @rule(data=st.data())
+    def rollback(self, data: st.DataObject) -> None:
+        number = data.draw(st.integers(0, len(self.after) - 1))
+        self._settle()
+        before = self.now
+        KINDS["rollback"] += 1
+        self.desk.rollback(number or None)
+        self.undoable.append(Done(before, self._went_to(self.after[number])))
+        self.redoable.clear()
+
+    @rule(data=st.data(), name=st.none() | NAMES)
+    def rollback_of_files(self, data: st.DataObject, name: str | None) -> None:
+        number = data.draw(st.integers(0, len(self.after) - 1))
+        there = self.after[number]
+        self._settle()
+        if name is not None and not {os.fsencode(name)} & {*there.files, *self.now.files}:
+            return
+        KINDS["rollback of files"] += 1
+        before = self.now
+        self.desk.rollback(number or None, *([name] if name else []), files_only=True)
+        path = None if name is None else os.fsencode(name)
+        wanted = Done(there, before, "files", path).goes(before)
+        self.undoable.append(Done(before, self._went_to(wanted), "files", path))
+        self.redoable.clear()
+
+    @rule(mode=st.sampled_from(Mode))
+    def apply(self, mode: Mode) -> None:
+        self._settle()
+        try:
+            done = self.desk.apply(mode)
+        except SidingError as error:
+            event(f"no apply: {error.code}")
+        else:
+            if done.step is not None:
+                KINDS["apply"] += 1
+                self.after.append(self.now)
+                self.undoable.append(Done(self.now, self.now, "apply"))
+                self.redoable.clear()
+        assert parts_of(self.desk) == self.now
+        self._count()
+
+    @rule(force=st.booleans())
+    def undo(self, force: bool) -> None:
+        self._settle()
+        self._undo(force=force)
+
+    @rule()
+    def redo(self) -> None:
+        self._settle()
+        self._redo()
+
+    @precondition(lambda self: self.undoable)
+    @rule(data=st.data())
+    def there_and_back(self, data: st.DataObject) -> None:
+        """Undo some acts and do them again: everything is as it was."""
+        self._settle()
+        count = data.draw(st.integers(1, len(self.undoable)))
+        before = parts_of(self.desk)
+        done = sum(self._undo(force=True) for _ in range(count))
+        for _ in range(done):
+            assert self._redo()
+        KINDS["there and back"] += 1
+        assert parts_of(self.desk).differs(before) == []
+
+    @precondition(lambda self: len(self.undoable) > 2)
+    @rule()
+    def to_the_beginning(self) -> None:
+        """Undo everything: that is the base, unless files alone went back while git went on."""
+        if any(each.kind == "files" for each in self.undoable):
+            return
+        self._settle()
+        first = self.undoable[0].leads_to
+        while self.undoable:
+            if not self._undo(force=True):
+                return
+        KINDS["to the beginning"] += 1
+        assert parts_of(self.desk).differs(first) == []
+
+    def _undo(self, *, force: bool) -> bool:
+        if not self.undoable:
+            with pytest.raises(NothingToUndo):
+                self.desk.undo()
+            return False
+        top = self.undoable[-1]
+        if top.is_disturbed(self.now) and not force:
+            with pytest.raises(NeedsConsent):
+                self.desk.undo()
+            return False
+        before = self.now
+        self.desk.undo(force=force)
+        KINDS["undo"] += 1
+        self.undoable.pop()
+        self._went_to(top.goes(before))
+        self.redoable.append(Done(before, self.now, top.kind, top.path))
+        return True
+
+    def _redo(self) -> bool:
+        if not self.redoable:
+            with pytest.raises(NothingToRedo):
+                self.desk.redo()
+            return False
+        self.desk.redo()
+        KINDS["redo"] += 1
+        before, top = self.now, self.redoable.pop()
+        self._went_to(top.goes(before))
+        self.undoable.append(Done(before, self.now, top.kind, top.path))
+        return True
+
+    def _settle(self) -> None:
+        """What is not recorded will be, as a step of its own, which ends a line of redoing."""
+        now = parts_of(self.desk)
+        if now != self.now:
+            self.now = now
+            self.desk.checkpoint()
+            self.after.append(now)
+            self.redoable.clear()
+        self._count()
+
+    def _went_to(self, target: Parts) -> Parts:
+        """The state is `target`, but for branches, which are never removed nor taken by force."""
+        now = parts_of(self.desk)
+        wanted = target
+        if not target.tip:  # a branch that was gone then stays
+            wanted = wanted._replace(tip=self.now.tip)
+        if target.head not in (None, self.desk.branch) and now.head is None:
+            there = self.desk.git(
+                "for-each-ref", "--format=%(objectname)", f"refs/heads/{target.head}"
+            )
+            assert there != target.commit
+            wanted = wanted._replace(head=None)
+        assert now.differs(wanted) == []
+        self.now = now
+        self.after.append(now)
+        self._count()
+        assert [path for path in self.desk.git_dir.iterdir() if "siding" in path.name] == []
+        assert not (self.desk.git_dir / "index.lock").exists()
+        return now
+
+    def _count(self) -> None:
+        steps = self.desk.steps()
+        assert len(steps) == len(self.after) - 1, [(s.id, s.kind, s.title) for s in steps]
+        assert all(step.kind in set(StepKind) for step in steps)
+
+
+GitWalk.TestCase.settings = settings(
+    max_examples=int(os.environ.get("SIDING_WALKS", "6")),
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+TestGitWalk = pytest.mark.timeout(3600)(GitWalk.TestCase)
+
+
+def test_report() -> None:
+    """Say how often each kind of act was walked; run after the walk, with `-s`."""
+    print(dict(sorted(KINDS.items())))
