@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+BASE = "base"  # what the first step of a task stands on
+
 
 class StepKind(StrEnum):
     """What kind of act a step records. A merge is recorded as a rollback."""

@@ -5,6 +5,7 @@ from typing import Any
 from siding.git.snapshots.coverage import Coverage
 from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
+from siding.ledger.kinds import StepStatus
 from siding.namedtuples import NamedTuple
 
 
@@ -47,6 +48,8 @@ class LedgerLine(NamedTuple):
             parent=self.parent,
             coverage=self.coverage.as_record(),
         )
+        if intent.draft.status != StepStatus.COMPLETED:
+            record.pop("on", None)  # a return that was cut off did not get there
         if intent.act:
             record["act"] = intent.act
         if self.patch_sha256:

@@ -127,6 +127,11 @@ class Step(NamedTuple):
         return text_or_none(self.line.get("returns"))
 
     @property
+    def on(self) -> str:
+        """The id of the step that this one stands on, or "base"; "" in lines of old versions."""
+        return text(self.line.get("on"))
+
+    @property
     def kind_shown(self) -> str:
         """The kind as it is shown to a person."""
         return "merge" if self.merges else self.kind

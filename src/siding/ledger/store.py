@@ -6,6 +6,7 @@ from typing import Any
 
 from siding.ids import step_id
 from siding.ledger.chain import Break, breaks, link
+from siding.ledger.kinds import BASE
 from siding.ledger.step import STEP_VERSION, Step, number_of, step_from
 from siding.namedtuples import NamedTuple
 from siding.storage.codec import parse_object
@@ -41,8 +42,10 @@ class Ledger:
         """
 
         def build(before: bytes | None) -> Mapping[str, Any]:
-            number = max(at_least, self._last_number(before) + 1)
-            line = {"v": STEP_VERSION, "step_id": step_id(number), **fields}
+            last = self._last_number(before)
+            number = max(at_least, last + 1)
+            on = step_id(last) if last else BASE
+            line = {"v": STEP_VERSION, "step_id": step_id(number), "on": on, **fields}
             if name is not None:
                 line["artifacts"] = dict(name(number))
             line["prev"] = link(before)

@@ -27,8 +27,20 @@ def test_a_line_says_its_format_and_the_line_before_it(tmp_path: Path) -> None:
     for _number in (1, 2):
         ledger.append(FIELDS)
     first, second = (tmp_path / "ledger.jsonl").read_bytes().splitlines()
-    assert json.loads(first) == {"v": 1, "step_id": "0001", **FIELDS, "prev": link(None)}
-    assert json.loads(second) == {"v": 1, "step_id": "0002", **FIELDS, "prev": link(first)}
+    assert json.loads(first) == {
+        **FIELDS,
+        "v": 1,
+        "step_id": "0001",
+        "on": "base",
+        "prev": link(None),
+    }
+    assert json.loads(second) == {
+        **FIELDS,
+        "v": 1,
+        "step_id": "0002",
+        "on": "0001",
+        "prev": link(first),
+    }
 
 
 @pytest.mark.parametrize("wanted", [0, 1, 2, 3])

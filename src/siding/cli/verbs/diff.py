@@ -1,9 +1,11 @@
-"""Show what changed: the whole task by default, one step with --step, a range with --from/--to.
+"""Show what changed: the whole task by default, one step with N, a range with --from/--to.
 
-Points are step numbers, `base`, `last` or `now`. PATHs are relative to where you stand.
-The patch is byte-exact: `git apply` takes it.
+--between A B compares two attempts: the state after step A with that after step B. Points are step
+numbers, `base`, `last` or `now`. PATHs are relative to where you stand. The patch is byte-exact:
+`git apply` takes it.
 """
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 
@@ -21,14 +23,20 @@ from siding.cli.screen.colours import coloured_patch
 from siding.cli.screen.pager import paged
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import changes
+from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="only these paths")
+    parser.add_argument(
+        "paths", nargs="*", metavar="N | PATH", help="what step N changed; only these paths"
+    )
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
     parser.add_argument("--step", metavar="N", help="what this step changed")
     parser.add_argument("--from", dest="start", metavar="POINT", help="default: base")
     parser.add_argument("--to", dest="end", metavar="POINT", help="default: now")
+    parser.add_argument(
+        "--between", nargs=2, metavar=("A", "B"), help="from the state after A to that after B"
+    )
     parser.add_argument("--stat", action="store_true", help="only files and numbers")
     parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
     parser.add_argument(
@@ -40,10 +48,9 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
-    with difference(
-        project, arguments.task, at=arguments.step, start=arguments.start, end=arguments.end
-    ) as found:
-        paths = found.paths(arguments.paths)
+    at, start, end, names = _points(arguments)
+    with difference(project, arguments.task, at=at, start=start, end=end) as found:
+        paths = found.paths(names)
         if arguments.format == "json":
             stat = found.stat_record(paths)
             record = {**stat, "from": found.before, "to": found.after}
@@ -53,6 +60,24 @@ def run(arguments: Namespace, context: Context) -> int:
         else:
             _patch(screen, found, paths, arguments.output)
     return 0
+
+
+def _points(
+    arguments: Namespace,
+) -> tuple[str | None, str | None, str | None, list[str]]:
+    """Return the step, or start and end of the range, and the paths."""
+    at, start, end, names = arguments.step, arguments.start, arguments.end, arguments.paths
+    if arguments.between:
+        if at or start or end:
+            raise UsageError("--between names both points; leave --step, --from and --to out")
+        start, end = arguments.between
+    elif at is None and not (start or end) and names:
+        first = names[0]
+        # A file of that name is meant, where there is one; `./7` always is one.
+        is_number = first == "last" or (first.isascii() and first.isdigit())
+        if is_number and not os.path.lexists(first):
+            at, names = first, names[1:]
+    return at, start, end, names
 
 
 def _patch(

@@ -1,15 +1,19 @@
-"""Show the steps of a task, oldest first. --limit 0 shows all of them."""
+"""Show the steps of a task, oldest first. --limit 0 shows all of them.
+
+A number in brackets is that of a step left behind: a rollback or an undo went back to before it.
+It is kept, and `siding redo` or `siding rollback --step N` reaches it again.
+"""
 
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
+from siding.app.recording.logged import PresentLine, Search, drawn, logged
 from siding.app.recording.steps import (
     InProgress,
     Step,
     damaged_steps,
     in_progress,
     ledger_problems,
-    log,
     progress_record,
     step,
 )
@@ -17,7 +21,7 @@ from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.screen.pager import paged
 from siding.cli.screen.screen import Screen, inert, shorten
-from siding.cli.screen.words import ago, duration, task_name
+from siding.cli.screen.words import ago, counted, duration, task_name
 from siding.cli.telling.isolation import strayed
 from siding.errors import UsageError
 
@@ -29,6 +33,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
     parser.add_argument("--step", metavar="N", help="this step only")
     parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument("--graph", action="store_true", help="which step stands on which")
+    parser.add_argument("--grep", default="", metavar="TEXT", help="commands with this text")
+    parser.add_argument("--path", default="", metavar="PATH", help="steps that changed this path")
+    parser.add_argument("--agent", default="", metavar="NAME", help="runs of this agent")
+    parser.add_argument("--failed", action="store_true", help="steps that did not end well")
     parser.add_argument("-o", "--output", metavar="FILE", help="write into a file")
     add_format(parser, "table", "json", "markdown")
 
@@ -41,9 +50,12 @@ def run(arguments: Namespace, context: Context) -> int:
     screen.use_colour(project.settings.color)
     if arguments.step is not None:
         task, one = step(project, arguments.task, arguments.step)
-        steps = [one]
+        steps, line = [one], PresentLine({}, frozenset(), frozenset())
     else:
-        task, steps = log(project, arguments.task, limit=arguments.limit or None)
+        search = Search(arguments.grep, arguments.path, arguments.agent, arguments.failed)
+        task, steps, line = logged(
+            project, arguments.task, limit=arguments.limit or None, search=search
+        )
     damaged = damaged_steps(project, task) if arguments.step is None else []
     for sentence in ledger_problems(project, task) if damaged else []:
         screen.warn(inert(sentence))
@@ -54,7 +66,12 @@ def run(arguments: Namespace, context: Context) -> int:
         records += [] if progress is None else [progress_record(progress)]
         write_result(screen, arguments.output, json_text(records) + "\n")
         return status
-    rows = [_cells(each) for each in steps] + ([] if progress is None else [_running(progress)])
+    if arguments.graph:
+        _print_graph(screen, task.name, steps, line)
+        return status
+    left = line.left_behind
+    rows = [_cells(each, left_behind=each.number in left) for each in steps]
+    rows += [] if progress is None else [_running(progress)]
     if arguments.format == "markdown":
         write_result(screen, arguments.output, _markdown(task.name, rows))
         return status
@@ -65,7 +82,23 @@ def run(arguments: Namespace, context: Context) -> int:
         write_result(screen, arguments.output, "\n".join("\t".join(row) for row in rows) + "\n")
         return status
     _print_table(screen, task.name, task.id, rows)
+    shown = [each for each in steps if each.number in left]
+    if shown:
+        screen.note(f"{counted(len(shown), 'step')} left behind; --graph shows where", "dim")
     return status
+
+
+def _print_graph(screen: Screen, name: str, steps: list[Step], line: PresentLine) -> None:
+    if not steps:
+        screen.note(f"{task_name(name)} · no step")
+    with paged(screen):
+        for columns, each, on in drawn(line, steps):
+            is_here = each.number in line.line
+            number = each.id if is_here else f"({each.id})"
+            where = "" if on is None else f"on {on:04d} · " if on else "on the base · "
+            told = f"{columns}  {number:<6}  {where}{each.kind_shown} {inert(each.title)}"
+            told = shorten(told, screen.columns or COMMAND_COLUMNS * 2)
+            screen.print(told if is_here else screen.style(told, "dim"))
 
 
 def _print_table(screen: Screen, name: str, task_id: str, rows: list[tuple[str, ...]]) -> None:
@@ -75,15 +108,15 @@ def _print_table(screen: Screen, name: str, task_id: str, rows: list[tuple[str, 
     longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
     shown = [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row in rows]
     with paged(screen):
-        screen.table(HEADER, shown)
+        screen.table(HEADER, shown, dim=[row[0].startswith("(") for row in rows])
 
 
-def _cells(step: Step) -> tuple[str, ...]:
+def _cells(step: Step, *, left_behind: bool) -> tuple[str, ...]:
     change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
     if step.modes and not step.files:
         change = "modes"  # only permissions changed
     return (
-        step.id,
+        f"({step.id})" if left_behind else step.id,
         step.kind_shown,
         step.title,
         ago(step.ended_at),

@@ -13,7 +13,7 @@ from siding.ledger.fields import (
     text_or_none,
     whole_or_none,
 )
-from siding.ledger.kinds import StepKind
+from siding.ledger.kinds import BASE, StepKind
 from siding.namedtuples import NamedTuple
 
 ALL_PARTS = "all"
@@ -62,7 +62,9 @@ class RollbackDetail(NamedTuple):
         )
 
     def as_record(self) -> dict[str, Any]:
+        goes = {"on": self.target_step or BASE} if self.parts == ALL_PARTS else {}
         return {
+            **goes,
             "message": self.message,
             "target": self.target,
             "target_step": self.target_step,

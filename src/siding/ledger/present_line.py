@@ -1,0 +1,71 @@
+"""Find the line: the steps that led to the present state. Pure.
+
+Each step stands on another one: the step before it, or for a step that went back with all parts of
+the state, the one that it went to. Following this from the newest step gives the line. All others
+are *left behind*: they are kept, and an undo, a redo or a rollback reaches them again. A step that
+only went from one recorded state to another did no work of its own, so it is neither.
+"""
+
+from collections.abc import Iterable
+
+from siding.ledger.kinds import BASE, StepStatus
+from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
+
+
+class PresentLine(NamedTuple):
+    """The line through some steps, which may be only the newest ones of a ledger.
+
+    `stands_on` maps each number to that of the step it stands on, never one that only went back;
+    0 is the base. `returns` are the steps that only went to another state.
+    """
+
+    stands_on: dict[int, int]
+    line: frozenset[int]
+    returns: frozenset[int]
+
+    @property
+    def left_behind(self) -> frozenset[int]:
+        """The steps that did something that the present state does not have."""
+        return frozenset(self.stands_on.keys() - self.line - self.returns)
+
+
+def present_line(steps: Iterable[Step]) -> PresentLine:
+    """Return the line through these steps, given oldest first, without a gap at the end."""
+    stands_on: dict[int, int] = {}
+    returns: set[int] = set()
+    previous = None
+    for step in steps:
+        before = step.number - 1 if previous is None else previous
+        on, goes = _place(step, before)
+        while on in returns:
+            on = stands_on[on]
+        stands_on[step.number] = on
+        if goes:
+            returns.add(step.number)
+        previous = step.number
+    line: set[int] = set()
+    at = previous or 0
+    while at in stands_on:
+        if at not in returns:
+            line.add(at)
+        at = stands_on[at]
+    return PresentLine(stands_on, frozenset(line), frozenset(returns))
+
+
+def _place(step: Step, before: int) -> tuple[int, bool]:
+    """Return the number of the step that this one stands on, and whether it only went there."""
+    back = step.as_rollback if step.goes_back else None
+    if back is None or back.paths or step.status != StepStatus.COMPLETED:
+        return before, False
+    if step.on and not back.parts:
+        return before, False  # files alone went back
+    target = _number(back.target_step) if back.target != BASE else 0
+    return (before, False) if target is None or target >= step.number else (target, True)
+
+
+def _number(target: str | None) -> int | None:
+    try:
+        return int(target or 0)
+    except ValueError:
+        return None
