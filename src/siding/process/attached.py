@@ -32,6 +32,20 @@ def run_attached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> C
     return Completed(argv=tuple(argv), returncode=done.returncode, stdout=done.stdout, stderr=b"")
 
 
+def run_shown(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, out: int) -> int:
+    """Run a command to its end without input, with its output to the descriptor `out`.
+
+    Returns its exit status, as a shell tells it. Raises CannotStart.
+    """
+    try:
+        done = subprocess.run(
+            list(argv), env=dict(env), cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, check=False
+        )
+    except OSError as error:
+        raise CannotStart(f"{argv[0]!r} cannot be started: {error.strerror}") from error
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
 def become(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> NoReturn:
     """Replace this process by a program that runs in `cwd`.
 

@@ -132,6 +132,36 @@ def test_the_branch_there_has_other_commits(hosted: Stage, tmp_path: Path) -> No
     assert "review" in hosted.subjects(f"origin/{branch(hosted)}")
 
 
+def test_a_fetch_does_not_count_as_having_looked(hosted: Stage, tmp_path: Path) -> None:
+    """A background fetch makes git's own lease hold; ours is on what Siding pushed last."""
+    hosted.agent("echo one >one.txt; git add -A; git commit -qm one")
+    pr(hosted)
+    other = tmp_path / "other"
+    hosted.git("clone", "-q", "-b", branch(hosted), str(tmp_path / "remote.git"), str(other))
+    hosted.git("commit", "-q", "--allow-empty", "-m", "review", cwd=other)
+    hosted.git("push", "-q", cwd=other)
+    hosted.git("fetch", "-q")
+    hosted.agent("git commit -q --amend -m 'one again'")
+    assert "did not take" in pr(hosted, status=1)
+    said = pr(hosted, "--force", status=1)
+    assert "did not take" in said
+    assert "nothing that others pushed" in said
+    hosted.git("push", "-q", "-f", "origin", "HEAD~:" + f"refs/heads/{branch(hosted)}", cwd=other)
+    pr(hosted, "--force")
+    assert "one again" in hosted.subjects(f"origin/{branch(hosted)}")
+
+
+def test_what_was_pushed_is_known_also_where_gh_failed(hosted: Stage) -> None:
+    hosted.agent("echo one >one.txt; git add -A; git commit -qm one")
+    hosted.box.env["GH_TOKEN"] = "none"
+    pr(hosted, status=1)
+    del hosted.box.env["GH_TOKEN"]
+    hosted.agent("git commit -q --amend -m 'one again'")
+    assert "did not take" in pr(hosted, status=1)
+    pr(hosted, "--force")
+    assert "one again" in hosted.subjects(f"origin/{branch(hosted)}")
+
+
 def test_without_gh_the_branch_is_pushed_and_the_rest_said(hosted: Stage) -> None:
     Path(hosted.box.env["HOME"], "bin", "gh").unlink()
     hosted.agent("echo one >one.txt")

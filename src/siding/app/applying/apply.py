@@ -26,6 +26,7 @@ from siding.app.applying.plan import (
     make_plan,
     steps_text,
 )
+from siding.app.applying.proof import NotProven, Proof, prove
 from siding.app.applying.rolled_back_commits import WouldPublish
 from siding.app.applying.steps import MoveAct, MovePlan, bench_root, new_token, sources_of
 from siding.app.life.close import Closed, Fate, close_task
@@ -64,6 +65,7 @@ __all__ = [
     "DiffStat",
     "LeftOut",
     "Mode",
+    "NotProven",
     "RawCommit",
     "WouldPublish",
     "apply",
@@ -105,6 +107,7 @@ class ApplyRequest(NamedTuple):
     hooks: bool = False
     co_authors: tuple[str, ...] = ()
     wait: bool = False
+    only_if: str | None = None  # a command that has to hold on the result
 
 
 class Applied(NamedTuple):
@@ -135,17 +138,25 @@ def apply(project: Project, request: ApplyRequest) -> Applied:
     """Apply the task's change. If Conflicting, Overlapping or another error of
     `git.applying.move.UNCHANGED` is raised, nothing was changed."""
     task = select(project, request.task)
-    applied = perform(project, task.id, ApplyAct(request, f"applying task {task.name}"))
+    proof = None if request.only_if is None else _proof(project, request, request.only_if)
+    applied = perform(project, task.id, ApplyAct(request, f"applying task {task.name}", proof))
     return _close(project, applied, request)
+
+
+def _proof(project: Project, request: ApplyRequest, command: str) -> Proof:
+    with preview(project, request) as (task, plan, bench):
+        workspace = _workspace(project, task)
+        return prove(project, bench, plan, command, workspace=workspace.path)
 
 
 class ApplyAct(MoveAct[Applied]):
     """Apply what a task changed to its target."""
 
-    def __init__(self, request: ApplyRequest, what: str) -> None:
+    def __init__(self, request: ApplyRequest, what: str, proof: Proof | None) -> None:
         self.what = what
         self.wait = request.wait
         self._request = request
+        self._proof = proof
         self._planned: ApplyPlan | None = None
 
     def move_plan(self, work: Work) -> MovePlan | None:
@@ -157,6 +168,8 @@ class ApplyAct(MoveAct[Applied]):
         )
         if found.conflicts:
             raise Conflicting(found)
+        if self._proof is not None:
+            self._proof.require(found)
         if found.target.checkout is not None:
             refuse_overlaps(found.overlaps, found.target.checkout)  # before any hook runs
         self._planned = found
@@ -207,6 +220,7 @@ def _move_plan(
         paths=tuple(quote_path(path) for path in request.paths),
         left_out=tuple(LeftAlone(quote_path(each.path), each.why) for each in plan.left_out),
         gone_back=tuple(LeftCommit(each.sha[:12], each.subject) for each in plan.gone_back),
+        proven_by=request.only_if or "",
     )
     return MovePlan(move, plan.changes, detail, hooks=hooks)
 

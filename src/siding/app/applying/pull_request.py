@@ -110,6 +110,7 @@ def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest
     """
     prepared = prepare(project, wish)
     push(project, prepared, force=wish.force)
+    _remember_push(project, prepared)  # also where gh fails: the next push counts on it
     gh = find_program("gh", project.app.env)
     if gh is None:
         done = PullRequest(prepared, None, created=False, page=_page(prepared))
@@ -167,9 +168,14 @@ def _branch(project: Project, task: Task, remote: str, title: str) -> str:
 
 
 def push(project: Project, prepared: PreparedPullRequest, *, force: bool) -> None:
-    """Push with the person's own git, which may ask them for a passphrase; raises PushFailed."""
+    """Push with the person's own git, which may ask them for a passphrase; raises PushFailed.
+
+    With `force` the branch there is replaced only if it is as Siding pushed it last. Otherwise a
+    `git fetch` that ran meanwhile would count as having looked at what others pushed.
+    """
     name = f"refs/heads/{prepared.branch}"
-    lease = [f"--force-with-lease={name}"] if force else []
+    last = _pushed_last(prepared)
+    lease = [f"--force-with-lease={name}{f':{last}' if last else ''}"] if force else []
     argv = [
         project.git.program,
         "push",
@@ -189,10 +195,19 @@ def push(project: Project, prepared: PreparedPullRequest, *, force: bool) -> Non
     raise PushFailed(
         f"{prepared.remote} did not take {prepared.branch!r}: {why}",
         hint="the branch there has commits that this task has not: `git fetch` and look at them; "
-        "--force replaces what you fetched"
+        "--force replaces what Siding pushed last, and nothing that others pushed since"
         if behind
         else "nothing was changed here; git has said above what is wrong",
     )
+
+
+def _pushed_last(prepared: PreparedPullRequest) -> Sha | None:
+    """Return the commit that Siding last pushed to this branch; None if it never did."""
+    known = prepared.task.metadata.get("pull_request")
+    if not isinstance(known, dict):
+        return None
+    same = (known.get("remote"), known.get("branch")) == (prepared.remote, prepared.branch)
+    return as_sha(str(known.get("commit", "")).encode("ascii", "replace")) if same else None
 
 
 class _Made(NamedTuple):
@@ -322,23 +337,34 @@ def _with_gh(
     return next((word for word in reversed(lines) if "://" in word), ""), True
 
 
+def _remember_push(project: Project, prepared: PreparedPullRequest) -> None:
+    """Store what was pushed in the task's metadata, beside a pull request that is known."""
+    known = prepared.task.metadata.get("pull_request")
+    url = known.get("url") if isinstance(known, dict) else None
+    _store(project, prepared, url)
+
+
 def _remember(project: Project, done: PullRequest) -> None:
     """Store the pull request in the task's metadata and emit an event."""
-    prepared = done.prepared
+    record = _store(project, done.prepared, done.url)
+    how = "opened" if done.created else "pushed"
+    project.events.emit(PullRequestChanged(done.prepared.task, how, record))
+
+
+def _store(project: Project, prepared: PreparedPullRequest, url: str | None) -> dict[str, Any]:
     record: dict[str, Any] = {
         "branch": prepared.branch,
         "remote": prepared.remote,
         "base": prepared.base,
         "commit": prepared.commit,
-        "url": done.url,
+        "url": url,
         "at": project.app.now(),
     }
     with project.changing(f"noting the pull request of task {prepared.task.id}"):
         task = project.tasks.load(prepared.task.id)
         metadata = {**task.metadata, "pull_request": record}
         project.tasks.save(task._replace(metadata=metadata, updated_at=project.app.now()))
-    how = "opened" if done.created else "pushed"
-    project.events.emit(PullRequestChanged(prepared.task, how, record))
+    return record
 
 
 def _page(prepared: PreparedPullRequest) -> str | None:

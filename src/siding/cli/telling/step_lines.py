@@ -44,6 +44,7 @@ def _applied(found: Step) -> list[Line]:
         if applied.target_branch and applied.commit_sha:
             before, after = applied.target_before[:12] or "nothing", applied.commit_sha[:12]
             lines.append(("branch", f"{applied.target_branch}, from {before} to {after}"))
+        lines += [("checked", f"`{applied.proven_by}` held")] if applied.proven_by else []
     taken = found.reversal._asdict().items()
     return [*lines, *((word, f"step {step}") for word, step in taken if step)]
 

@@ -7,6 +7,7 @@ happens and the paths are listed. A conflict leaves both sides as they were.
   siding apply                      the agent's commits, and one for what it left uncommitted
   siding apply --mode squash -m 'Fix the parser'
   siding apply --mode patch         the files only, uncommitted, into the checkout here
+  siding apply --if 'pytest -q'     only if the command holds on a checkout of the result
   siding apply --resolve            bring a conflict into the workspace, to be resolved there
   siding apply --continue           apply what was resolved; --abort puts the workspace back
 """
@@ -54,6 +55,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--steps", metavar="A..B", help="only what these steps changed")
     parser.add_argument("--paths", nargs="+", default=[], metavar="PATH", help="only these paths")
     parser.add_argument("--pick", action="store_true", help="choose the files from a list")
+    parser.add_argument(
+        "--if",
+        dest="only_if",
+        metavar="COMMAND",
+        help="run it in a checkout of the result first; apply only if it ends with 0",
+    )
     parser.add_argument("--sign", action="store_true", help="sign the commits with your key")
     parser.add_argument("--hooks", action="store_true", help="run your commit hooks")
     parser.add_argument(
@@ -111,6 +118,9 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
         raise UsageError("--output writes a patch", hint="add --mode patch")
     if mode is Mode.PATCH and (arguments.sign or arguments.hooks or arguments.message):
         raise UsageError("--mode patch makes no commit, so there is nothing to sign or describe")
+    applies = not (arguments.dry_run or arguments.resolve or arguments.abort or arguments.output)
+    if arguments.only_if is not None and not applies:
+        raise UsageError("--if goes with an apply", hint="leave it out, or the other option")
     return ApplyRequest(
         task=arguments.task,
         mode=mode,
@@ -123,6 +133,7 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
         hooks=arguments.hooks,
         co_authors=tuple(arguments.co_author),
         wait=arguments.wait,
+        only_if=arguments.only_if,
     )
 
 

@@ -34,6 +34,7 @@ class ApplyDetail(NamedTuple):
     paths: tuple[str, ...] = ()
     left_out: tuple[LeftAlone, ...] = ()
     gone_back: tuple["LeftCommit", ...] = ()
+    proven_by: str = ""  # the command of `--if`, which held on the result
     reversal: Reversal = Reversal()
     move: Mapping[str, Any] | None = None  # `siding.git.applying.move.move_from` reads it
     reflog: str = ""
@@ -63,6 +64,7 @@ class ApplyDetail(NamedTuple):
                 LeftCommit(text(each.get("commit")), text(each.get("subject")))
                 for each in mappings(record.get("gone_back"))
             ),
+            proven_by=text(record.get("proven_by")),
             reversal=Reversal.from_record(record),
             move=move if isinstance(move, dict) else None,
             reflog=text(record.get("reflog")),
@@ -86,6 +88,7 @@ class ApplyDetail(NamedTuple):
                 paths=list(self.paths),
                 left_out=[each._asdict() for each in self.left_out],
                 gone_back=[each._asdict() for each in self.gone_back],
+                proven_by=self.proven_by,
             ),
             **self.reversal.as_record(),
             **said(move=self.move, reflog=self.reflog),
