@@ -33,7 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--draft", action="store_true", help="open it as a draft")
     parser.add_argument("--sign", action="store_true", help="sign the commit with your key")
     parser.add_argument(
-        "--force", action="store_true", help="replace the branch there, if it is as Siding pushed it last"
+        "--force",
+        action="store_true",
+        help="replace the branch there, if it is as Siding pushed it last",
     )
     parser.add_argument("-n", "--dry-run", action="store_true", help="push nothing, show the text")
     parser.add_argument("--json", action="store_true", help="say it as JSON")
