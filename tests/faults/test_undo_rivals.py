@@ -55,11 +55,19 @@ def test_a_run_comes_while_going_back() -> None:
 
 
 def test_the_agent_commits_while_going_back() -> None:
-    """The branch and the index are the agent's: its commit stands, whenever it came."""
+    """Its commit is kept, whenever it came: a rollback leaves it behind with the steps."""
 
     def check(case: Path, promises: list[str]) -> None:
         undoing.rollback_holds(case, promises)
-        shown = must(case, Command(argv=("git", "log", "--all", "--format=%s"), cwd="{case}/repo"))
+        (store,) = (case / "home/projects").glob("*/snapshots.git")
+        shown = must(
+            case,
+            Command(
+                argv=("git", "log", "--all", "--format=%s"),
+                env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(case / "repo/.git/objects")},
+                cwd=str(store),
+            ),
+        )
         assert shown.stdout.split().count("agents") == promises.count("committed")
 
     script = "cd home/projects/*/workspaces/* && git commit -q --allow-empty -am agents"

@@ -35,7 +35,7 @@ class Draft(NamedTuple):
     @classmethod
     def from_record(cls, kind: str, record: Mapping[str, Any]) -> "Draft":
         detail = detail_from(kind, record)
-        known = {*cls._fields, *detail._fields, "undoes", "redoes"}
+        known = {*cls._fields, *detail._fields, "undoes", "redoes", "on"}
         events = mappings(record.get("policy_events"))
         return cls(
             detail=detail,

@@ -24,6 +24,8 @@ def drawn(line: PresentLine, steps: Sequence[Step]) -> list[Drawn]:
     Steps that only went to another state are left out. The present line is the first column; each
     other line has a column from the step on which it stands.
     """
+    if not line.stands_on:
+        return [Drawn("*", step, None) for step in steps]
     shown = [step for step in steps if step.number not in line.returns]
     numbers = {step.number for step in shown}
     children: dict[int, list[int]] = {}

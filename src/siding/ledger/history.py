@@ -4,9 +4,9 @@ The ledger only grows, so an undo and a redo are steps as well: an undo names it
 ``undoes``, a redo in ``redoes``. Reading the steps in order gives two stacks, as in an editor. The
 stacks are not stored in a file, which could be lost or contradict the ledger.
 
-Acts are what a person asked for: a run, a rollback, an apply, a phase move. A step that changed no
-part of the state is passed over, and redo goes on to work after it. A checkpoint is no act: what it
-records was made by hand.
+Acts are what a person asked for: a run, a rollback, an apply, a phase move. A retry is one act of
+two steps, a rollback and a run. A step that changed no part of the state is passed over, and redo
+goes on to work after it. A checkpoint is no act: what it records was made by hand.
 
 An undo or redo that was cut off changes neither stack: it is an *attempt*, and the next undo or
 redo of the same step continues it.
@@ -75,6 +75,8 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
             redoable.clear()
             passed.clear()
             if _is_act(step):
+                if _completes_retry(step, undoable):
+                    undoable.pop()
                 undoable.append(PastAct(step=step, by=step))
     if waiting:
         redoable.append(PastAct(step=None, by=None))
@@ -99,6 +101,19 @@ def _pass_on(source: list[PastAct], target: list[PastAct], named: str, by: Step)
         if step is not None and step.id == named:
             target.append(source.pop(index)._replace(by=by))
             return
+
+
+def _completes_retry(step: Step, undoable: list[PastAct]) -> bool:
+    """Tell whether a run is one act with the newest one, which went back to do it again."""
+    if step.kind != StepKind.RUN or not step.retries or not step.returns or not undoable:
+        return False
+    before = undoable[-1].step
+    return (
+        before is not None
+        and before.kind == StepKind.ROLLBACK
+        and before.retries == step.retries
+        and before.parent == step.returns
+    )
 
 
 def _does_nothing(step: Step) -> bool:

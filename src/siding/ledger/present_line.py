@@ -7,6 +7,7 @@ only went from one recorded state to another did no work of its own, so it is ne
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from siding.ledger.kinds import BASE, StepStatus
 from siding.ledger.step import Step
@@ -17,7 +18,8 @@ class PresentLine(NamedTuple):
     """The line through some steps, which may be only the newest ones of a ledger.
 
     `stands_on` maps each number to that of the step it stands on, never one that only went back;
-    0 is the base. `returns` are the steps that only went to another state.
+    0 is the base. It is empty for a ledger of another tool whose numbers begin again: there all
+    steps count as the line. `returns` are the steps that only went to another state.
     """
 
     stands_on: dict[int, int]
@@ -29,13 +31,21 @@ class PresentLine(NamedTuple):
         """The steps that did something that the present state does not have."""
         return frozenset(self.stands_on.keys() - self.line - self.returns)
 
+    def on(self, number: int) -> int:
+        """Return the number of the step that this one stands on; 0 is the base."""
+        return self.stands_on.get(number, max(0, number - 1))
+
 
 def present_line(steps: Iterable[Step]) -> PresentLine:
     """Return the line through these steps, given oldest first, without a gap at the end."""
+    given = list(steps)
+    numbers = [step.number for step in given]
+    if any(later <= number for number, later in pairwise([0, *numbers])):
+        return PresentLine({}, frozenset(numbers), frozenset())
     stands_on: dict[int, int] = {}
     returns: set[int] = set()
     previous = None
-    for step in steps:
+    for step in given:
         before = step.number - 1 if previous is None else previous
         on, goes = _place(step, before)
         while on in returns:

@@ -132,6 +132,11 @@ class Step(NamedTuple):
         return text(self.line.get("on"))
 
     @property
+    def retries(self) -> str:
+        """The id of the step that this one does again, or goes back to do again; "" if none."""
+        return text(self.line.get("retries"))
+
+    @property
     def kind_shown(self) -> str:
         """The kind as it is shown to a person."""
         return "merge" if self.merges else self.kind

@@ -73,7 +73,8 @@ def pair_at(data: bytes, at: int, limit: int, *, final: bool) -> SecretSpan | No
     if known.tier is Tier.COOKIE:
         return None  # `places` finds the pairs
     if after["gap"] is not None:
-        return _behind_a_gap(data, left, start, limit, known, quoted=after["q"] is not None)
+        quoted = after["q"] is not None
+        return _behind_a_gap(data, left, start, limit, known, quoted=quoted, final=final)
     if after["xml"] is not None and joint not in (b"<", b":"):
         return None
     return _value(data, left, start, limit, known, after, final=final)
@@ -95,7 +96,7 @@ def _value(
         end, closed = _end_of_quoted(data, start, limit, opened[1])
         if closed:
             return _if_secret(data, start, end, known, quoted=True)
-        if not final and end == limit and end - start < RIGHT:
+        if _may_close(start, end, limit, final=final):
             return SecretSpan(start, limit, known.kind, pending=True)
     style, assigned = _style(data, left, after)
     found = style.match(data, start, min(limit, start + JUDGED))
@@ -113,6 +114,23 @@ def _value(
     if after["q"] is not None and opened is None and data[start:end].isdigit():
         return span._replace(quote=after["q"])
     return _to_its_end(data, span, start + JUDGED, limit)
+
+
+def _may_close(start: int, end: int, limit: int, *, final: bool) -> bool:
+    """Tell whether the quote of a text that goes to the end of the data may be closed later."""
+    return not final and end == limit and end - start < RIGHT
+
+
+def _quoted_value(
+    data: bytes, start: int, limit: int, quote: bytes, known: Meaning, *, final: bool
+) -> SecretSpan | None:
+    """Return the secret in the quotes of which the first is before `start`."""
+    end, closed = _end_of_quoted(data, start, limit, quote)
+    if closed:
+        return _if_secret(data, start, end, known, quoted=True)
+    if _may_close(start, end, limit, final=final):
+        return SecretSpan(start, limit, known.kind, pending=True)
+    return None
 
 
 def _to_its_end(data: bytes, span: SecretSpan, judged: int, limit: int) -> SecretSpan:
@@ -200,7 +218,7 @@ def _header(data: bytes, start: int, limit: int) -> SecretSpan | None:
 
 
 def _behind_a_gap(
-    data: bytes, left: int, start: int, limit: int, known: Meaning, *, quoted: bool
+    data: bytes, left: int, start: int, limit: int, known: Meaning, *, quoted: bool, final: bool
 ) -> SecretSpan | None:
     """Return a secret that only white space separates from its name.
 
@@ -217,11 +235,10 @@ def _behind_a_gap(
     if not (flag or setting):
         if known.tier is not Tier.PASSWORD:
             return None
-        return _after_password(data, left, start, limit, known)
+        return _after_password(data, left, start, limit, known, final=final)
     opened = _OPEN.match(data, start, limit)
     if opened is not None:
-        end, closed = _end_of_quoted(data, opened.end(), limit, opened[1])
-        return _if_secret(data, opened.end(), end, known, quoted=True) if closed else None
+        return _quoted_value(data, opened.end(), limit, opened[1], known, final=final)
     found = _IN_LINE.match(data, start, limit)
     if found is None or found[0].startswith(b"-"):
         return None
@@ -229,11 +246,10 @@ def _behind_a_gap(
 
 
 def _after_password(
-    data: bytes, left: int, start: int, limit: int, known: Meaning
+    data: bytes, left: int, start: int, limit: int, known: Meaning, *, final: bool
 ) -> SecretSpan | None:
     if data[start : start + 1] == b"'" and data[left : left + 8].lower() == b"password":
-        end, closed = _end_of_quoted(data, start + 1, limit, b"'")
-        return _if_secret(data, start + 1, end, known, quoted=True) if closed else None
+        return _quoted_value(data, start + 1, limit, b"'", known, final=final)
     if data[left : left + 9] not in (b"password ", b"password\t"):
         return None
     before = max(0, left - min(LEFT, 128))

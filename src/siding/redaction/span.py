@@ -31,3 +31,8 @@ class SecretSpan(NamedTuple):
 def mark(kind: bytes) -> bytes:
     """Return the text that replaces a secret."""
     return b"[redacted:" + kind + b"]"
+
+
+def is_marked(text: str) -> bool:
+    """Return whether a secret was replaced in the text."""
+    return "[redacted:" in text

@@ -76,6 +76,8 @@ RUNS = st.builds(
         some(st.builds(OutsideChange, TEXT, TEXT, TEXT, TEXT, st.none() | NAME, st.none() | NAME)),
         TEXT,
     ),
+    retries=TEXT,
+    returns=st.none() | NAME,
 )
 ROLLBACKS = st.builds(
     RollbackDetail,
@@ -93,6 +95,8 @@ ROLLBACKS = st.builds(
     | st.builds(MergedBranch, TEXT, TEXT, some(st.builds(ConflictedPath, TEXT, TEXT))),
     reversal=REVERSALS,
     returns=st.none() | NAME,
+    parts=st.sampled_from(["", "all"]),
+    retries=TEXT,
 )
 APPLIES = st.builds(
     ApplyDetail,
@@ -110,6 +114,7 @@ APPLIES = st.builds(
     paths=some(TEXT),
     left_out=LEFT,
     gone_back=some(st.builds(LeftCommit, TEXT, TEXT)),
+    proven_by=TEXT,
     reversal=st.just(Reversal()),
     move=st.none() | st.dictionaries(TEXT, TEXT, min_size=1, max_size=2),
     reflog=TEXT,

@@ -153,3 +153,18 @@ def test_the_step_that_ended_a_line_of_redoing_is_named() -> None:
     since = position(steps).since
     assert since is not None
     assert since.id == "0003"
+
+
+def test_a_retry_is_one_act() -> None:
+    back = step(3, "rollback", parent="s2", snapshot="s1", retries="0002")
+    again = step(4, "run", parent="s1", snapshot="s4", retries="0002", returns="s2")
+    steps = [step(1, "run"), step(2, "run"), back]
+    assert names(steps) == (["0001", "0002", "0003"], [])
+    assert names([*steps, again]) == (["0001", "0002", "0004"], [])
+    act = position([*steps, again]).undoable[-1]
+    assert act.by is not None
+    assert returns_to(act.by) == "s2"
+    for other in ({"retries": "0001"}, {"returns": "s9"}, {"returns": None}):
+        loose = step(4, "run", **{"retries": "0002", "returns": "s2", **other})
+        assert names([*steps, loose]) == (["0001", "0002", "0003", "0004"], []), other
+    assert names([again]) == (["0004"], [])

@@ -73,6 +73,16 @@ def test_the_end_of_a_ledger_is_enough_to_know_its_steps() -> None:
         assert part.left_behind == whole.left_behind & numbers
 
 
+def test_numbers_that_began_again_are_one_line() -> None:
+    """A tool of before counted on from 9999 with 0000, and used numbers twice."""
+    for numbers in ([1, 2, 3, 2, 3], [9998, 9999, 0, 1], [0], [2, 2]):
+        steps = [step(number) for number in numbers]
+        assert shown(steps) == (sorted(set(numbers)), [])
+        rows = drawn(present_line(steps), steps)
+        assert [row.step for row in rows] == steps
+        assert present_line(steps).on(1) == 0
+
+
 WALKS = st.lists(st.none() | st.integers(0, 30), max_size=30)
 
 

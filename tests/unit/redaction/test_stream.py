@@ -1,6 +1,6 @@
 """The law of the stream: whatever the pieces, the outcome is that of the whole."""
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from siding.redaction.redactor import Redactor, known_values
@@ -77,6 +77,9 @@ RULES = Redactor(
 texts = st.lists(st.sampled_from(PARTS), max_size=25).map(b"".join)
 
 
+@example(text=b"machine h login a password ': the quick brown fox '", cuts=[30])
+@example(text=b"--password 'correct staple battery' x", cuts=[20])
+@example(text=b'ENV DB_PASSWORD "correct staple battery" x', cuts=[24])
 @settings(max_examples=400, deadline=None)
 @given(text=texts, cuts=st.lists(st.integers(0, 2000), max_size=30))
 def test_any_pieces_give_what_the_whole_gives(text: bytes, cuts: list[int]) -> None:

@@ -126,7 +126,7 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
         )
         return RestorePlan(found, detail, trash)
 
-    def draft(self, work: Work, plan: RestorePlan) -> Draft:
+    def draft(self, work: Work, plan: RestorePlan) -> Draft | None:
         return Draft(plan.detail)
 
     def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[ReturnedFiles]:

@@ -33,6 +33,8 @@ def draft_of(
             timeout_s=sandbox.time_s,
             sandbox=sandbox.report,
             limits=limits,
+            retries=request.retries.step if request.retries else "",
+            returns=request.retries.before if request.retries else None,
         ),
     )
 

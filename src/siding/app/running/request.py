@@ -12,6 +12,16 @@ from siding.process.command import Outcome, StdinPlan
 from siding.tasks.task import Task
 
 
+class Retried(NamedTuple):
+    """The step that a run does again, and the snapshot before the way back to it.
+
+    `before` is None if the workspace was there already.
+    """
+
+    step: str
+    before: str | None
+
+
 class RunRequest(NamedTuple):
     """The options of one ``siding run``. `timeout_s` is in seconds."""
 
@@ -24,6 +34,7 @@ class RunRequest(NamedTuple):
     wait: bool = False
     allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
     sandbox: SandboxRequest = SandboxRequest()  # sandbox, network and limits
+    retries: Retried | None = None
 
 
 class Terminal(NamedTuple):

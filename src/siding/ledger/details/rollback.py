@@ -37,6 +37,7 @@ class RollbackDetail(NamedTuple):
     returns: str | None = None  # the snapshot that an undo of this step restores
     # "all": HEAD, the branch, the index and the phases went along; "": files alone
     parts: str = ""
+    retries: str = ""  # the id of the step that the next run does again
 
     @property
     def kind(self) -> str:
@@ -59,6 +60,7 @@ class RollbackDetail(NamedTuple):
             reversal=Reversal.from_record(record),
             returns=text_or_none(record.get("returns")),
             parts=text(record.get("parts")),
+            retries=text(record.get("retries")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -80,6 +82,7 @@ class RollbackDetail(NamedTuple):
                 brought_back=list(self.brought_back),
                 left=[each._asdict() for each in self.left],
                 parts=self.parts,
+                retries=self.retries,
             ),
         }
 

@@ -8,6 +8,7 @@ from siding.ledger.fields import (
     mappings,
     said,
     text,
+    text_or_none,
     whole_or_none,
     words,
 )
@@ -38,6 +39,8 @@ class RunDetail(NamedTuple):
     sandbox: SandboxReport | None = None
     limits: Mapping[str, int] = {}  # the limits in force, without the time limit
     isolation: IsolationReport | None = None  # None: cut off before the repository was checked
+    retries: str = ""  # the id of the step that was done again
+    returns: str | None = None  # of a retry: the snapshot that an undo restores
 
     @property
     def kind(self) -> str:
@@ -60,6 +63,8 @@ class RunDetail(NamedTuple):
             sandbox=SandboxReport.from_record(record.get("sandbox")),
             limits=mapping(record.get("limits")),
             isolation=IsolationReport.from_record(record.get("isolation")),
+            retries=text(record.get("retries")),
+            returns=text_or_none(record.get("returns")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -79,5 +84,7 @@ class RunDetail(NamedTuple):
                 processes=self.processes.as_record() if any(self.processes) else None,
                 hooks=[each.as_record() for each in self.hooks],
                 limits=dict(self.limits),
+                retries=self.retries,
+                returns=self.returns,
             ),
         }

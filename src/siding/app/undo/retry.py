@@ -1,0 +1,172 @@
+"""Do a step again: go back to before it, and run its command, or another one, from there.
+
+It is recorded as a rollback and a run, which count as one act: one undo leads to the state before
+both. What stood on the step is left behind, as after any rollback.
+"""
+
+from collections.abc import Callable
+
+from siding.app.acts.skeleton import Done, Work, perform
+from siding.app.back.restore_act import (
+    Going,
+    RestoreAct,
+    Restored,
+    RestorePlan,
+    ReturnedFiles,
+    rollback_to,
+)
+from siding.app.back.survey import Destination, RestoreRequest
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.app.policy.ruling import Asker
+from siding.app.recording.steps import step as find_step
+from siding.app.running.request import Retried, RunRequest, RunResult, Terminal
+from siding.app.running.run import run
+from siding.app.sandbox.sandbox import SandboxRequest
+from siding.errors import NotFound, UsageError
+from siding.ids import Sha
+from siding.ledger.draft import Draft
+from siding.ledger.present_line import PresentLine, present_line
+from siding.ledger.reports import SandboxReport
+from siding.ledger.step import Step, StepKind
+from siding.namedtuples import NamedTuple
+from siding.redaction.span import is_marked
+from siding.tasks.task import Task
+
+__all__ = ["PlannedRetry", "RetryRequest", "plan_retry", "retry"]
+
+
+class RetryRequest(NamedTuple):
+    """The options of one ``siding retry``. `step` None is the newest run on the line; without
+    `argv` the step's own command runs again."""
+
+    step: str | None = None
+    argv: tuple[str, ...] = ()
+    task: str | None = None
+    force: bool = False
+    wait: bool = False
+
+
+class PlannedRetry(NamedTuple):
+    """What will be done: the step, the steps on the line that are left behind, the command."""
+
+    task: Task
+    step: Step
+    leaves: tuple[Step, ...]
+    run: RunRequest
+
+
+def plan_retry(project: Project, request: RetryRequest) -> PlannedRetry:
+    """Return what a retry would do. Raises NotFound and UsageError."""
+    task = select(project, request.task)
+    steps = list(project.ledger(task.id).steps())
+    line = present_line(steps)
+    if request.step is None:
+        found = _newest_run(steps, line, task)
+    else:
+        _task, found = find_step(project, task.id, request.step)
+    if found.parent is None:
+        raise NotFound(f"step {found.id} does not say what was before it")
+    leaves = [s for s in steps if s.number in line.line and s.number >= found.number]
+    return PlannedRetry(task, found, tuple(leaves), _run_of(found, task, request))
+
+
+def retry(
+    project: Project,
+    planned: PlannedRetry,
+    terminal: Terminal,
+    *,
+    force: bool = False,
+    ask: Asker | None = None,
+    on_back: Callable[[Restored], None] | None = None,
+) -> RunResult:
+    """Go back and run. Raises the errors of a rollback; then nothing was changed.
+
+    `on_back` is called when the workspace is back, unless it was there already.
+    """
+    act = BackToBefore(planned, force=force, wait=planned.run.wait)
+    restored = perform(project, planned.task.id, act)
+    before = None
+    if restored is not None:
+        before = restored.step.parent
+        if on_back is not None:
+            on_back(restored)
+    again = planned.run._replace(retries=Retried(planned.step.id, before))
+    return run(project, again, terminal, ask=ask)
+
+
+class BackToBefore(RestoreAct[Restored | None]):
+    """Go to the state before a step. Nothing is recorded if the workspace is in it already."""
+
+    def __init__(self, planned: PlannedRetry, *, force: bool, wait: bool) -> None:
+        self.what = f"retry of step {planned.step.id}"
+        self.wait = wait
+        self._step = planned.step
+        self._force = force
+
+    def going(self, work: Work) -> Going:
+        steps = list(work.recorder.ledger.steps())
+        on = present_line(steps).on(self._step.number)
+        there = next((each for each in steps if each.number == on), None)
+        assert self._step.parent is not None
+        destination = Destination(
+            snapshot=Sha(self._step.parent),
+            name=f"the state before step {self._step.id}",
+            coverage=None if there is None else there.coverage,
+        )
+        detail = rollback_to(self.what, step=on or None)._replace(retries=self._step.id)
+        return Going(destination, RestoreRequest(force=self._force), detail)
+
+    def draft(self, work: Work, plan: RestorePlan) -> Draft | None:
+        return None if plan.survey.nothing_to_do else super().draft(work, plan)
+
+    def result(
+        self, work: Work, plan: RestorePlan, done: Done[ReturnedFiles] | None
+    ) -> Restored | None:
+        return None if done is None else super().result(work, plan, done)
+
+    def restored(self, work: Work, restored: Restored) -> Restored | None:
+        return restored
+
+
+def _newest_run(steps: list[Step], line: PresentLine, task: Task) -> Step:
+    runs = [s for s in steps if s.number in line.line and s.kind == StepKind.RUN]
+    if not runs:
+        raise NotFound(
+            f"no run of task {task.name!r} is on its line",
+            hint="`siding log` shows all steps; `siding retry N` does step N again",
+        )
+    return runs[-1]
+
+
+def _run_of(found: Step, task: Task, request: RetryRequest) -> RunRequest:
+    """Return the run to do: with the command given, else as the step had it."""
+    if request.argv:
+        return RunRequest(argv=request.argv, task=task.id, wait=request.wait)
+    detail = found.as_run
+    if detail is None or not detail.cmd:
+        raise UsageError(
+            f"step {found.id} is no run ({found.kind_shown}), so it has no command",
+            hint=f"siding retry {found.number} -- COMMAND",
+        )
+    if any(map(is_marked, [*detail.cmd, *detail.env.values()])):
+        raise UsageError(
+            f"a secret in the command or the environment of step {found.id} was not recorded",
+            hint=f"give the command again: siding retry {found.number} -- COMMAND",
+        )
+    return RunRequest(
+        argv=detail.cmd,
+        task=task.id,
+        timeout_s=detail.timeout_s,
+        env=dict(detail.env),
+        cwd=detail.cwd or None,
+        wait=request.wait,
+        sandbox=_sandbox_of(detail.sandbox),
+    )
+
+
+def _sandbox_of(report: SandboxReport | None) -> SandboxRequest:
+    """Return the request for the sandbox that a run had."""
+    if report is None or report.engine is None:
+        return SandboxRequest()
+    return SandboxRequest(sandbox=True, profile=report.profile, network=report.network)

@@ -1,0 +1,91 @@
+"""Do a step again: back to the state before it, then its command, or another one.
+
+Without N it is the newest run. What stood on the step is listed first and left behind. All of it is
+one act: `siding undo` leads to the state before. `siding diff --between A B` compares attempts.
+
+  siding retry                      the newest run once more, from where it began
+  siding retry 3 -- codex exec 'fix it without new dependencies'
+"""
+
+import sys
+from argparse import REMAINDER, ArgumentParser, Namespace
+from shlex import join
+
+from siding.app.place.project import require_project
+from siding.app.undo.retry import PlannedRetry, RetryRequest, plan_retry, retry
+from siding.cli.formats import print_json
+from siding.cli.globals import Context
+from siding.cli.screen.screen import Screen, inert, shorten
+from siding.cli.telling.restorations import tell_restored, with_consent
+from siding.cli.telling.rulings import asker
+from siding.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
+from siding.errors import UsageError
+
+TITLE_COLUMNS = 60
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.usage = f"{parser.prog} [OPTIONS] [N] [-- COMMAND [ARGUMENT ...]]"
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument(
+        "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
+    )
+    add_terminal_arguments(parser)
+    parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
+    parser.add_argument("words", nargs=REMAINDER, metavar="N -- COMMAND", help="default: last run")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    screen = context.screen
+    screen.use_colour(project.settings.color)
+    planned = plan_retry(project, _request(arguments))
+    _say_plan(screen, planned)
+    if arguments.dry_run:
+        return 0
+    terminal, _withheld = terminal_of(arguments)
+    sys.stdout.flush()
+    result = with_consent(
+        screen,
+        lambda force: retry(
+            project,
+            planned,
+            terminal,
+            force=force,
+            ask=asker(screen),
+            on_back=lambda restored: tell_restored(
+                screen, planned.task.name, restored, f"back to before step {planned.step.id}"
+            ),
+        ),
+        force=arguments.force,
+    )
+    say_run(context, result)
+    if arguments.json and result.step is not None:
+        print_json(screen, result.step.line)
+    return result.exit_code
+
+
+def _request(arguments: Namespace) -> RetryRequest:
+    words = list(arguments.words)
+    step = words.pop(0) if words and words[0] != "--" else None
+    if words and words[0] != "--":
+        raise UsageError(
+            f"retry takes one step, and {inert(words[0])!r} comes after it",
+            hint="siding retry N -- COMMAND [ARGUMENT ...]",
+        )
+    return RetryRequest(
+        step=step,
+        argv=tuple(words[1:]),
+        task=arguments.task,
+        force=arguments.force,
+        wait=arguments.wait,
+    )
+
+
+def _say_plan(screen: Screen, planned: PlannedRetry) -> None:
+    for step in planned.leaves:
+        title = shorten(inert(step.title), TITLE_COLUMNS)
+        screen.note(f"leaving behind {step.id} {step.kind_shown} {title}", "dim")
+    command = shorten(inert(join(planned.run.argv)), TITLE_COLUMNS)
+    screen.note(f"from before step {planned.step.id}: {command}")
