@@ -13,6 +13,7 @@ from siding.app.applying.apply import ApplyRequest, Mode, WouldPublish
 from siding.app.applying.apply import apply as apply_task
 from siding.app.applying.apply import preview as apply_preview
 from siding.app.back import rollback as rolling
+from siding.app.back.git_words import git_lines
 from siding.app.back.rollback import quote_path
 from siding.app.back.survey import Survey
 from siding.app.life.close import Fate, close_task
@@ -28,6 +29,7 @@ from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
 from siding.web.words import counted
 
+_GIT_SIDE = "on git's side"  # HEAD, the branch, the index, what is under way, the phases
 SHOWN = 400  # paths of a kind that a plan lists; its digest is of all of them
 
 
@@ -200,6 +202,7 @@ def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: ActReq
                 for each in survey.plan.chmods
             ],
         ),
+        _group(_GIT_SIDE, "write", [": ".join(each) for each in git_lines(survey.git)]),
         _group("moved into the trash", "trash", [quote_path(path) for path in survey.aside]),
         _group("in the way", "stop", blocked),
         _group(
@@ -213,6 +216,7 @@ def _survey_plan(act: str, title: str, target: str, survey: Survey, wish: ActReq
         title,
         "the workspace is in that state already" if survey.nothing_to_do else _counts(groups),
         groups,
+        notes=survey.git.notes if survey.git else (),
         concerns=() if wish.force else tuple(concerns),
         nothing=survey.nothing_to_do,
     )
@@ -361,7 +365,9 @@ def _group(what: str, tone: str, paths: list[str]) -> PathGroup:
 
 def _counts(groups: list[PathGroup]) -> str:
     return ", ".join(
-        f"{counted(group.many, 'path')} {group.what}" for group in groups if group.many
+        f"{counted(group.many, 'change' if group.what == _GIT_SIDE else 'path')} {group.what}"
+        for group in groups
+        if group.many
     )
 
 

@@ -247,3 +247,30 @@ def test_the_plan_of_an_apply_says_what_was_gone_back_from(dashboard: Dashboard)
     merge = plan("merge")
     assert "oops" in merge["stops"][0]
     assert "--mode squash" in merge["stops"][1]
+
+
+def test_the_plan_of_a_rollback_names_what_happens_to_git(dashboard: Dashboard) -> None:
+    siding = dashboard.sandbox.siding
+    task = str(dashboard.sandbox.json("task", "start", "back", "--format", "json")["id"])
+    script = "echo bad >bad; git add -A; git commit -qm oops; echo staged >s; git add s"
+    siding("run", "-t", task, "--", "sh", "-ec", script)
+    status, body = dashboard.post(f"/api/v1/tasks/{task}/plan", {"act": "rollback", "step": "base"})
+    assert status == 200, body
+    plan = json.loads(body)
+    assert "2 changes on git's side" in plan["sentence"]
+    (group,) = [each for each in plan["groups"] if each["what"] == "on git's side"]
+    assert group["paths"][0].startswith(f"head: siding/back-{task} ")
+    assert group["paths"][1] == "index: as HEAD: nothing is staged"
+    status, body = dashboard.post(f"/api/v1/tasks/{task}/plan", {"act": "undo"})
+    assert "step 0001 is undone" in json.loads(body)["title"]
+
+
+def test_steps_left_behind_are_marked(dashboard: Dashboard) -> None:
+    siding = dashboard.sandbox.siding
+    task = str(dashboard.sandbox.json("task", "start", "left", "--format", "json")["id"])
+    siding("run", "-t", task, "--", "sh", "-c", "echo 1 >one")
+    siding("run", "-t", task, "--", "sh", "-c", "echo 2 >two")
+    siding("rollback", "-t", task, "--step", "1")
+    text = str(dashboard.get(f"/view/tasks/{task}")[1])
+    assert text.count("left behind</span>") == 1
+    assert text.index('id="step-2"') < text.index("left behind</span>") < text.index('id="step-1"')

@@ -10,7 +10,7 @@ from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.tasks.task import Task
 
-__all__ = ["Drawn", "Logged", "PresentLine", "Search", "drawn", "logged"]
+__all__ = ["Drawn", "Logged", "PresentLine", "Search", "drawn", "logged", "present_line"]
 
 
 class Search(NamedTuple):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from siding.app.applying.apply import Mode
+from siding.app.recording.logged import present_line
 from siding.app.recording.status import status
 from siding.app.recording.steps import Step
 from siding.errors import UsageError
@@ -21,6 +22,7 @@ def task(ask: Ask) -> Page:
     found = status(ask.project, task_id)
     limit = ask.number("shown", SHOWN, most=100_000)
     steps = newest(ask, before=0, limit=limit)
+    left = present_line(reversed(steps)).left_behind
     last = found.last
     values = {
         "task": found.task,
@@ -28,7 +30,7 @@ def task(ask: Ask) -> Page:
         "workspace": found.workspace,
         "is_active": ask.project.active_task_id() == task_id,
         "is_closed": found.task.status.value == "closed",
-        "steps": [_entry(each) for each in steps],
+        "steps": [_entry(each, left_behind=each.number in left) for each in steps],
         "more": max(0, found.steps - len(steps)),
         "next": limit + 200,
         "running": _running(found.in_progress) if found.in_progress else None,
@@ -62,7 +64,7 @@ def plan(ask: Ask) -> Page:
     return Page("plan.html", "", values)
 
 
-def _entry(step: Step) -> dict[str, Any]:
+def _entry(step: Step, *, left_behind: bool) -> dict[str, Any]:
     checkpoint = step.as_checkpoint
     return {
         "step": step,
@@ -70,6 +72,7 @@ def _entry(step: Step) -> dict[str, Any]:
         "policy": step.policy_events,
         "tone": tone_of(step.status),
         "origin": checkpoint.origin if checkpoint else "",
+        "left_behind": left_behind,
     }
 
 
