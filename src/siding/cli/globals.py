@@ -32,6 +32,10 @@ def split_globals(words: list[str]) -> tuple[dict[str, object], list[str]]:
             flags["verbose"] = True
         elif word == "-C" and len(rest) > 1:
             flags["directory"] = rest.pop(1)
+        elif word == "--project" and len(rest) > 1:
+            flags["project"] = rest.pop(1)
+        elif word.startswith("--project="):
+            flags["project"] = word.partition("=")[2]
         elif word.startswith("--color="):
             flags["color"] = word.partition("=")[2]
         elif word == "--color" and len(rest) > 1:
@@ -58,6 +62,12 @@ def add_globals(parser: ArgumentParser) -> None:
         "-C", dest="directory", metavar="DIR", default=SUPPRESS, help="work as if started in DIR"
     )
     group.add_argument(
+        "--project",
+        metavar="NAME",
+        default=SUPPRESS,
+        help="work in this project, wherever you stand (`siding projects`)",
+    )
+    group.add_argument(
         "--color", choices=COLOURS, default=SUPPRESS, help="colours (default: auto; see NO_COLOR)"
     )
 
@@ -75,6 +85,8 @@ def context_from(arguments: Namespace) -> Context:
         verbose=getattr(arguments, "verbose", False),
     )
     app = open_app(env=dict(os.environ), cwd=here)._replace(
-        tell=screen.progress, warn=lambda sentence: screen.warn(inert(sentence))
+        tell=screen.progress,
+        warn=lambda sentence: screen.warn(inert(sentence)),
+        project=getattr(arguments, "project", ""),
     )
     return Context(app=app, screen=screen)

@@ -15,7 +15,9 @@ from siding.app.place.project_places import (
     Seen,
     candidates,
     give_id,
+    is_gone,
     look,
+    named_place,
     place_of,
     repository_id,
     set_id,
@@ -190,6 +192,8 @@ def find_project(app: App) -> Project | None:
 
     If the repository was moved, its project is adopted, with a warning.
     """
+    if app.project:
+        return named_project(app)
     return _found(app, _repository_around(app))[0]
 
 
@@ -198,6 +202,8 @@ def require_project(app: App) -> Project:
 
     Raises NotInitialised if the repository has none, and HomeHidden if a sandbox hides the home.
     """
+    if app.project:
+        return named_project(app)
     project, seen = _found(app, _repository_around(app))
     if project is None:
         if home_is_hidden(app):
@@ -218,6 +224,8 @@ def require_project(app: App) -> Project:
 
 def ensure_project(app: App) -> tuple[Project, bool]:
     """Return the project of the working directory, and whether it had to be made."""
+    if app.project:
+        return named_project(app), False
     paths = _repository_around(app)
     project, seen = _found(app, paths)
     if project is None:
@@ -228,6 +236,40 @@ def ensure_project(app: App) -> tuple[Project, bool]:
     if place is not None and (place.id is None or repository_id(paths) is None):
         give_id(app, place, paths)
     return project, False
+
+
+def named_project(app: App) -> Project:
+    """Return the project that the command line names, as if started in its repository.
+
+    If its repository is gone, or another one is at its path, what was recorded can still be read:
+    then the project's repository is a path at which there is nothing. Raises NotFound.
+    """
+    place = named_place(app, app.project)
+    there = Path(place.root) if place.root else place.layout.root / "no-repository"
+    inside = app._replace(project="", cwd=there)
+    try:
+        paths = find_repository(there)
+        if paths.root == there and not is_gone(place):
+            project, _seen = _found(inside, paths)
+            if project is not None and project.layout.root == place.layout.root:
+                return project
+    except (NotARepository, OSError):
+        pass
+    nowhere = place.layout.root / "no-repository"
+    app.warn(f"the repository of project {place.name} is not at {place.root or 'any path'} now")
+    return Project(
+        inside,
+        place.layout,
+        RepositoryPaths(
+            root=nowhere,
+            git_dir=nowhere,
+            common_dir=nowhere,
+            worktree=None,
+            bare=True,
+            object_format="sha1",
+            ref_format="files",
+        ),
+    )
 
 
 def _repository_around(app: App) -> RepositoryPaths:

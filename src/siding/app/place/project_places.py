@@ -243,14 +243,21 @@ def place_of(layout: ProjectLayout) -> ProjectPlace | None:
 
 
 def named_place(app: App, name: str) -> ProjectPlace:
-    """Return the project directory with this name; raise NotFound."""
-    found = [place for place in all_places(app) if place.name == name]
-    if not found:
+    """Return the project with this name, with or without its hash, or at this path.
+
+    Raises NotFound if there is none, or more than one.
+    """
+    places = list(all_places(app))
+    exact = [place for place in places if name in (place.name, place.root)]
+    found = exact or [place for place in places if place.name.rpartition("-")[0] == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
         raise NotFound(
-            f"there is no project {name!r} in {str(app.home.projects_dir)!r}",
-            hint="the name is that of its directory there",
+            f"{name!r} may be {' or '.join(place.name for place in found)}",
+            hint="name one of them; `siding projects` lists them with their repositories",
         )
-    return found[0]
+    raise NotFound(f"there is no project {name!r}", hint="`siding projects` lists them")
 
 
 def is_empty(place: ProjectPlace) -> bool:

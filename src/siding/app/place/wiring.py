@@ -29,6 +29,7 @@ class App(NamedTuple):
     listeners: Listeners
     tell: Callable[[str], None] = _tell_nobody  # show progress of long work; "" when it is done
     warn: Callable[[str], None] = _tell_nobody  # show a warning, as a sentence, to the person
+    project: str = ""  # the project that was named; "": that of `cwd`
 
     def now(self) -> str:
         """Return the current time as ISO 8601 text, as it is stored in records."""
