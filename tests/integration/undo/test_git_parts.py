@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from siding.app.back.survey import NeedsConsent
+from siding.app.phases.moves import PhaseRequest, move
 from siding.git.applying.checkout import IndexLocked
-from siding.git.errors import GitError, SnapshotDamaged
+from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed
 from siding.git.refs import read_ref
+from siding.git.snapshots.capture import CaptureWork
+from siding.phases.states import PhaseMove
 
 from .desk import Desk
 from .parts import Parts, parts_of
@@ -236,3 +239,73 @@ def test_undoing_a_run_asks_about_what_was_staged_by_hand(desk: Desk) -> None:
     desk.git("add", "a")
     with pytest.raises(NeedsConsent, match="what is staged"):
         desk.undo()
+
+
+def test_a_task_of_before_goes_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its steps go back with files and HEAD; what they do not say of the phases stays."""
+    base = parts_of(desk)
+    with monkeypatch.context() as patched:
+        patched.setattr(CaptureWork, "git_state", lambda _work, _moved: (None, ()))
+        desk.shell(f"echo 1 >a; {COMMIT} one; echo staged >s; git add s")
+        old = parts_of(desk)
+        desk.shell(f"git rm -qf s; echo 2 >a; {COMMIT} two")
+        desk.rollback(1, files_only=True)
+        desk.undo()
+    move(desk.project, PhaseRequest(PhaseMove.START, "begin", "impl", desk.task.id))
+    now = parts_of(desk)
+    assert now.documents
+    desk.rollback(1)
+    found = parts_of(desk)
+    assert (found.files, found.commit, found.head) == (old.files, old.commit, old.head)
+    assert found.documents == now.documents
+    assert desk.git("status", "--porcelain") == "?? s"  # what was staged then is not known
+    desk.undo()
+    assert parts_of(desk).differs(now) == []
+    desk.rollback(None)
+    assert parts_of(desk).differs(base) == []
+    for _each in range(2):
+        desk.undo()
+    assert parts_of(desk).documents == {}
+    desk.undo()
+    assert parts_of(desk).files == old.files
+
+
+def test_an_index_that_cannot_be_recorded_stops_all_but_files(desk: Desk) -> None:
+    desk.shell(f"echo 1 >a; {COMMIT} one")
+    (desk.git_dir / "index").write_bytes(b"DIRC damaged")
+    with pytest.raises(SnapshotFailed, match="what is staged"):
+        desk.rollback(None)
+    assert (desk.git_dir / "index").read_bytes() == b"DIRC damaged"
+    assert desk.read("a") == b"1\n"
+    desk.rollback(None, files_only=True)
+    assert not (desk.root / "a").exists()
+
+
+def test_a_sparse_checkout_stays_sparse(desk: Desk) -> None:
+    desk.shell(f"mkdir -p in out; echo 1 >in/a; echo 2 >out/b; {COMMIT} one")
+    desk.shell("git sparse-checkout set --cone in")
+    sparse = parts_of(desk)
+    assert b"out/b" not in sparse.files
+    desk.shell(f"echo 3 >in/a; {COMMIT} two")
+    desk.rollback(2)
+    assert parts_of(desk).differs(sparse) == []
+    assert desk.git("status", "--porcelain") == ""
+
+
+def test_submodules_keep_their_own_heads(desk: Desk, tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    desk.sandbox.git("init", "-q", str(inner), cwd=tmp_path)
+    desk.sandbox.git("commit", "-q", "--allow-empty", "-m", "one", cwd=inner)
+    desk.shell(
+        f"git -c protocol.file.allow=always submodule --quiet add {inner} sub; git commit -qm sub"
+    )
+    first = desk.git("rev-parse", "HEAD")
+    desk.shell(
+        "cd sub; echo x >x; git add x; git commit -qm two; cd ..; git add sub; git commit -qm bump"
+    )
+    own = desk.git("-C", "sub", "rev-parse", "HEAD")
+    desk.rollback(1, force=True)  # of a repository inside, a snapshot has the files only
+    assert desk.git("rev-parse", "HEAD") == first
+    assert desk.git("-C", "sub", "rev-parse", "HEAD") == own
+    desk.undo()
+    assert desk.git("status", "--porcelain") == ""

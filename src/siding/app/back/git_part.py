@@ -14,7 +14,7 @@ from siding.git.applying.checkout import CheckoutPlace
 from siding.git.errors import SnapshotDamaged
 from siding.git.returning.carry_out import Returning, returning
 from siding.git.returning.plan import GitReturn, plan_return, recorded_state
-from siding.git.snapshots.git_state import GitState
+from siding.git.snapshots.git_state import GitState, state_in
 from siding.git.snapshots.heads import head_now
 from siding.ids import Sha
 from siding.phases.documents import put_documents
@@ -52,9 +52,16 @@ def plan_git_part(
     if not workspace.git_dir or not Path(workspace.git_dir).is_dir():
         return None
     store = project.snapshots
-    then = state_at(project, workspace, snapshot)
+    # A snapshot of before says nothing of the phases. At the base there were none.
+    says_all = state_in(store.read_commit(snapshot)) is not None
     return plan_return(
-        project.repository, store, place_of(workspace), workspace.branch, now=now, then=then
+        project.repository,
+        store,
+        place_of(workspace),
+        workspace.branch,
+        now=now,
+        then=state_at(project, workspace, snapshot),
+        with_documents=says_all or snapshot == workspace.base_snapshot,
     )
 
 

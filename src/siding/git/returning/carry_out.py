@@ -19,7 +19,7 @@ from siding.git.applying.checkout import (
 )
 from siding.git.applying.move import UNCHANGED, CheckoutBusy, Move, swap, sweep_locks
 from siding.git.command import Place
-from siding.git.errors import GitError, said_by
+from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed, said_by
 from siding.git.repository import Repository
 from siding.git.returning.objects import give_what_is_named
 from siding.git.returning.plan import GitReturn
@@ -37,7 +37,7 @@ class ChangedMeanwhile(GitError):
     code = "moving"
 
 
-REFUSED = (*UNCHANGED, ChangedMeanwhile)
+REFUSED = (*UNCHANGED, ChangedMeanwhile, SnapshotDamaged, SnapshotFailed)
 """If one of these is raised before the block of `returning` runs, nothing was changed."""
 
 
@@ -153,10 +153,11 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
     where = git_place(work.repository, work.user, work.place, private)
     tree = ["--reset", plan.then.head] if plan.then.head else ["--empty"]
     _git(work, where, ["read-tree", *tree])
-    before = plan.present.entries or ()
-    _set_flags(work, where, [e for e in before if e.flags], off=True)
+    _set_flags(work, where, plan.present.entries or (), off=True)
     listed = [entry for entry in entries if "i" not in entry.flags]
-    _git(work, where, ["update-index", "-z", "--index-info"], _index_info(listed, work))
+    # Refreshed first, for what is as in HEAD; the user's git looks at the other entries itself.
+    refreshed = ["update-index", "-q", "--refresh", "-z", "--index-info"]
+    _git(work, where, refreshed, _index_info(listed, work))
     later = [entry.path for entry in entries if "i" in entry.flags]
     if later:
         words = ["add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul"]
@@ -164,7 +165,6 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
             where, words, stdin=b"\0".join(later) + b"\0", keep_fds=work.keep_fds
         )
     _set_flags(work, where, entries, off=False)
-    work.repository.git.attempt(where, ["update-index", "-q", "--refresh"], keep_fds=work.keep_fds)
     put_in_place(work.place, private)
 
 
@@ -185,13 +185,17 @@ def _index_info(entries: Sequence[IndexEntry], work: Returning) -> bytes:
 
 
 def _set_flags(work: Returning, where: Place, entries: Sequence[IndexEntry], *, off: bool) -> None:
+    """Set the flags of these entries, or clear them, of those that the index has now."""
+    flagged = [entry for entry in entries if entry.flags]
+    if not flagged:
+        return
+    done = work.repository.git.attempt(where, ["ls-files", "-z"])
+    there = set(done.stdout.split(b"\0"))
     for letter, option in FLAGS.items():
-        paths = [entry.path for entry in entries if letter in entry.flags]
+        paths = [e.path for e in flagged if letter in e.flags and e.path in there]
         if paths and option != "intent-to-add":
             words = ["update-index", f"--no-{option}" if off else f"--{option}", "-z", "--stdin"]
-            data = b"\0".join(paths) + b"\0"
-            # Where a flag goes, the path may be gone as well.
-            work.repository.git.attempt(where, words, stdin=data, keep_fds=work.keep_fds)
+            _git(work, where, words, b"\0".join(paths) + b"\0")
 
 
 def _git(work: Returning, where: Place, words: Sequence[str], stdin: bytes = b"") -> None:

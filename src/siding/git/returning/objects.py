@@ -73,7 +73,9 @@ def _commits(store: SnapshotStore, shas: list[Sha]) -> list[Sha]:
 
 def _needed(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> list[str]:
     """Return the objects that `wanted` needs and that no ref of the repository leads to."""
-    listing = ["rev-list", "--objects", "--no-object-names", "--stdin", "--not", "--all"]
+    # A partial clone rightly lacks objects that it was promised.
+    listing = ["rev-list", "--objects", "--no-object-names", "--missing=allow-promisor"]
+    listing += ["--stdin", "--not", "--all"]
     done = repository.git.attempt(_both(repository, store), listing, stdin=_lines(wanted))
     if done.returncode:
         said = "; ".join(said_by(done.stderr)) or "git did not say which"

@@ -65,14 +65,18 @@ def plan_return(
     *,
     now: GitState,
     then: GitState,
+    with_documents: bool,
 ) -> GitReturn | None:
     """Return what has to be done; None if the two states are equal.
 
+    Without `with_documents` the task's documents stay as they are: it is not known what they were.
     Raises SnapshotDamaged if a recorded state cannot be read.
     """
     if now == then:
         return None
     present, wanted = details_of(store, now), details_of(store, then)
+    if not with_documents:
+        wanted = wanted._replace(documents=present.documents)
     if now._replace(details=None) == then._replace(details=None) and present == wanted:
         return None
     notes: list[str] = []

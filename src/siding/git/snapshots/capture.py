@@ -24,7 +24,7 @@ from siding.git.snapshots.changes import CaptureLimits, IndexPlan, plan
 from siding.git.snapshots.coverage import LISTED, Coverage, Reason, Skipped
 from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.git.snapshots.git_look import GitLook
-from siding.git.snapshots.git_state import GitState, state_of
+from siding.git.snapshots.git_state import GitState, state_in, state_of
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
@@ -117,12 +117,19 @@ def changed_count(store: SnapshotStore, request: CaptureRequest) -> int:
 def is_in_state(store: SnapshotStore, request: CaptureRequest, state: GitState) -> bool:
     """Return whether HEAD, the task's branch, the index and git's small files are as in `state`.
 
-    The caller holds the task's lock; `state` is that of the last snapshot.
+    The caller holds the task's lock; `state` is that of the last snapshot. Raises SnapshotFailed if
+    a part of it cannot be recorded: then nothing could bring it back.
     """
     work = CaptureWork(store, request)
     moved = heads_since(store, request.task_id, request.git_dir, work.last)
     found, lost = work.git_state(moved)
-    return found == state and not lost
+    if lost:
+        raise SnapshotFailed(
+            "; ".join(lost),
+            hint="nothing was changed. `git status` in the workspace says what is wrong with it; "
+            "`siding rollback --files` goes back with files alone",
+        )
+    return found == state
 
 
 class CaptureWork:
@@ -148,6 +155,8 @@ class CaptureWork:
         self.last = store.read_commit(tip)
         base = store.base(request.task_id)
         self.before = state_of(self.last, base=base, branch=request.branch)
+        # A snapshot of before, other than the first one, does not say what the phases were.
+        self.says_state = state_in(self.last) is not None or "\nKind: " not in self.last.message
         self.root = os.fsencode(request.root.path)
         self.index = PrivateIndex(store, self.task, request.root.path, request.keep_fds)
         self.unstable: list[bytes] = []
@@ -175,7 +184,7 @@ class CaptureWork:
             modes=self.looked.modes if self.looked else None,
         )
         has_changed = self._modes_changed(known)
-        is_elsewhere = state is not None and state != self.before
+        is_elsewhere = state is not None and (state != self.before or not self.says_state)
         if tree != self.last.tree or moved.heads or is_elsewhere or has_changed:
             stored = self._store_modes(tree, known, has_changed=has_changed)
             done = self._commit(done, moved, state, stored)
