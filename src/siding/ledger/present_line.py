@@ -65,17 +65,25 @@ def present_line(steps: Iterable[Step]) -> PresentLine:
 
 def _place(step: Step, before: int) -> tuple[int, bool]:
     """Return the number of the step that this one stands on, and whether it only went there."""
-    back = step.as_rollback if step.goes_back else None
-    if back is None or back.paths or step.status != StepStatus.COMPLETED:
+    if not step.goes_back or step.status != StepStatus.COMPLETED:
         return before, False
-    if step.on and not back.parts:
-        return before, False  # files alone went back
-    target = _number(back.target_step) if back.target != BASE else 0
+    named = step.on if step.took_all_parts else "" if step.on else _goes_to(step)
+    target = _number(named)
     return (before, False) if target is None or target >= step.number else (target, True)
 
 
-def _number(target: str | None) -> int | None:
+def _goes_to(step: Step) -> str:
+    """Return where a rollback of before went, "" if only some paths did."""
+    back = step.as_rollback
+    if back is None or back.paths:
+        return ""
+    return BASE if back.target == BASE else back.target_step or ""
+
+
+def _number(named: str) -> int | None:
+    if named == BASE:
+        return 0
     try:
-        return int(target or 0)
+        return int(named)
     except ValueError:
         return None

@@ -132,6 +132,11 @@ class Step(NamedTuple):
         return text(self.line.get("on"))
 
     @property
+    def took_all_parts(self) -> bool:
+        """Whether a rollback took HEAD, the branch, the index and the phases along."""
+        return self.line.get("parts") == "all"
+
+    @property
     def retries(self) -> str:
         """The id of the step that this one does again, or goes back to do again; "" if none."""
         return text(self.line.get("retries"))

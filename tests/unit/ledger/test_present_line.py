@@ -17,8 +17,10 @@ def step(number: int, kind: str = "run", **more: Any) -> Step:
 
 def back(number: int, to: int, **more: Any) -> Step:
     """Return a step that went back with all parts to the state after step `to`; 0 is the base."""
-    target = {"target_step": f"{to:04d}" if to else None, "target": "step" if to else "base"}
-    return step(number, "rollback", **{**target, "parts": "all", **more})
+    name = f"{to:04d}" if to else None
+    target = {"target_step": name, "target": "step" if to else "base"}
+    now = {"parts": "all", "on": name or "base"}
+    return step(number, "rollback", **{**target, **now, **more})
 
 
 def shown(steps: list[Step]) -> tuple[list[int], list[int]]:
@@ -48,19 +50,22 @@ def test_going_to_a_state_that_was_gone_back_to_is_going_to_that_state() -> None
 def test_paths_files_alone_a_merge_and_what_was_cut_off_do_not_move_the_line() -> None:
     steps = [step(1), step(2)]
     for more in (
-        {"paths": ["a"]},
+        {"paths": ["a"], "parts": "", "on": "0002"},
+        {"paths": ["a"], "parts": "", "on": ""},
         {"parts": "", "on": "0002"},
         {"status": "interrupted"},
         {"merged": {"branch": "main", "commit": "1" * 40}},
-        {"target_step": "x"},
-        {"target_step": "0007"},
+        {"on": "x"},
+        {"on": "0007"},
+        {"target_step": "x", "parts": "", "on": ""},
     ):
         assert shown([*steps, back(3, 1, **more)]) == ([1, 2, 3], []), more
 
 
 def test_a_ledger_of_before_says_it_by_its_rollbacks() -> None:
-    steps = [step(1), step(2), back(3, 1, parts="")]
+    steps = [step(1), step(2), back(3, 1, parts="", on="")]
     assert shown(steps) == ([1], [2])
+    assert shown([*steps, back(4, 0, parts="", on="")]) == ([], [1, 2])
 
 
 def test_the_end_of_a_ledger_is_enough_to_know_its_steps() -> None:
