@@ -36,7 +36,7 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
         )
         return
     task = project.tasks.load(task_id)
-    found = position_of(project, task)
+    found = position_of(task, project.ledger(task.id).steps())
     act = _next(found, word, task)
     if act.step is None:
         yield Coming(what="the task is closed again", step=None, survey=None)

@@ -6,6 +6,8 @@ before the undo. So neither loses anything. Files changed since the act would be
 that needs the person's consent.
 """
 
+from collections.abc import Iterable, Sequence
+
 from siding.app.acts.skeleton import Work, complete, working
 from siding.app.back.git_part import plan_git_part, state_at
 from siding.app.back.git_words import PARTS, git_lines
@@ -16,7 +18,6 @@ from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
 from siding.app.place.locking import Hold, holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve, select
-from siding.app.recording.recorder import Recorder
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.paths import is_selected, quote_path, unquote_path
 from siding.git.snapshots.modes import TreeState, mode_changes, state_of
@@ -95,13 +96,14 @@ def undo(project: Project, request: UndoRequest) -> Undone:
         holding_task(project, task_id, "undo", wait=request.wait) as hold,
         working(project, task_id, hold) as work,
     ):
-        found = position_of(project, work.task)
+        steps = list(work.recorder.ledger.steps())
+        found = position_of(work.task, steps)
         if not found.undoable:
             raise NothingToUndo(
                 f"nothing to undo in task {work.task.name!r}",
                 hint="`siding rollback --step N` goes back to any step; `siding log` shows them",
             )
-        undone = _reverse(work, hold, found, found.undoable[-1], request, word="undo")
+        undone = _reverse(work, hold, steps, found, found.undoable[-1], request, word="undo")
         return undone._replace(passed=found.passed)
 
 
@@ -112,29 +114,37 @@ def redo(project: Project, request: UndoRequest) -> Undone:
         raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
     if project.registry.of_task(task_id) is None:  # planned: nothing was done in it
         task = project.tasks.load(task_id)
-        raise _nothing_to_redo(task, position_of(project, task))
+        raise _nothing_to_redo(task, position_of(task, project.ledger(task_id).steps()))
     with (
         holding_task(project, task_id, "redo", wait=request.wait) as hold,
         working(project, task_id, hold) as work,
     ):
-        found = position_of(project, work.task)
+        steps = list(work.recorder.ledger.steps())
+        found = position_of(work.task, steps)
         if not found.redoable:
             raise _nothing_to_redo(work.task, found)
         act = found.redoable[-1]
         if act.step is not None:
-            return _reverse(work, hold, found, act, request, word="redo")
+            return _reverse(work, hold, steps, found, act, request, word="redo")
     return _close_again(project, work.task)._replace(settled=work.settled)
 
 
 def _reverse(
-    work: Work, hold: Hold, found: Position, act: PastAct, request: UndoRequest, *, word: str
+    work: Work,
+    hold: Hold,
+    steps: Sequence[Step],
+    found: Position,
+    act: PastAct,
+    request: UndoRequest,
+    *,
+    word: str,
 ) -> Undone:
     """Take the act back or repeat it, by restoring the workspace or by moving a branch."""
     assert act.step is not None
     step = act.step
     reversal = Reversal(undoes=step.id) if word == "undo" else Reversal(redoes=step.id)
     if step.kind != StepKind.APPLY:
-        return complete(work, hold, ReverseRollback(found, act, reversal, request))
+        return complete(work, hold, ReverseRollback(steps, found, act, reversal, request))
     from siding.app.applying.reversal import ReverseApply  # git's side of an apply: 10 ms
 
     applied = complete(work, hold, ReverseApply(step, reversal))
@@ -158,10 +168,16 @@ class ReverseRollback(RestoreAct[Undone]):
     """Restore the state before the step that did the act (undo) or took it back (redo)."""
 
     def __init__(
-        self, found: Position, act: PastAct, reversal: Reversal, request: UndoRequest
+        self,
+        steps: Sequence[Step],
+        found: Position,
+        act: PastAct,
+        reversal: Reversal,
+        request: UndoRequest,
     ) -> None:
         assert act.step is not None
         assert act.by is not None
+        self._steps = steps  # of the ledger, which may be long: it is read once
         self._step, self._by = act.step, act.by
         self._act = act
         self._reversal = reversal
@@ -177,7 +193,7 @@ class ReverseRollback(RestoreAct[Undone]):
         request = request_for(self._act, self._word)._replace(force=self._force)
         if not self._force:
             _require_nothing_newer(work, attempt or self._by, request)
-        destination, number = _destination(recorder, self._by)
+        destination, number = _destination(self._steps, self._by)
         detail = rollback_to(f"{self._word} of step {self._step.id}", step=number)._replace(
             hard=request.hard,
             reversal=self._reversal,
@@ -231,13 +247,13 @@ def _parts_newer(work: Work, snapshot: Sha) -> list[str]:
     return list(dict.fromkeys(PARTS[part] for part, _text in git_lines(plan)))
 
 
-def _destination(recorder: Recorder, by: Step) -> tuple[Destination, int | None]:
+def _destination(steps: Iterable[Step], by: Step) -> tuple[Destination, int | None]:
     """Return the state before `by`, and the number of the step that left it, None for the base."""
     snapshot = returns_to(by)
     if snapshot is None:
         raise NotFound(f"step {by.id} does not say what was before it")
     coverage, number = None, None
-    for step in recorder.ledger.steps():
+    for step in steps:
         if step.number >= by.number:
             break
         if step.snapshot == snapshot:
@@ -258,13 +274,11 @@ def _close_again(project: Project, task: Task) -> Undone:
     return Undone(task=task, what=f"removed the workspace of {task.name} again")
 
 
-def position_of(project: Project, task: Task) -> Position:
-    """Return the acts of a task that can be undone and redone."""
+def position_of(task: Task, steps: Iterable[Step]) -> Position:
+    """Return the acts of a task that can be undone and redone; `steps` are all of its ledger."""
     mark = task.rest.get(MARK)
     after = mark.get("after") if isinstance(mark, dict) else None
-    return position(
-        project.ledger(task.id).steps(), reopened_after=after if isinstance(after, int) else None
-    )
+    return position(steps, reopened_after=after if isinstance(after, int) else None)
 
 
 def _nothing_to_redo(task: Task, found: Position) -> NothingToRedo:
