@@ -23,7 +23,7 @@ from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed, said_by
 from siding.git.repository import Repository
 from siding.git.returning.objects import give_what_is_named
 from siding.git.returning.plan import GitReturn
-from siding.git.returning.small_files import TEMPORARY, replace_small_files
+from siding.git.returning.small_files import TEMPORARY, plan_small_files, replace_small_files
 from siding.git.settings import UserSettings
 from siding.git.snapshots.git_state import FLAGS, NOTHING, GitState, IndexEntry
 from siding.git.snapshots.store import SnapshotStore
@@ -69,12 +69,14 @@ def returning(work: Returning, plan: GitReturn, is_same: Callable[[], bool]) -> 
                 "HEAD or the index of the workspace is being changed by somebody else",
                 hint="nothing was done; end what works in there, then try again",
             )
+        small_files = plan_small_files(work.store, plan.present, plan.wanted)
         give_what_is_named(work.repository, work.store, plan)
         _move_refs(work, plan)
+        # From here on something is changed, and no error of `REFUSED` is raised any more.
         yield
         if plan.changes_index:
             _set_index(work, plan)
-        replace_small_files(work.store, work.place.git_dir, plan.present, plan.wanted)
+        replace_small_files(work.place.git_dir, small_files)
     finally:
         discard_index(work.place, work.token)
         lock.release()

@@ -4,6 +4,7 @@ An agent may write there, so no link is followed: directories are opened one by 
 """
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,30 +13,45 @@ from siding.git.errors import SnapshotDamaged
 from siding.git.snapshots.git_state import GitDetails
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.treewalk import OpenTree
+from siding.namedtuples import NamedTuple
 
 LARGEST_FILE = 1 << 20
 TEMPORARY = "siding-small-file"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def replace_small_files(
-    store: SnapshotStore, git_dir: Path, present: GitDetails, wanted: GitDetails
-) -> None:
-    """Remove the small files of `present` and write those of `wanted`, durably."""
-    if present.files == wanted.files:
-        return
-    contents: dict[str, bytes] = {}
+class SmallFiles(NamedTuple):
+    """What to do with them: the contents to write, and the names to remove."""
+
+    written: Mapping[str, bytes]
+    removed: tuple[str, ...]
+
+
+def plan_small_files(store: SnapshotStore, present: GitDetails, wanted: GitDetails) -> SmallFiles:
+    """Return how the small files of `present` become those of `wanted`.
+
+    The contents are read now, before anything is changed. Raises SnapshotDamaged if one is lost.
+    """
+    written: dict[str, bytes] = {}
     for name, sha in wanted.files.items():
+        if present.files.get(name) == sha:
+            continue
         data = store.read_blob(sha, LARGEST_FILE)
         if data is None:
             raise SnapshotDamaged(f"{name} of that state is lost")
-        contents[name] = data
+        written[name] = data
+    return SmallFiles(written, tuple(sorted(present.files.keys() - wanted.files.keys())))
+
+
+def replace_small_files(git_dir: Path, plan: SmallFiles) -> None:
+    """Remove and write the small files, durably."""
+    if not (plan.written or plan.removed):
+        return
     with OpenTree(git_dir) as tree:
-        for name in sorted(present.files.keys() - wanted.files.keys(), reverse=True):
+        for name in reversed(plan.removed):
             _remove(tree, os.fsencode(name))
-        for name, data in sorted(contents.items()):
-            if present.files.get(name) != wanted.files[name]:
-                _write(tree, os.fsencode(name), data)
+        for name, data in sorted(plan.written.items()):
+            _write(tree, os.fsencode(name), data)
 
 
 def _write(tree: OpenTree, path: bytes, data: bytes) -> None:
