@@ -100,6 +100,17 @@ def test_options_of_the_run_are_those_it_had(desk: Desk) -> None:
     assert found is not None
     assert (found.cwd, dict(found.env), found.timeout_s) == ("src", {"WORD": "x"}, 9.0)
     assert desk.read("src/here") == b"x\n"
+    siding(desk, "retry", "--", "sh", "-c", 'echo "$WORD$WORD" >here')
+    assert desk.read("src/here") == b"xx\n"
+
+
+def test_another_command_stays_in_the_sandbox(desk: Desk) -> None:
+    siding(desk, "run", "--sandbox", "--", "sh", "-c", "echo 1 >a")
+    siding(desk, "retry", "--", "sh", "-c", "echo 2 >a")
+    found = desk.steps()[-1].as_run
+    assert found is not None
+    assert found.sandbox is not None
+    assert found.sandbox.engine is not None
 
 
 def test_a_secret_is_not_made_up(desk: Desk) -> None:

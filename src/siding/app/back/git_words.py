@@ -67,7 +67,7 @@ def _unfinished(present: Mapping[str, Sha], wanted: Mapping[str, Sha]) -> Iterat
     before, after = under_way(present), under_way(wanted)
     for word in before:
         if word not in after:
-            yield "git", f"the {word} that is under way is set aside; undo brings it back"
+            yield "git", f"the {word} that is under way is set aside, and kept"
     for word in after:
         yield "git", f"a {word} is under way, as it was then"
 

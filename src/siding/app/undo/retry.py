@@ -25,6 +25,7 @@ from siding.app.running.run import run
 from siding.app.sandbox.sandbox import SandboxRequest
 from siding.errors import NotFound, UsageError
 from siding.ids import Sha
+from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.present_line import PresentLine, present_line
 from siding.ledger.reports import SandboxReport
@@ -140,25 +141,27 @@ def _newest_run(steps: list[Step], line: PresentLine, task: Task) -> Step:
 
 
 def _run_of(found: Step, task: Task, request: RetryRequest) -> RunRequest:
-    """Return the run to do: with the command given, else as the step had it."""
-    if request.argv:
-        return RunRequest(argv=request.argv, task=task.id, wait=request.wait)
-    detail = found.as_run
-    if detail is None or not detail.cmd:
+    """Return the run to do, with the directory, variables, time limit and sandbox that it had.
+
+    Of a command that is given, variables with a secret that was not recorded are left out.
+    """
+    detail = found.as_run or RunDetail()
+    argv, env = request.argv or detail.cmd, dict(detail.env)
+    if not argv:
         raise UsageError(
             f"step {found.id} is no run ({found.kind_shown}), so it has no command",
             hint=f"siding retry {found.number} -- COMMAND",
         )
-    if any(map(is_marked, [*detail.cmd, *detail.env.values()])):
+    if not request.argv and any(map(is_marked, [*argv, *env.values()])):
         raise UsageError(
             f"a secret in the command or the environment of step {found.id} was not recorded",
             hint=f"give the command again: siding retry {found.number} -- COMMAND",
         )
     return RunRequest(
-        argv=detail.cmd,
+        argv=argv,
         task=task.id,
         timeout_s=detail.timeout_s,
-        env=dict(detail.env),
+        env={name: value for name, value in env.items() if not is_marked(value)},
         cwd=detail.cwd or None,
         wait=request.wait,
         sandbox=_sandbox_of(detail.sandbox),
