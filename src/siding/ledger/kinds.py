@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 BASE = "base"  # what the first step of a task stands on
+ALL_PARTS = "all"  # `parts` of a rollback that took all parts of the state along
 
 
 class StepKind(StrEnum):

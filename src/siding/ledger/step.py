@@ -19,7 +19,7 @@ from siding.ledger.fields import (
     whole,
     words,
 )
-from siding.ledger.kinds import StepKind, StepStatus
+from siding.ledger.kinds import ALL_PARTS, StepKind, StepStatus
 from siding.namedtuples import NamedTuple
 
 # Details and reports are imported by the properties that return them. A status or a board needs
@@ -134,7 +134,7 @@ class Step(NamedTuple):
     @property
     def took_all_parts(self) -> bool:
         """Whether a rollback took HEAD, the branch, the index and the phases along."""
-        return self.line.get("parts") == "all"
+        return self.line.get("parts") == ALL_PARTS
 
     @property
     def retries(self) -> str:

@@ -36,9 +36,10 @@ from siding.git.returning.carry_out import REFUSED
 from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import TaskId, step_id
-from siding.ledger.details.rollback import ALL_PARTS, LeftAlone, RollbackDetail
+from siding.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
+from siding.ledger.kinds import ALL_PARTS
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 

@@ -24,8 +24,8 @@ from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
-from siding.ledger.details.rollback import ALL_PARTS
 from siding.ledger.history import PastAct, Position, position, returns_to
+from siding.ledger.kinds import ALL_PARTS
 from siding.ledger.step import Step, StepKind
 from siding.namedtuples import NamedTuple
 from siding.tasks.states import TaskState, WorkspaceState

@@ -44,7 +44,7 @@ def hooks_directory(bench: Bench) -> Path:
 
 
 def rehearse(bench: Bench, user: UserSettings, *, branch: str, tree: Sha) -> Rehearsal:
-    """Check the tree out into a new temporary checkout for the hooks."""
+    """Check the tree out into a new temporary checkout, for hooks or `apply --if`."""
     root, git_dir = bench.root / "rehearsal", bench.root / "rehearsal.git"
     root.mkdir(mode=0o700)
     git_dir.mkdir(mode=0o700)
@@ -54,8 +54,8 @@ def rehearse(bench: Bench, user: UserSettings, *, branch: str, tree: Sha) -> Reh
         git_dir=git_dir, common_dir=bench.repository.paths.common_dir, work_tree=root, locks=True
     )
     place = place._replace(settings=(*user.settings, *place.settings))
-    bench.git.run(place, ["read-tree", tree], doing="preparing a checkout for the hooks")
-    bench.git.run(place, ["checkout-index", "-a", "-q", "-u"], doing="checking out for the hooks")
+    bench.git.run(place, ["read-tree", tree], doing="preparing a checkout of the result")
+    bench.git.run(place, ["checkout-index", "-a", "-q", "-u"], doing="checking out the result")
     inherited = {k: v for k, v in bench.git.environ.items() if not k.startswith("GIT_")}
     shared = bench.git.environment(place)
     names = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")

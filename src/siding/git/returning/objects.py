@@ -8,12 +8,13 @@ from siding.git.errors import SnapshotDamaged, said_by
 from siding.git.packs import give_pack
 from siding.git.repository import Repository
 from siding.git.returning.plan import GitReturn
+from siding.git.snapshots.git_look import LARGEST_FILE, commits_among
 from siding.git.snapshots.git_state import commits_named_in
 from siding.git.snapshots.scratch import scratch
 from siding.git.snapshots.store import APPLIES, SnapshotStore
+from siding.git.worktrees.keeping import missing_objects
 from siding.ids import Sha
 
-LARGEST_FILE = 1 << 20
 _DOING = "giving the repository what it has lost since"
 
 
@@ -26,8 +27,7 @@ def give_what_is_named(repository: Repository, store: SnapshotStore, plan: GitRe
     if not wanted:
         return
     needed = _needed(repository, store, wanted)
-    alone = Place(git_dir=repository.paths.common_dir)
-    if not needed or not _missing(repository, alone, needed):
+    if not missing_objects(repository, needed):
         return
     with scratch(store.root / APPLIES / os.urandom(8).hex()) as directory:
         pack = directory / "given.pack"
@@ -55,23 +55,11 @@ def _named(store: SnapshotStore, plan: GitReturn) -> Iterator[Sha]:
             yield entry.sha
     for sha in plan.wanted.files.values():
         if sha not in plan.present.files.values():
-            yield from _commits(store, commits_named_in(store.read_blob(sha, LARGEST_FILE) or b""))
+            words = commits_named_in(store.read_blob(sha, LARGEST_FILE) or b"")
+            yield from commits_among(store, words) if words else ()
 
 
-def _commits(store: SnapshotStore, shas: list[Sha]) -> list[Sha]:
-    """Return those that are commits; a word of a message can look like one."""
-    if not shas:
-        return []
-    done = store.git.attempt(
-        store.place(),
-        ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
-        stdin=_lines(shas),
-    )
-    lines = done.stdout.decode("ascii", "replace").splitlines()
-    return [Sha(line.split(" ")[0]) for line in lines if line.endswith(" commit")]
-
-
-def _needed(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> list[str]:
+def _needed(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> list[Sha]:
     """Return the objects that `wanted` needs and that no ref of the repository leads to."""
     # A partial clone rightly lacks objects that it was promised.
     listing = ["rev-list", "--objects", "--no-object-names", "--missing=allow-promisor"]
@@ -83,14 +71,7 @@ def _needed(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> 
             f"commits of that state are lost: {said}",
             hint="--files goes back with the files alone; nothing was changed",
         )
-    return done.stdout.decode("ascii").split()
-
-
-def _missing(repository: Repository, place: Place, shas: list[str]) -> bool:
-    done = repository.git.attempt(
-        place, ["cat-file", "--batch-check=%(objectname)"], stdin=_lines(shas)
-    )
-    return any(line.endswith(b" missing") for line in done.stdout.splitlines())
+    return [Sha(sha) for sha in done.stdout.decode("ascii").split()]
 
 
 def _both(repository: Repository, store: SnapshotStore) -> Place:
@@ -98,5 +79,5 @@ def _both(repository: Repository, store: SnapshotStore) -> Place:
     return Place(git_dir=repository.paths.common_dir, alternates=(store.objects,))
 
 
-def _lines(names: "list[Sha] | list[str]") -> bytes:
+def _lines(names: list[Sha]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode("ascii")

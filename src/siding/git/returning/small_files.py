@@ -10,12 +10,12 @@ from pathlib import Path
 
 from siding.files.durable import flush, write_all
 from siding.git.errors import SnapshotDamaged
+from siding.git.snapshots.git_look import LARGEST_FILE
 from siding.git.snapshots.git_state import GitDetails
 from siding.git.snapshots.store import SnapshotStore
 from siding.git.treewalk import OpenTree
 from siding.namedtuples import NamedTuple
 
-LARGEST_FILE = 1 << 20
 TEMPORARY = "siding-small-file"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 

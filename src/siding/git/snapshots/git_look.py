@@ -220,16 +220,21 @@ class GitLook:
         named = sorted({sha for data in small.values() for sha in commits_named_in(data)})
         if not named:
             return ()
-        output = self._store.git.run(
-            self._store.place(),
-            ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
-            doing="looking at what git is in the middle of",
-            stdin="".join(f"{sha}\n" for sha in named).encode("ascii"),
-        )
-        lines = output.decode("ascii").splitlines()
-        commits = [Sha(line.split(" ")[0]) for line in lines if line.endswith(" commit")]
+        commits = commits_among(self._store, named)
         self._pack(commits, revisions=True, without=f"^{tip}\n")
         return tuple(commits)
+
+
+def commits_among(store: SnapshotStore, shas: Sequence[Sha]) -> list[Sha]:
+    """Return those that are commits, here or in the repository; a word can look like one."""
+    output = store.git.run(
+        store.place(),
+        ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
+        doing="looking at what git is in the middle of",
+        stdin="".join(f"{sha}\n" for sha in shas).encode("ascii"),
+    )
+    lines = output.decode("ascii").splitlines()
+    return [Sha(line.split(" ")[0]) for line in lines if line.endswith(" commit")]
 
 
 def _mark(index: Path) -> list[int | str] | None:

@@ -32,7 +32,7 @@ def keep_private(repository: Repository, git_dir: Path, base: Sha, target: Path)
     where git expects it.
     """
     wanted = _needed(repository, git_dir, base)
-    there = [sha for sha in wanted if sha not in _missing(repository, wanted)]
+    there = [sha for sha in wanted if sha not in missing_objects(repository, wanted)]
     if not there:
         return False
     temporary = target.with_name(target.name + ".tmp")
@@ -56,7 +56,7 @@ def keep_private(repository: Repository, git_dir: Path, base: Sha, target: Path)
 
 def give_back(repository: Repository, git_dir: Path, base: Sha, pack: Path) -> bool:
     """Give the repository the objects of the pack if it lacks one; returns whether it did."""
-    if not pack.is_file() or not _missing(repository, _needed(repository, git_dir, base)):
+    if not pack.is_file() or not missing_objects(repository, _needed(repository, git_dir, base)):
         return False
     give_pack(repository, pack, doing="giving the repository its objects back")
     return True
@@ -71,7 +71,7 @@ def restore_branch(repository: Repository, git_dir: Path, base: Sha) -> str | No
     if head is None or head.branch is None or repository.branch(head.branch) is not None:
         return None
     candidates = [*reversed(_commits_of_log(git_dir)), base]
-    lost = _missing(repository, candidates)
+    lost = missing_objects(repository, candidates)
     sha = next((each for each in candidates if each not in lost), None)
     if sha is None:
         raise GitError(f"branch {head.branch!r} is gone, and so are its commits")
@@ -108,7 +108,8 @@ def _commits_of_log(git_dir: Path) -> list[Sha]:
     return [Sha(sha.decode("ascii")) for sha in _COMMIT.findall(data) if sha.strip(b"0")]
 
 
-def _missing(repository: Repository, shas: list[Sha]) -> set[str]:
+def missing_objects(repository: Repository, shas: list[Sha]) -> set[str]:
+    """Return those of the objects that the repository does not have."""
     if not shas:
         return set()
     done = repository.git.attempt(

@@ -13,10 +13,8 @@ from siding.ledger.fields import (
     text_or_none,
     whole_or_none,
 )
-from siding.ledger.kinds import BASE, StepKind
+from siding.ledger.kinds import ALL_PARTS, BASE, StepKind
 from siding.namedtuples import NamedTuple
-
-ALL_PARTS = "all"
 
 
 class RollbackDetail(NamedTuple):
