@@ -1,6 +1,7 @@
 """Every part of a workspace's state, byte for byte, as git and the disk show it."""
 
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,14 +9,17 @@ from .desk import Desk, Tree
 
 UNFINISHED = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 UNFINISHED_DIRS = ("rebase-merge", "rebase-apply", "sequencer", "refs/bisect")
+# Assume unchanged, intent to add, skip the worktree, as git's in-memory flags have them.
+KEPT_FLAGS = 0x8000 | 0x2000_0000 | 0x4000_0000
+ENTRY = re.compile(r"([^\0]+)\0  ctime: .*\n(?:  .*\n)*?  size: .*\tflags: ([0-9a-f]+)\n")
 
 
 class Parts(NamedTuple):
     """The state of a workspace.
 
     `head` is what HEAD is on, None if it is detached; `commit` and `tip` are "" if there is none.
-    `staged` has mode, id, stage and path of each entry of the index; `flags` the letters of
-    `git ls-files -v` and `-t` for those that are not as usual.
+    `staged` has mode, id, stage and path of each entry of the index; `flags` the path and the
+    `KEPT_FLAGS` of those that have any.
     """
 
     files: Tree
@@ -23,7 +27,7 @@ class Parts(NamedTuple):
     commit: str
     tip: str
     staged: tuple[str, ...]
-    flags: tuple[str, ...]
+    flags: tuple[tuple[str, int], ...]
     unfinished: dict[str, bytes]
     documents: dict[str, bytes]
 
@@ -58,11 +62,12 @@ def tip_of(desk: Desk, branch: str) -> str:
     return desk.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
 
 
-def _flags(desk: Desk) -> tuple[str, ...]:
-    assumed = [line for line in desk.git("ls-files", "-v", "-z").split("\0") if line[:1].islower()]
-    status = desk.git("ls-files", "-t", "-z").split("\0")
-    intended = desk.git("diff-files", "--name-only", "--diff-filter=A", "-z").split("\0")
-    return (*assumed, *(line for line in status if line.startswith("S")), *intended)
+def _flags(desk: Desk) -> tuple[tuple[str, int], ...]:
+    """The index alone: `diff-files` would say nothing of an intent whose file is gone."""
+    entries = ENTRY.findall(desk.git("ls-files", "--debug", "-z") + "\n")
+    assert len(entries) == len(desk.git("ls-files", "-z").split("\0")) - 1
+    flags = [(path, int(value, 16) & KEPT_FLAGS) for path, value in entries]
+    return tuple(each for each in flags if each[1])
 
 
 def _unfinished(git_dir: Path) -> dict[str, bytes]:

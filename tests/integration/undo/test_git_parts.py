@@ -234,6 +234,24 @@ def test_files_alone_stay_files_alone_when_undone(desk: Desk) -> None:
     assert parts_of(desk).differs(committed._replace(head=None)) == []
 
 
+def test_an_intent_to_add_outlives_its_file(desk: Desk) -> None:
+    desk.shell(
+        "echo later >later; mkdir d; echo >d/x; chmod +x d/x; ln -s later link;"
+        " git rm -q --cached src/a.py; git add -N later d/x link src/a.py;"
+        " git update-index --assume-unchanged hello.txt"
+    )
+    intended = parts_of(desk)
+    assert [path for path, _ in intended.flags] == ["d/x", "hello.txt", "later", "link", "src/a.py"]
+    desk.rollback(None, files_only=True)
+    assert parts_of(desk).flags == intended.flags
+    desk.rollback(None)
+    assert parts_of(desk).flags == ()
+    desk.undo()
+    assert parts_of(desk).flags == intended.flags
+    desk.undo()
+    assert parts_of(desk).differs(intended) == []
+
+
 def test_undoing_a_run_asks_about_what_was_staged_by_hand(desk: Desk) -> None:
     desk.shell("echo 1 >a")
     desk.git("add", "a")

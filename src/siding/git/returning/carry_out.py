@@ -21,6 +21,7 @@ from siding.git.applying.move import UNCHANGED, CheckoutBusy, Move, swap, sweep_
 from siding.git.command import Place
 from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed, said_by
 from siding.git.repository import Repository
+from siding.git.returning.intended import add_intended, discard_intended
 from siding.git.returning.objects import give_what_is_named
 from siding.git.returning.plan import GitReturn
 from siding.git.returning.small_files import TEMPORARY, plan_small_files, replace_small_files
@@ -97,6 +98,7 @@ def sweep(
         return
     release_dead_lock(place, token)
     discard_index(place, token)
+    discard_intended(place.git_dir)
     (place.git_dir / TEMPORARY).unlink(missing_ok=True)
     written: list[str] = [s for state in states for s in (state.head, state.tip) if s]
     written += [f"ref: refs/heads/{state.branch}" for state in states if state.branch]
@@ -156,16 +158,11 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
     tree = ["--reset", plan.then.head] if plan.then.head else ["--empty"]
     _git(work, where, ["read-tree", *tree])
     _set_flags(work, where, plan.present.entries or (), off=True)
-    listed = [entry for entry in entries if "i" not in entry.flags]
+    listed = [e._replace(mode=NOTHING) if "i" in e.flags else e for e in entries]
     # Refreshed first, for what is as in HEAD; the user's git looks at the other entries itself.
     refreshed = ["update-index", "-q", "--refresh", "-z", "--index-info"]
     _git(work, where, refreshed, _index_info(listed, work))
-    later = [entry.path for entry in entries if "i" in entry.flags]
-    if later:
-        words = ["add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul"]
-        work.repository.git.attempt(  # a file that is gone cannot be added, whatever is intended
-            where, words, stdin=b"\0".join(later) + b"\0", keep_fds=work.keep_fds
-        )
+    add_intended(work.repository, where, entries, work.keep_fds)
     _set_flags(work, where, entries, off=False)
     put_in_place(work.place, private)
 
