@@ -252,6 +252,19 @@ def test_an_intent_to_add_outlives_its_file(desk: Desk) -> None:
     assert parts_of(desk).differs(intended) == []
 
 
+@pytest.mark.parametrize("option", ["assume-unchanged", "skip-worktree"])
+def test_a_file_that_git_does_not_look_at_goes_back(desk: Desk, option: str) -> None:
+    desk.shell(f"echo 2 >src/a.py; {COMMIT} two")
+    desk.shell(f"git update-index --{option} src/a.py; echo 3 >src/a.py")
+    hidden = parts_of(desk)
+    desk.rollback(None)
+    assert (desk.read("src/a.py"), parts_of(desk).flags) == (b"a = 1\n", ())
+    desk.rollback(1)
+    desk.undo()
+    desk.undo()
+    assert parts_of(desk).differs(hidden) == []
+
+
 def test_undoing_a_run_asks_about_what_was_staged_by_hand(desk: Desk) -> None:
     desk.shell("echo 1 >a")
     desk.git("add", "a")

@@ -155,7 +155,8 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
     # A copy of the present one keeps what git knows of files that are the same in both.
     private = copy_index(work.place, work.token)
     where = git_place(work.repository, work.user, work.place, private)
-    tree = ["--reset", plan.then.head] if plan.then.head else ["--empty"]
+    # Without `-i` git refuses if a file that it was told to assume unchanged is changed.
+    tree = ["-i", "--reset", plan.then.head] if plan.then.head else ["--empty"]
     _git(work, where, ["read-tree", *tree])
     _set_flags(work, where, plan.present.entries or (), off=True)
     listed = [e._replace(mode=NOTHING) if "i" in e.flags else e for e in entries]
