@@ -11,6 +11,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "show": ("verbs.show", "one step with its output"),
     "diff": ("verbs.diff", "what a task, a step or a range of steps changed"),
     "apply": ("verbs.apply", "switch a task's change onto the main line"),
+    "sync": ("verbs.sync", "bring what has moved on the base branch into the workspace"),
     "pr": ("verbs.pr", "push a task's branch and open a pull request"),
     "rollback": ("verbs.rollback", "go back to any step, or to the base"),
     "retry": ("verbs.retry", "go back to before a step and run it, or another command, again"),

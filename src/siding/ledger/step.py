@@ -110,6 +110,11 @@ class Step(NamedTuple):
         return self.kind == StepKind.ROLLBACK and isinstance(self.line.get("merged"), dict)
 
     @property
+    def syncs(self) -> bool:
+        """Whether the step brought the moved base branch in, with HEAD and the index."""
+        return self.merges and bool(self.line["merged"].get("base"))
+
+    @property
     def goes_back(self) -> bool:
         """Whether the step restored an earlier state of the workspace."""
         return self.kind == StepKind.ROLLBACK and not self.merges
@@ -144,7 +149,10 @@ class Step(NamedTuple):
     @property
     def kind_shown(self) -> str:
         """The kind as it is shown to a person."""
-        return "merge" if self.merges else self.kind
+        if self.merges:
+            return "sync" if self.syncs else "merge"
+        undoes, redoes = self.reversal
+        return "undo" if undoes else "redo" if redoes else self.kind
 
     @property
     def title(self) -> str:

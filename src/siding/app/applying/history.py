@@ -20,7 +20,7 @@ from siding.git.paths import quote_path, unquote_path
 from siding.git.repository import Repository
 from siding.ids import Sha, TaskId
 from siding.ledger.details.apply import ApplyDetail
-from siding.ledger.details.rollback import MergedBranch, RollbackDetail
+from siding.ledger.details.rollback import MergedBranch
 from siding.ledger.step import Step, StepStatus
 from siding.namedtuples import NamedTuple
 
@@ -102,8 +102,8 @@ def newest_merge(project: Project, task_id: TaskId, branch: str | None) -> Step 
         applied = step.as_apply if step else None
         if step is None or (applied and _took_all(applied)):
             return None
-        back = step.as_rollback
-        if back and back.merged and branch in (None, back.merged.branch):
+        merged = _merged(step)
+        if merged and branch in (None, merged.branch):
             return step
     return None
 
@@ -137,16 +137,26 @@ def departure(sources: Sources, branch: str, target: Sha) -> Departure:
         if step is None:
             return Departure()
         gaps, seen = gaps or step.number != seen - 1, step.number
-        match step.detail:
-            case RollbackDetail(merged=MergedBranch() as merged):
-                if merged.branch == branch and _reaches(repository, merged.commit, target):
-                    paths = tuple(unquote_path(each.name) for each in merged.conflicts)
-                    return Departure(commit=Sha(merged.commit), conflicts=paths)
-            case ApplyDetail() as applied if _is_whole(step, applied, branch):
-                if _reaches(repository, applied.commit_sha, target):
-                    heads = (Sha(applied.head),) if applied.head else ()
-                    return Departure(snapshot=Sha(str(step.snapshot)), heads=heads)
+        merged, applied = _merged(step), step.as_apply
+        if merged is not None:
+            if merged.branch == branch and _reaches(repository, merged.commit, target):
+                paths = tuple(unquote_path(each.name) for each in merged.conflicts)
+                return Departure(commit=Sha(merged.commit), conflicts=paths)
+        elif (
+            applied is not None
+            and _is_whole(step, applied, branch)
+            and _reaches(repository, applied.commit_sha, target)
+        ):
+            heads = (Sha(applied.head),) if applied.head else ()
+            return Departure(snapshot=Sha(str(step.snapshot)), heads=heads)
     return Departure() if gaps else _merged_by_agent(sources, target)
+
+
+def _merged(step: Step) -> MergedBranch | None:
+    """Return what a step merged into the workspace; None if it did not, or was cut off."""
+    back = step.as_rollback
+    is_done = back is not None and step.status == StepStatus.COMPLETED
+    return back.merged if back is not None and is_done else None
 
 
 def _is_whole(step: Step, applied: ApplyDetail, branch: str) -> bool:

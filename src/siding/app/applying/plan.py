@@ -23,6 +23,7 @@ from siding.app.applying.rolled_back_commits import (
 )
 from siding.app.applying.task_title import title_of
 from siding.errors import SidingError
+from siding.git.applying.bench import Bench
 from siding.git.applying.checkout import CheckoutPlace
 from siding.git.applying.commit_graph import commits_since
 from siding.git.applying.commits import (
@@ -34,7 +35,7 @@ from siding.git.applying.commits import (
     write_commit,
 )
 from siding.git.applying.content import files_place
-from siding.git.applying.merging import Conflict, Merged, merge_trees
+from siding.git.applying.merging import NEEDED, Conflict, Merged, merge_commits, merge_trees
 from siding.git.applying.move import Overlaps, counted_paths, overlaps
 from siding.git.applying.unfinished import Unfinished
 from siding.git.snapshots.patches import Change, DiffStat
@@ -127,9 +128,12 @@ class History(NamedTuple):
     commits: tuple[RawCommit, ...]
     gone_back: tuple[RawCommit, ...] = ()
 
+    has_target: frozenset[Sha] = frozenset()  # merges that brought in what the target has
+
     @property
     def linear(self) -> bool:
-        return all(len(commit.parents) == 1 for commit in self.commits)
+        """Whether the commits can be repeated one by one; merges of the target need not be."""
+        return all(len(each.parents) == 1 or each.sha in self.has_target for each in self.commits)
 
 
 def make_plan(
@@ -225,7 +229,21 @@ def _history(sources: Sources, target: Target, start: Departure) -> History:
     if head is None or head == base:
         return History(head, ())
     shas = commits_since(bench, head, [base, target.sha, *start.heads])
-    return History(head, tuple(read_commits(bench, shas)))
+    commits = tuple(read_commits(bench, shas))
+    return History(head, commits, has_target=_merges_of(bench, commits, target.sha))
+
+
+def _merges_of(bench: Bench, commits: Sequence[RawCommit], target: Sha) -> frozenset[Sha]:
+    """Return the merges whose other side the target has, with no conflict that was resolved."""
+    merges = [each for each in commits if len(each.parents) == 2]
+    if bench.git.version() < NEEDED:
+        return frozenset()
+    return frozenset(
+        each.sha
+        for each in merges
+        if bench.repository.is_ancestor(each.parents[1], target)
+        and merge_commits(bench, ours=each.parents[0], theirs=each.parents[1]).tree == each.tree
+    )
 
 
 def _without_gone_back(
@@ -346,6 +364,8 @@ class _Maker:
         made: list[PlannedCommit] = []
         message = ""
         for commit in history.commits:
+            if commit.sha in history.has_target:
+                continue
             before = self.bench.tree_of(commit.parents[0])
             step = merge_trees(self.bench, base=before, ours=tree, theirs=commit.tree)
             if step.conflicts:

@@ -20,6 +20,7 @@ from siding.app.place.events import PullRequestChanged
 from siding.app.place.locking import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
+from siding.app.recording.line_base import line_base
 from siding.app.recording.opening import open_anywhere
 from siding.errors import SidingError
 from siding.git.applying.commits import (
@@ -249,7 +250,8 @@ def _tip(
             hint="nothing was pushed. `siding pr --force` replaces the branch there, if it is as "
             "you fetched it; who has seen the commits has them, so change what was secret",
         )
-    parent = base if behind else head
+    since = line_base(project, sources.workspace).commit or base
+    parent = since if behind else head
     if pushed is not None and not refused and bench.repository.is_ancestor(parent, pushed):
         parent = pushed  # what was pushed before is the agent's work too: this is a fast-forward
     tip = parent
@@ -260,7 +262,7 @@ def _tip(
         bench.keep(tip, without=(base, parent))
     listed = bench.git.run(
         bench.place(),
-        ["rev-list", "--topo-order", "--reverse", "--no-merges", tip, f"^{base}"],
+        ["rev-list", "--topo-order", "--reverse", "--no-merges", tip, f"^{base}", f"^{since}"],
         doing="listing the commits of the task",
     )
     shas = [Sha(line) for line in listed.decode("ascii").split()]

@@ -5,8 +5,6 @@ can be undone. From then on the task's change is relative to the target's commit
 The target and the person's checkout are not changed.
 """
 
-import os
-
 from siding.app.acts.skeleton import Work, perform
 from siding.app.applying.apply import (
     Applied,
@@ -18,6 +16,7 @@ from siding.app.applying.apply import (
 )
 from siding.app.applying.content import Sources, bench_for
 from siding.app.applying.history import newest_merge
+from siding.app.applying.markers import with_named_markers
 from siding.app.applying.plan import ApplyPlan
 from siding.app.applying.steps import bench_root, sources_of
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
@@ -26,9 +25,7 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.errors import SidingError, UsageError
 from siding.git import objects
-from siding.git.applying.bench import Bench, TreeEntry
 from siding.git.applying.content import smudged
-from siding.git.applying.merging import Merged
 from siding.git.applying.move import changed_paths
 from siding.git.paths import quote_path
 from siding.ids import Sha
@@ -152,7 +149,8 @@ def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:
     It is the present tree with the merged files as a checkout writes them (line endings, filters).
     """
     bench = sources.bench
-    tree = _named_markers(bench, plan.merged, plan.target.branch, sources.task.name)
+    named = (plan.target.branch, f"task {sources.task.name}")
+    tree = with_named_markers(bench, plan.merged, *named)
     changes = changed_paths(bench.repository, bench.place(), plan.side, tree)
     entries = smudged(bench, sources.user, tree, changes)
     merged = bench.edit_tree(present, entries)
@@ -167,20 +165,3 @@ def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:
     without = (tip, sources.workspace.base_commit) if tip else (sources.workspace.base_commit,)
     bench.keep(snapshot, without=without, into=bench.store.objects)
     return snapshot
-
-
-def _named_markers(bench: Bench, merged: Merged, branch: str, task: str) -> Sha:
-    """Replace the commit ids in the conflict markers by the names of the branch and the task."""
-    paths = [conflict.path for conflict in merged.conflicts]
-    known = bench.read_trees((merged.tree, p.rpartition(b"/")[0]) for p in paths)
-    edits: dict[bytes, TreeEntry | None] = {}
-    for path in paths:
-        directory, _, name = path.rpartition(b"/")
-        entry = known.get((merged.tree, directory), {}).get(name)
-        if entry is None or not entry.mode.startswith(b"100"):
-            continue
-        (body,) = bench.read([entry.sha], kind=b"blob")
-        for sha, label in ((merged.ours, branch), (merged.theirs, f"task {task}")):
-            body = body.replace(sha.encode(), os.fsencode(label))
-        edits[path] = TreeEntry(mode=entry.mode, sha=bench.put("blob", body))
-    return bench.edit_tree(merged.tree, edits)

@@ -9,6 +9,7 @@ from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.snapshot_loss import lost_until
+from siding.app.recording.line_base import line_base
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.patch_files import parts_of, patch_span
 from siding.app.recording.snapshots import TaskSnapshots, patch_lines
@@ -259,7 +260,7 @@ def no_base(task: Task) -> SidingError:
 def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> str:
     """Return the snapshot of ``base``, ``last`` or a step number."""
     if name in ("base", "0"):
-        return workspace.base_snapshot
+        return line_base(project, workspace).snapshot
     if name == "now":
         raise UsageError("`now` can only be the end of a range", hint="--from base --to now")
     _task, found = step(project, task.id, name)

@@ -12,6 +12,7 @@ from tempfile import NamedTemporaryFile
 
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
+from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.files.durable import make_dirs
 from siding.ledger.step import Step
@@ -88,7 +89,7 @@ def whole_patch(project: Project, task: Task) -> Span | None:
     last = project.ledger(task.id).last()
     if workspace is None or last is None or not workspace.base_snapshot or not last.snapshot:
         return None
-    before, after = workspace.base_snapshot, last.snapshot
+    before, after = line_base(project, workspace).snapshot, last.snapshot
     directory = project.layout.root / "cache" / "patches"
     path = directory / f"{before}-{after}.patch"
     if not path.exists():

@@ -7,7 +7,7 @@ command that works in the task calls it first. Until its line is written, an act
 are named by the act's own id, because another process may take the next step number.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -23,12 +23,13 @@ from siding.app.recording.artifacts import (
     name_artifacts,
     write_patch,
 )
+from siding.app.recording.line_base import kept_by, line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.unfinished.by_kind import recovered
 from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.git.snapshots.capture import Capture
-from siding.ids import new_act_id, step_id
+from siding.ids import Sha, new_act_id, step_id
 from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
@@ -89,14 +90,17 @@ class Recorder:
         assert self._seen is not None
         return self._seen
 
-    def capture(self, number: int, kind: str) -> Capture:
-        """Take a snapshot of the workspace for step `number` (0: the base), and return it."""
+    def capture(self, number: int, kind: str, keep: Sequence[Sha] = ()) -> Capture:
+        """Take a snapshot of the workspace for step `number` (0: the base), and return it.
+
+        The commits `keep` of the snapshot store live as long as it.
+        """
         if self._is_frozen:
             return self.seen
         self.project.app.tell("taking a snapshot of the workspace")
         try:
             step = step_id(number) if number else "base"
-            self._seen = self.snapshots.capture(step=step, kind=kind)
+            self._seen = self.snapshots.capture(step=step, kind=kind, keep=keep)
         finally:
             self.project.app.tell("")
         return self._seen
@@ -142,11 +146,12 @@ class Recorder:
         return [self._finish_interrupted(intent) for intent in unrecorded]
 
     def changes_since_base(self) -> int:
-        """Return how many files differ from the base; call `settle` first.
+        """Return how many files differ from the base of the line; call `settle` first.
 
         Raises BaseUnknown if there is no base to compare with; that must not count as no change.
         """
-        tip, base = self.snapshots.tip(), self.workspace.base_snapshot
+        tip = self.snapshots.tip()
+        base = line_base(self.project, self.workspace).snapshot
         if tip is None or not base:
             raise BaseUnknown(self.task)
         if tip == base:
@@ -222,7 +227,7 @@ class Recorder:
         `draft` says how the act ended. `later` completes the draft; it is called after the snapshot
         was taken, so that it can wait for work that runs at the same time.
         """
-        after = self.capture(intent.number, intent.kind)
+        after = self.capture(intent.number, intent.kind, kept_by(intent.draft.detail))
         told = draft if later is None else later(draft)
         return self._write_down(intent._replace(draft=self._redacted(told)), after)
 

@@ -73,9 +73,13 @@ class TaskSnapshots:
         """Return the newest snapshot; None if there is none."""
         return self._store.tip(self._workspace.task_id)
 
-    def capture(self, *, step: str, kind: str) -> Capture:
-        """Take a snapshot of the workspace. The caller holds the task's lock."""
-        return capture(self._store, self._request(step=step, kind=kind))
+    def capture(self, *, step: str, kind: str, keep: Sequence[Sha] = ()) -> Capture:
+        """Take a snapshot of the workspace. The caller holds the task's lock.
+
+        The commits `keep` of the store live as long as it.
+        """
+        request = self._request(step=step, kind=kind)
+        return capture(self._store, request._replace(keep=keep))
 
     def is_in_state(self, state: GitState) -> bool:
         """Return whether HEAD, the branch, the index and git's small files are as in `state`."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from siding.app.place.project import Project
+from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.waiting.board import TaskRow, look
 from siding.errors import SidingError
@@ -107,7 +108,8 @@ def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:
     if workspace is None or not workspace.base_snapshot or not snapshot:
         return None
     try:
-        stat = TaskSnapshots(project, workspace).diff_stat(workspace.base_snapshot, snapshot)
+        base = line_base(project, workspace).snapshot
+        stat = TaskSnapshots(project, workspace).diff_stat(base, snapshot)
     except SidingError:  # the snapshots are gone; `siding verify` reports that
         return None
     return Total(files=stat.files, additions=stat.additions, deletions=stat.deletions)

@@ -10,6 +10,8 @@ run (`settings.py`).
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import mkdtemp
 
 from siding.files.durable import write_all
 from siding.files.regular import read_small
@@ -169,9 +171,9 @@ def smudged(
     if not _converts(bench, user, attributes):
         return edits
     written = [c for c in changes if c.new_mode.startswith("100")]
-    root = bench.root / "smudged"
-    root.mkdir(mode=0o700)
-    place = files_place(bench, user)._replace(work_tree=root, index_file=bench.root / "smudging")
+    root = Path(mkdtemp(prefix="smudged-", dir=bench.root))
+    index = root.with_suffix(".index")
+    place = files_place(bench, user)._replace(work_tree=root, index_file=index)
     lines = [f"{c.new_mode} {c.new_sha}".encode() + b"\t" + c.path for c in written]
     lines += [b"100644 " + e.sha.encode() + b"\t" + path for path, (e, _) in attributes.items()]
     bench.git.run(

@@ -5,9 +5,13 @@ temporary commits are made for it. If one side changed nothing, no merge is need
 works, too.
 """
 
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
 from siding.git.applying.bench import Bench
 from siding.git.command import Place, output_of
 from siding.git.errors import GitError
+from siding.git.snapshots.git_state import IndexEntry
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
@@ -18,6 +22,12 @@ class GitTooOld(GitError):
     """This git cannot do what was asked; a newer one can."""
 
     code = "git_too_old"
+
+
+class UnrelatedHistories(GitError):
+    """Two commits have no common ancestor."""
+
+    code = "unrelated_histories"
 
 
 class Conflict(NamedTuple):
@@ -31,13 +41,15 @@ class Conflict(NamedTuple):
 class Merged(NamedTuple):
     """The merged tree. If there are conflicts, its files contain conflict markers.
 
-    `ours` and `theirs` are the commit ids in the markers, empty if no merge was needed.
+    `ours` and `theirs` are the commit ids in the markers, empty if no merge was needed. `stages`
+    are the entries of an index for the paths in conflict: base 1, ours 2, theirs 3.
     """
 
     tree: Sha
     conflicts: tuple[Conflict, ...] = ()
     ours: str = ""
     theirs: str = ""
+    stages: tuple[IndexEntry, ...] = ()
 
 
 def merge_trees(
@@ -52,6 +64,16 @@ def merge_trees(
         return Merged(tree=theirs)
     if theirs == base:
         return Merged(tree=ours)
+    ancestor = bench.commit(base)
+    one, other = bench.commit(ours, (ancestor,)), bench.commit(theirs, (ancestor,))
+    return merge_commits(bench, ours=one, theirs=other, place=place)
+
+
+def merge_commits(bench: Bench, *, ours: Sha, theirs: Sha, place: Place | None = None) -> Merged:
+    """Merge two commits with what their histories have in common as the base.
+
+    Raises GitTooOld, and UnrelatedHistories if they have nothing in common.
+    """
     version = bench.git.version()
     if version < NEEDED:
         shown = ".".join(map(str, version))
@@ -59,31 +81,39 @@ def merge_trees(
             f"the target has moved, and git {shown} cannot merge without a working tree",
             hint="install git 2.38 or newer, or merge the target into the workspace yourself",
         )
-    ancestor = bench.commit(base)
-    one, other = bench.commit(ours, (ancestor,)), bench.commit(theirs, (ancestor,))
     done = bench.git.attempt(
-        place or bench.place(), ["merge-tree", "--write-tree", "-z", "--messages", one, other]
+        place or bench.place(), ["merge-tree", "--write-tree", "-z", "--messages", ours, theirs]
     )
+    if b"unrelated histories" in done.stderr:
+        raise UnrelatedHistories(
+            f"{ours[:10]} and {theirs[:10]} have no commit in common, so they cannot be merged"
+        )
     if done.returncode not in (0, 1):
         output_of(done, doing="merging")
     tree, _, rest = done.stdout.partition(b"\0")
-    conflicts = _conflicts(rest) if done.returncode == 1 else ()
-    return Merged(tree=Sha(tree.decode("ascii")), conflicts=conflicts, ours=one, theirs=other)
+    merged = Merged(tree=Sha(tree.decode("ascii")), ours=ours, theirs=theirs)
+    if done.returncode == 0:
+        return merged
+    fields = iter(rest.split(b"\0"))
+    stages = tuple(_stage(field) for field in takewhile(bool, fields))
+    return merged._replace(conflicts=_conflicts(stages, fields), stages=stages)
 
 
-def _conflicts(output: bytes) -> tuple[Conflict, ...]:
-    """Parse the conflicted entries, then the messages; each part ends with an empty field."""
-    fields = iter(output.split(b"\0"))
-    paths: dict[bytes, str] = {}
-    for field in fields:
-        if not field:
-            break
-        paths.setdefault(field.partition(b"\t")[2], "")
-    for field in fields:
+def _stage(field: bytes) -> IndexEntry:
+    """Return a conflicted entry: ``<mode> <id> <stage>``, a tab, the path."""
+    about, _, path = field.partition(b"\t")
+    mode, sha, stage = about.decode("ascii").split(" ")
+    return IndexEntry(path, int(stage), mode, Sha(sha))
+
+
+def _conflicts(stages: Sequence[IndexEntry], messages: Iterator[bytes]) -> tuple[Conflict, ...]:
+    """Return the paths in conflict, with the kinds that the messages name."""
+    paths = dict.fromkeys((entry.path for entry in stages), "")
+    for field in messages:
         if not field.strip().isdigit():
             continue
-        involved = [next(fields, b"") for _ in range(int(field))]
-        kind, _message = next(fields, b"").decode("utf-8", "replace"), next(fields, b"")
+        involved = [next(messages, b"") for _ in range(int(field))]
+        kind, _message = next(messages, b"").decode("utf-8", "replace"), next(messages, b"")
         if kind.startswith("CONFLICT"):
             shown = kind.removeprefix("CONFLICT").strip(" ()")
             for path in involved:

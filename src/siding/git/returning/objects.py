@@ -50,9 +50,7 @@ def _named(store: SnapshotStore, plan: GitReturn) -> Iterator[Sha]:
     for commit in (plan.then.head, plan.tip):
         if commit is not None and commit not in (plan.now.head, plan.now.tip):
             yield commit
-    for entry in plan.wanted.entries or ():
-        if entry.mode.startswith("1") and entry.mode != "160000" and "i" not in entry.flags:
-            yield entry.sha
+    yield from plan.wanted.staged
     for sha in plan.wanted.files.values():
         if sha not in plan.present.files.values():
             words = commits_named_in(store.read_blob(sha, LARGEST_FILE) or b"")

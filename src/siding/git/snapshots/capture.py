@@ -47,7 +47,7 @@ class CaptureRequest(NamedTuple):
     tell which commits the agent made. ``branch`` is the task's. ``at`` is in seconds since 1970.
     ``documents`` returns the task's documents that go with its state, by their names. ``keep_fds``
     stay open in every git process that writes: one of them holds the task's lock, so that a git
-    that outlives us keeps it.
+    that outlives us keeps it. ``keep`` are commits of the store that live as long as the snapshot.
     """
 
     task_id: TaskId
@@ -60,6 +60,7 @@ class CaptureRequest(NamedTuple):
     limits: CaptureLimits
     documents: Callable[[], Mapping[str, bytes]] = dict
     keep_fds: Sequence[int] = ()
+    keep: Sequence[Sha] = ()
 
 
 class Capture(NamedTuple):
@@ -373,7 +374,7 @@ class CaptureWork:
             + (f"\nModes: {modes}" if modes else "")
         )
         # Parents, so that they live as long as the snapshot.
-        beside = tuple(each for each in (state and state.details, modes) if each)
+        beside = tuple(each for each in (*request.keep, state and state.details, modes) if each)
         commit = objects.Commit(tree=done.tree, parents=(self.tip, *kept, *beside), message=message)
         flush_dir(self.store.objects / "pack")
         sha = self._write(commit)

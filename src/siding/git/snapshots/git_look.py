@@ -187,18 +187,11 @@ class GitLook:
     def _write(self, details: GitDetails, small: Mapping[str, bytes], tip: Sha, at: int) -> Sha:
         """Store the details with all that they name."""
         store = self._store
-        staged = {
-            entry.sha
-            for entry in details.entries or ()
-            if entry.mode.startswith("1") and entry.mode != "160000" and "i" not in entry.flags
-        }
-        if staged:
+        if staged := details.staged:
             self._pack(sorted(staged - store.present(sorted(staged))))
         kept = self._keep_commits(small, tip)
-        contents = sorted({*staged, *details.files.values(), *details.documents.values()})
-        body = b"".join(b"100644 %b\0%b" % (s.encode("ascii"), bytes.fromhex(s)) for s in contents)
         form = store.repository.object_format
-        tree = objects.write_object(store.objects, "tree", body, form)
+        tree = objects.write_object(store.objects, "tree", details.tree_body(), form)
         commit = objects.Commit(tree=tree, parents=kept, message=details.text())
         body = objects.commit_body(commit, at=at)
         return objects.write_object(store.objects, "commit", body, form)

@@ -56,6 +56,20 @@ class GitDetails(NamedTuple):
         """Whether there is nothing to record: the index is as HEAD, and nothing is unfinished."""
         return self.entries == () and not self.files and not self.documents
 
+    @property
+    def staged(self) -> set[Sha]:
+        """The contents that the index names; an intent to add has none, nor has a submodule."""
+        return {
+            entry.sha
+            for entry in self.entries or ()
+            if entry.mode.startswith("1") and entry.mode != "160000" and "i" not in entry.flags
+        }
+
+    def tree_body(self) -> bytes:
+        """Return the tree object of the commit that is stored: all contents that are named."""
+        contents = sorted({*self.staged, *self.files.values(), *self.documents.values()})
+        return b"".join(b"100644 %b\0%b" % (s.encode("ascii"), bytes.fromhex(s)) for s in contents)
+
     def text(self) -> str:
         """Return the form that is stored; equal details have equal texts."""
         lines = [_TITLE, ""]

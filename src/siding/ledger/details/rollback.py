@@ -62,7 +62,8 @@ class RollbackDetail(NamedTuple):
         )
 
     def as_record(self) -> dict[str, Any]:
-        goes = {"on": self.target_step or BASE} if self.parts == ALL_PARTS else {}
+        goes_back = self.parts == ALL_PARTS and self.merged is None
+        goes = {"on": self.target_step or BASE} if goes_back else {}
         return {
             **goes,
             "message": self.message,
@@ -93,11 +94,17 @@ class LeftAlone(NamedTuple):
 
 
 class MergedBranch(NamedTuple):
-    """A target branch that was merged into the workspace; conflicts are resolved there."""
+    """A branch, at `commit`, that was merged into the workspace; conflicts are resolved there.
+
+    A sync says `how` HEAD came to have it (merge, fast-forward, rebase), and the snapshot `base`
+    that the task's own change is counted from since then.
+    """
 
     branch: str
     commit: str
     conflicts: tuple["ConflictedPath", ...] = ()
+    how: str = ""
+    base: str = ""
 
     @classmethod
     def from_record(cls, value: object) -> "MergedBranch | None":
@@ -110,10 +117,17 @@ class MergedBranch(NamedTuple):
             conflicts=tuple(
                 ConflictedPath(text(c.get("name")), text(c.get("kind"))) for c in conflicts
             ),
+            how=text(value.get("how")),
+            base=text(value.get("base")),
         )
 
     def as_record(self) -> dict[str, Any]:
-        return self._asdict() | {"conflicts": [each._asdict() for each in self.conflicts]}
+        return {
+            "branch": self.branch,
+            "commit": self.commit,
+            "conflicts": [each._asdict() for each in self.conflicts],
+            **said(how=self.how, base=self.base),
+        }
 
 
 class ConflictedPath(NamedTuple):

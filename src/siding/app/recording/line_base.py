@@ -1,0 +1,58 @@
+"""Find what a task's change is counted from: its base, or after a sync what that brought in.
+
+It follows the line: a rollback to before the sync takes the base back, too.
+"""
+
+from typing import TYPE_CHECKING
+
+from siding.app.place.project import Project
+from siding.app.place.snapshot_loss import lost_until
+from siding.ids import Sha
+from siding.ledger.kinds import StepStatus
+from siding.ledger.present_line import present_line
+from siding.namedtuples import NamedTuple
+from siding.tasks.registry import Workspace
+
+if TYPE_CHECKING:
+    from siding.ledger.details import Detail
+
+_SYNCED = "synced"  # in the registry: the ledger has a sync, or an attempt at one
+
+
+class LineBase(NamedTuple):
+    """A commit of the base branch, and the snapshot that stands for it. Both are "" if unknown."""
+
+    commit: Sha
+    snapshot: Sha
+
+
+def line_base(project: Project, workspace: Workspace) -> LineBase:
+    """Return what the change on the line is counted from."""
+    own = LineBase(workspace.base_commit, workspace.base_snapshot)
+    if not workspace.rest.get(_SYNCED) or not workspace.base_snapshot:
+        return own
+    steps = list(project.ledger(workspace.task_id).steps())
+    lost = lost_until(workspace)
+    line = present_line(steps).line
+    for step in reversed(steps):
+        if step.number in line and step.syncs and step.number > lost:
+            merged = step.as_rollback and step.as_rollback.merged
+            if merged and step.status == StepStatus.COMPLETED:
+                return LineBase(Sha(merged.commit), Sha(merged.base))
+    return own
+
+
+def kept_by(detail: "Detail") -> tuple[Sha, ...]:
+    """Return the snapshots that live as long as that of a step with this detail."""
+    merged = getattr(detail, "merged", None)  # of a rollback; without loading all kinds of details
+    return (Sha(merged.base),) if merged is not None and merged.base else ()
+
+
+def note_sync(project: Project, workspace: Workspace) -> None:
+    """Note in the registry that this task's base may have moved."""
+    if workspace.rest.get(_SYNCED):
+        return
+    with project.changing(f"noting the sync of task {workspace.task_id}"):
+        known = project.registry.of_task(workspace.task_id)
+        if known is not None:
+            project.registry.put(known._replace(rest={**known.rest, _SYNCED: True}))

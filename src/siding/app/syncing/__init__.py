@@ -1,0 +1,1 @@
+"""Bring what has moved on a task's base branch into the task's workspace."""

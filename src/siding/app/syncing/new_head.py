@@ -1,0 +1,127 @@
+"""Work out where HEAD goes when a branch is brought in: by a merge, or by repeating the commits."""
+
+from enum import StrEnum
+
+from siding.app.applying.content import Sources
+from siding.app.syncing.incoming import Incoming
+from siding.errors import SidingError
+from siding.git.applying.bench import Bench
+from siding.git.applying.commit_graph import commits_since
+from siding.git.applying.commits import (
+    AskedPerson,
+    NewCommit,
+    Person,
+    RawCommit,
+    read_commits,
+    write_commit,
+)
+from siding.git.applying.merging import Merged, merge_commits, merge_trees
+from siding.git.command import Place
+from siding.git.paths import quote_path
+from siding.ids import Sha
+from siding.namedtuples import NamedTuple
+
+
+class How(StrEnum):
+    """How HEAD comes to have the branch."""
+
+    FAST_FORWARD = "fast-forward"  # the task has no commits of its own
+    MERGE = "merge"
+    REBASE = "rebase"
+
+
+class CannotRebase(SidingError):
+    """The task's commits cannot be repeated on the branch. Nothing was changed."""
+
+    code = "cannot_rebase"
+
+
+class NewHead(NamedTuple):
+    """Where HEAD will be. With `conflict` it stays, and that merge is left to be finished there."""
+
+    how: How
+    commit: Sha
+    repeated: int = 0  # commits that were repeated on the branch
+    conflict: Merged | None = None
+
+
+def new_head(
+    sources: Sources, head: Sha, coming: Incoming, *, rebase: bool, place: Place | None
+) -> NewHead:
+    """Return where HEAD goes from `head`. New commits are written on the bench.
+
+    Raises CannotRebase, NoIdentity and UnrelatedHistories.
+    """
+    bench, target = sources.bench, coming.commit
+    if bench.repository.is_ancestor(head, target):
+        return NewHead(How.FAST_FORWARD, target)
+    with AskedPerson(bench.git, bench.repository) as asked:
+        if rebase:
+            own = read_commits(bench, commits_since(bench, head, [target]))
+            _refuse_published(sources, own)
+            return _repeated(bench, own, target, asked.answer(), coming.branch)
+        merged = merge_commits(bench, ours=head, theirs=target, place=place)
+        if merged.conflicts:
+            return NewHead(How.MERGE, head, conflict=merged)
+        return NewHead(How.MERGE, _merge(sources, merged, coming.branch, asked.answer()))
+
+
+def merge_message(sources: Sources, branch: str) -> str:
+    """Return the message of a merge commit, as git would write it."""
+    return f"Merge branch '{branch}' into {sources.workspace.branch}\n"
+
+
+def _merge(sources: Sources, merged: Merged, branch: str, person: Person) -> Sha:
+    commit = NewCommit(
+        tree=merged.tree,
+        parents=(Sha(merged.ours), Sha(merged.theirs)),
+        message=merge_message(sources, branch),
+    )
+    return write_commit(sources.bench, commit, person, sign=False)
+
+
+def _repeated(
+    bench: Bench, own: list[RawCommit], target: Sha, person: Person, branch: str
+) -> NewHead:
+    """Repeat the commits on the target; one whose change the target has already is left out."""
+    at, tree, count = target, bench.tree_of(target), 0
+    for commit in own:
+        if len(commit.parents) != 1:
+            raise CannotRebase(
+                f"the task's history has a merge in it ({commit.sha[:10]} {commit.subject})",
+                hint="`siding sync` without --rebase merges; nothing was changed",
+            )
+        before = bench.tree_of(commit.parents[0])
+        merged = merge_trees(bench, base=before, ours=tree, theirs=commit.tree)
+        if merged.conflicts:
+            named = ", ".join(quote_path(each.path) for each in merged.conflicts[:5])
+            raise CannotRebase(
+                f"{commit.sha[:10]} {commit.subject!r} and {branch} disagree about {named}",
+                hint="`siding sync` without --rebase merges, and leaves the conflict in the "
+                "workspace to be resolved; nothing was changed",
+            )
+        if merged.tree == tree and commit.tree != before:
+            continue
+        again = NewCommit(merged.tree, (at,), commit.text, commit.author or None)
+        at, tree = write_commit(bench, again, person, sign=False), merged.tree
+        count += 1
+    return NewHead(How.REBASE, at, repeated=count)
+
+
+def _refuse_published(sources: Sources, own: list[RawCommit]) -> None:
+    """Raise CannotRebase if others may have one of these commits."""
+    bench = sources.bench
+    shas = [commit.sha for commit in own]
+    listing = ["rev-list", "--no-walk", *shas, "--not", "--remotes"]
+    done = bench.git.run(bench.place(), listing, doing="looking at what was pushed")
+    pushed = sorted(set(shas) - set(done.decode("ascii").split()), key=shas.index)
+    known = sources.task.metadata.get("pull_request")
+    last = str(known.get("commit")) if isinstance(known, dict) else ""
+    if last in shas:
+        pushed += shas[: shas.index(Sha(last)) + 1]
+    if pushed:
+        raise CannotRebase(
+            f"{len(set(pushed))} of the task's commits were pushed: a rebase would make others' "
+            "copies of them useless",
+            hint="`siding sync` without --rebase merges; nothing was changed",
+        )

@@ -1,0 +1,161 @@
+"""Work out in full what a sync will do, on the bench. Nothing is changed.
+
+What is committed goes with HEAD. What is not is merged on top of it, so that it stays uncommitted.
+If the commits themselves conflict, HEAD stays and the merge is left unfinished, as git leaves it:
+with markers in the files, the three sides in the index, and MERGE_HEAD.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from siding.app.applying.content import Sources, state_at, with_commits
+from siding.app.applying.history import unfinished_in_workspace
+from siding.app.applying.markers import with_named_markers
+from siding.app.syncing.incoming import Incoming, incoming
+from siding.app.syncing.new_head import How, NewHead, merge_message, new_head
+from siding.errors import SidingError
+from siding.git.applying.content import files_place
+from siding.git.applying.merging import Conflict, Merged, merge_commits, merge_trees
+from siding.git.applying.move import changed_paths
+from siding.git.paths import quote_path
+from siding.git.snapshots.git_state import GitDetails, GitState, IndexEntry
+from siding.ids import Sha
+from siding.namedtuples import NamedTuple
+
+__all__ = ["CannotSync", "How", "Incoming", "SyncPlan", "SyncRequest", "make_plan"]
+
+
+class CannotSync(SidingError):
+    """The workspace is in a state in which nothing can be brought in. Nothing was changed."""
+
+    code = "cannot_sync"
+
+
+class SyncRequest(NamedTuple):
+    """The options of one ``siding sync``. `onto` None is the branch that the task started from."""
+
+    task: str | None = None
+    onto: str | None = None
+    rebase: bool = False
+    force: bool = False
+    wait: bool = False
+
+
+class SyncPlan(NamedTuple):
+    """What a sync will do. `files` is the tree of the workspace after it, as git would commit it;
+    `side` that of before. `left` are contents of git's small files, by their names, that an
+    unfinished merge adds."""
+
+    coming: Incoming
+    now: GitState
+    head: NewHead
+    side: Sha
+    files: Sha
+    conflicts: tuple[Conflict, ...]
+    entries: tuple[IndexEntry, ...]
+    left: Mapping[str, bytes]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def nothing_to_do(self) -> bool:
+        return not self.coming.commits
+
+    @property
+    def message(self) -> str:
+        """What the step says of itself."""
+        count = self.coming.commits
+        what = f"{count} commit{'s' if count != 1 else ''} of {self.coming.branch}"
+        if self.conflicts:
+            return f"{what} brought in, with conflicts to resolve"
+        return f"{what} brought in"
+
+
+def make_plan(
+    sources: Sources, request: SyncRequest, snapshot: Sha, now: GitState, details: GitDetails
+) -> SyncPlan:
+    """Return what a sync from this state does; `details` are those of `now`. Raises CannotSync."""
+    if now.head is None:
+        raise CannotSync("HEAD has no commit yet", hint="commit something, or `siding rollback`")
+    coming = incoming(sources, now.head, request.onto)
+    if not coming.commits:
+        nothing = NewHead(How.FAST_FORWARD, now.head)
+        return SyncPlan(coming, now, nothing, Sha(""), Sha(""), (), (), {})
+    _refuse_elsewhere(sources, now)
+    side = with_commits(sources, state_at(sources, snapshot), now.head)
+    place = files_place(sources.bench, sources.user) if side.attributes else None
+    head = new_head(sources, now.head, coming, rebase=request.rebase, place=place)
+    notes = (*side.notes, *(f"left alone: {quote_path(e.path)} ({e.why})" for e in side.left_out))
+    plan = SyncPlan(coming, now, head, side.tree, side.tree, (), (), {}, notes)
+    if head.conflict is not None:
+        bench = sources.bench
+        whole = bench.commit(side.tree, (now.head,))
+        merged = merge_commits(bench, ours=whole, theirs=coming.commit, place=place)
+        return _unfinished(sources, plan, head.conflict, merged, details)
+    merged = merge_trees(
+        sources.bench,
+        base=sources.bench.tree_of(now.head),
+        ours=sources.bench.tree_of(head.commit),
+        theirs=side.tree,
+        place=place,
+    )
+    return _finished(sources, plan, merged, details)
+
+
+def _refuse_elsewhere(sources: Sources, now: GitState) -> None:
+    """Raise CannotSync if HEAD is on a branch that is not the task's, or git is in between."""
+    if now.branch not in (None, sources.workspace.branch):
+        raise CannotSync(
+            f"the workspace is on {now.branch}, not on the task's branch",
+            hint=f"git -C {sources.root} switch {sources.workspace.branch}",
+        )
+    unfinished = unfinished_in_workspace(sources)
+    if unfinished is not None:
+        raise CannotSync(f"{unfinished.what} in the workspace", hint=f"{unfinished.finish}")
+
+
+def _finished(sources: Sources, plan: SyncPlan, merged: Merged, details: GitDetails) -> SyncPlan:
+    """HEAD goes on; what was not committed is merged on top of it."""
+    bench, head = sources.bench, plan.head.commit
+    names = (plan.coming.branch, f"task {sources.task.name}")
+    assert plan.now.head is not None
+    before, after = bench.tree_of(plan.now.head), bench.tree_of(head)
+    touched = {c.path for c in changed_paths(bench.repository, bench.place(), before, after)}
+    kept = _untouched(details, {*touched, *(entry.path for entry in merged.stages)})
+    return plan._replace(
+        files=with_named_markers(bench, merged, *names),
+        conflicts=merged.conflicts,
+        entries=(*kept, *merged.stages),
+    )
+
+
+def _unfinished(
+    sources: Sources, plan: SyncPlan, commits: Merged, whole: Merged, details: GitDetails
+) -> SyncPlan:
+    """HEAD stays. `commits` is the merge of the commits, `whole` that of all files."""
+    bench, branch = sources.bench, plan.coming.branch
+    assert plan.now.head is not None
+    before = bench.tree_of(plan.now.head)
+    in_conflict = {entry.path for entry in commits.stages}
+    changes = changed_paths(bench.repository, bench.place(), before, commits.tree)
+    staged = [
+        IndexEntry(c.path, 0, c.new_mode, c.new_sha) for c in changes if c.path not in in_conflict
+    ]
+    kept = _untouched(details, {*in_conflict, *(c.path for c in changes)})
+    kinds = {each.path: each for each in (*commits.conflicts, *whole.conflicts)}
+    said = "".join(f"#\t{quote_path(path)}\n" for path in sorted(in_conflict))
+    return plan._replace(
+        files=with_named_markers(bench, whole, f"task {sources.task.name}", branch),
+        conflicts=tuple(kinds[path] for path in sorted(kinds)),
+        entries=(*kept, *staged, *commits.stages),
+        left={
+            "MERGE_HEAD": plan.coming.commit.encode() + b"\n",
+            "MERGE_MODE": b"",
+            "MERGE_MSG": f"{merge_message(sources, branch)}\n# Conflicts:\n{said}".encode(
+                "utf-8", "surrogateescape"
+            ),
+        },
+    )
+
+
+def _untouched(details: GitDetails, touched: set[bytes]) -> Iterator[IndexEntry]:
+    """Return what is staged in paths that the sync does not change."""
+    return (entry for entry in details.entries or () if entry.path not in touched)

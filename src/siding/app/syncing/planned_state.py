@@ -1,0 +1,93 @@
+"""Write the state that a sync leads to as a snapshot, so that it is gone to like any other one."""
+
+from siding.app.applying.content import Sources
+from siding.app.syncing.plan import SyncPlan
+from siding.git import objects
+from siding.git.applying.bench import Bench
+from siding.git.applying.content import smudged
+from siding.git.applying.move import changed_paths
+from siding.git.snapshots.git_state import GitDetails, GitState
+from siding.git.snapshots.modes import named_in
+from siding.ids import Sha
+from siding.namedtuples import NamedTuple
+
+_GITLINK = "160000"
+
+
+class PlannedState(NamedTuple):
+    """The snapshot to go to, and the one that the task's change is counted from since then.
+
+    `submodules` are paths whose commit the branch has changed: that of the workspace stays.
+    """
+
+    snapshot: Sha
+    base: Sha
+    submodules: tuple[bytes, ...]
+
+
+def write_state(
+    sources: Sources, plan: SyncPlan, present: Sha, details: GitDetails
+) -> PlannedState:
+    """Store the state in the task's snapshots. `present` is the newest snapshot of the workspace
+    and `details` its details."""
+    bench, workspace = sources.bench, sources.workspace
+    assert plan.now.head is not None
+    base = _base(sources, plan)
+    tree, submodules = _on_disk(sources, bench.tree_of(present), plan.side, plan.files)
+    stored = _details(bench, plan, details)
+    state = _state(plan, workspace.branch, stored)
+    modes = named_in(bench.store.read_commit(present))
+    parents = [present, base, state.head, stored, modes]
+    message = f"sync\n\nTask: {sources.task.id}\nKind: sync\nHead: {state.head}"
+    message += state.trailers() + (f"\nModes: {modes}" if modes else "")
+    snapshot = _commit(sources, tree, tuple(each for each in parents if each), message)
+    without = (present, workspace.base_commit, plan.now.head, plan.coming.commit)
+    bench.keep(snapshot, without=without, into=bench.store.objects)
+    return PlannedState(snapshot, base, submodules)
+
+
+def _base(sources: Sources, plan: SyncPlan) -> Sha:
+    """Write what the task would have begun with on the branch as it is now."""
+    bench, workspace = sources.bench, sources.workspace
+    target = bench.tree_of(plan.coming.commit)
+    first = Sha(workspace.base_snapshot)
+    tree, _ = _on_disk(sources, bench.tree_of(first), sources.base_tree, target)
+    modes = named_in(bench.store.read_commit(first))
+    message = f"base of a sync\n\nTask: {sources.task.id}" + (f"\nModes: {modes}" if modes else "")
+    return _commit(sources, tree, tuple(each for each in (first, modes) if each), message)
+
+
+def _on_disk(
+    sources: Sources, snapshot: Sha, before: Sha, after: Sha
+) -> tuple[Sha, tuple[bytes, ...]]:
+    """Return the tree `snapshot` with what differs between two committed trees, as a checkout
+    writes it; and the submodules among that."""
+    bench = sources.bench
+    changes = changed_paths(bench.repository, bench.place(), before, after)
+    links = tuple(c.path for c in changes if _GITLINK in (c.old_mode, c.new_mode))
+    files = [c for c in changes if c.path not in links]
+    return bench.edit_tree(snapshot, smudged(bench, sources.user, after, files)), links
+
+
+def _details(bench: Bench, plan: SyncPlan, present: GitDetails) -> Sha | None:
+    """Write how the index will differ from HEAD, and git's small files; None if it is all plain."""
+    files = dict(present.files) | {n: bench.put("blob", data) for n, data in plan.left.items()}
+    details = GitDetails(plan.entries, files, present.documents)
+    if details.is_plain:
+        return None
+    kept = (plan.coming.commit,) if plan.left else ()
+    tree = bench.put("tree", details.tree_body())
+    commit = objects.Commit(tree=tree, parents=kept, message=details.text())
+    return bench.put("commit", objects.commit_body(commit, at=0))
+
+
+def _state(plan: SyncPlan, task_branch: str, details: Sha | None) -> GitState:
+    head = plan.head.commit
+    tip = head if plan.now.branch == task_branch else plan.now.tip
+    return GitState(head=head, branch=plan.now.branch, tip=tip, details=details)
+
+
+def _commit(sources: Sources, tree: Sha, parents: tuple[Sha, ...], message: str) -> Sha:
+    at = int(sources.project.app.clock.now().timestamp())
+    commit = objects.Commit(tree=tree, parents=parents, message=message)
+    return sources.bench.put("commit", objects.commit_body(commit, at=at))
