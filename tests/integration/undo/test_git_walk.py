@@ -20,6 +20,7 @@ from sandbox import Sandbox
 from siding.app.applying.apply import Mode
 from siding.app.back.survey import NeedsConsent
 from siding.app.phases.moves import PhaseRequest, move
+from siding.app.syncing.sync import SyncRequest, sync
 from siding.app.undo.undo import NothingToRedo, NothingToUndo
 from siding.errors import SidingError
 from siding.ledger.step import StepKind
@@ -221,6 +222,30 @@ class GitWalk(RuleBasedStateMachine):
                 self.undoable.append(Done(self.now, self.now, "apply"))
                 self.redoable.clear()
         assert parts_of(self.desk) == self.now
+        self._count()
+
+    @rule(name=NAMES, text=TEXTS, rebase=st.booleans())
+    def sync(self, name: str, text: str, rebase: bool) -> None:
+        """Somebody works on the base branch, and that comes in."""
+        self._settle()
+        repo = self.desk.sandbox.repo
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).write_text(text)
+        self.desk.sandbox.git("add", "-A")
+        self.desk.sandbox.git("commit", "-q", "--allow-empty", "-m", "theirs")
+        before = self.now
+        try:
+            done = sync(self.desk.project, SyncRequest(task=self.desk.task.id, rebase=rebase))
+        except SidingError as error:
+            event(f"no sync: {error.code}")
+            assert parts_of(self.desk) == before
+            return
+        assert done.restored is not None
+        KINDS["sync, in conflict" if done.plan.conflicts else f"sync by {done.plan.head.how}"] += 1
+        self.now = parts_of(self.desk)
+        self.after.append(self.now)
+        self.undoable.append(Done(before, self.now))
+        self.redoable.clear()
         self._count()
 
     @rule(force=st.booleans())

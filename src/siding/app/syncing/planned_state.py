@@ -1,13 +1,17 @@
 """Write the state that a sync leads to as a snapshot, so that it is gone to like any other one."""
 
+from pathlib import Path
+
 from siding.app.applying.content import Sources
 from siding.app.syncing.plan import SyncPlan
 from siding.git import objects
 from siding.git.applying.bench import Bench
 from siding.git.applying.content import smudged
 from siding.git.applying.move import changed_paths
+from siding.git.applying.sparse import left_out
 from siding.git.snapshots.git_state import GitDetails, GitState
-from siding.git.snapshots.modes import named_in
+from siding.git.snapshots.modes import EXECUTABLE, named_in, parse
+from siding.git.snapshots.patches import Change
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
@@ -33,10 +37,12 @@ def write_state(
     bench, workspace = sources.bench, sources.workspace
     assert plan.now.head is not None
     base = _base(sources, plan)
-    tree, submodules = _on_disk(sources, bench.tree_of(present), plan.side, plan.files)
+    tree, submodules, changes = _on_disk(
+        sources, bench.tree_of(present), plan.side, plan.files, is_workspace=True
+    )
     stored = _details(bench, plan, details)
     state = _state(plan, workspace.branch, stored)
-    modes = named_in(bench.store.read_commit(present))
+    modes = _modes(sources, present, changes)
     parents = [present, base, state.head, stored, modes]
     message = f"sync\n\nTask: {sources.task.id}\nKind: sync\nHead: {state.head}"
     message += state.trailers() + (f"\nModes: {modes}" if modes else "")
@@ -51,22 +57,52 @@ def _base(sources: Sources, plan: SyncPlan) -> Sha:
     bench, workspace = sources.bench, sources.workspace
     target = bench.tree_of(plan.coming.commit)
     first = Sha(workspace.base_snapshot)
-    tree, _ = _on_disk(sources, bench.tree_of(first), sources.base_tree, target)
+    tree, _, _ = _on_disk(sources, bench.tree_of(first), sources.base_tree, target)
     modes = named_in(bench.store.read_commit(first))
     message = f"base of a sync\n\nTask: {sources.task.id}" + (f"\nModes: {modes}" if modes else "")
     return _commit(sources, tree, tuple(each for each in (first, modes) if each), message)
 
 
 def _on_disk(
-    sources: Sources, snapshot: Sha, before: Sha, after: Sha
-) -> tuple[Sha, tuple[bytes, ...]]:
+    sources: Sources, snapshot: Sha, before: Sha, after: Sha, *, is_workspace: bool = False
+) -> tuple[Sha, tuple[bytes, ...], list[Change]]:
     """Return the tree `snapshot` with what differs between two committed trees, as a checkout
-    writes it; and the submodules among that."""
+    writes it; the submodules among that; and the changed files.
+
+    What the sparse checkout of the workspace leaves out stays out of the tree of the workspace.
+    """
     bench = sources.bench
     changes = changed_paths(bench.repository, bench.place(), before, after)
     links = tuple(c.path for c in changes if _GITLINK in (c.old_mode, c.new_mode))
     files = [c for c in changes if c.path not in links]
-    return bench.edit_tree(snapshot, smudged(bench, sources.user, after, files)), links
+    if is_workspace and sources.workspace.git_dir:
+        common = bench.repository.paths.common_dir
+        where = bench.place(git_dir=Path(sources.workspace.git_dir), common_dir=common)
+        absent = left_out(bench.repository, where, files, bench.root)
+        files = [c for c in files if c.path not in absent]
+    return bench.edit_tree(snapshot, smudged(bench, sources.user, after, files)), links, files
+
+
+def _modes(sources: Sources, present: Sha, changes: list[Change]) -> Sha | None:
+    """Return the commit with the permissions: those of now, executable as the branch has it."""
+    bench = sources.bench
+    stored = named_in(bench.store.read_commit(present))
+    modes = None if stored is None else parse(bench.store.read_commit(stored).message)
+    if modes is None:
+        return None
+    files = dict(modes.files)
+    for each in changes:
+        if each.path in files and each.new_mode.startswith("100"):
+            files[each.path] = _as_executable(files[each.path], each.new_mode == EXECUTABLE)
+    if files == modes.files:
+        return stored
+    text = modes._replace(files=files).text()
+    return _commit(sources, bench.tree_of(present), (), text)
+
+
+def _as_executable(mode: int, executable: bool) -> int:
+    """Return the mode with x for whoever may read it, or without."""
+    return mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
 
 
 def _details(bench: Bench, plan: SyncPlan, present: GitDetails) -> Sha | None:

@@ -18,6 +18,7 @@ from siding.git.applying.checkout import (
     take_lock,
 )
 from siding.git.applying.move import UNCHANGED, CheckoutBusy, Move, swap, sweep_locks
+from siding.git.applying.sparse import apply_rules, is_sparse
 from siding.git.command import Place
 from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed, said_by
 from siding.git.repository import Repository
@@ -165,6 +166,8 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
     _git(work, where, refreshed, _index_info(listed, work))
     add_intended(work.repository, where, entries, work.keep_fds)
     _set_flags(work, where, entries, off=False)
+    if is_sparse(work.repository, where):
+        apply_rules(work.repository, where, work.keep_fds)
     put_in_place(work.place, private)
 
 
