@@ -1,6 +1,7 @@
 """A sync comes to what `git merge` and `git rebase` come to, conflicts with all their sides too."""
 
 import os
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -82,7 +83,7 @@ def looks(desk: Desk, root: Path) -> tuple[str, str, list[str]]:
     status = desk.sandbox.git("status", "--porcelain", cwd=root).splitlines()
     return (
         desk.sandbox.git("rev-parse", "HEAD^{tree}", cwd=root),
-        desk.sandbox.git("ls-files", "--stage", cwd=root),
+        re.sub(r"~\S+", "~side", desk.sandbox.git("ls-files", "--stage", cwd=root)),
         sorted(line for line in status if line.split(maxsplit=1)[1] not in in_conflict),
     )
 

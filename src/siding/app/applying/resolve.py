@@ -16,7 +16,7 @@ from siding.app.applying.apply import (
 )
 from siding.app.applying.content import Sources, bench_for
 from siding.app.applying.history import newest_merge
-from siding.app.applying.markers import with_named_markers
+from siding.app.applying.markers import with_named_sides
 from siding.app.applying.plan import ApplyPlan
 from siding.app.applying.steps import bench_root, sources_of
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
@@ -150,7 +150,7 @@ def _as_snapshot(sources: Sources, plan: ApplyPlan, present: Sha) -> Sha:
     """
     bench = sources.bench
     named = (plan.target.branch, f"task {sources.task.name}")
-    tree = with_named_markers(bench, plan.merged, *named)
+    tree = with_named_sides(bench, plan.merged, *named).tree
     changes = changed_paths(bench.repository, bench.place(), plan.side, tree)
     entries = smudged(bench, sources.user, tree, changes)
     merged = bench.edit_tree(present, entries)

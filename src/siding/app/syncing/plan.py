@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from siding.app.applying.content import Sources, state_at, with_commits
 from siding.app.applying.history import unfinished_in_workspace
-from siding.app.applying.markers import with_named_markers
+from siding.app.applying.markers import with_named_sides
 from siding.app.syncing.incoming import Incoming, incoming
 from siding.app.syncing.new_head import How, NewHead, merge_message, new_head
 from siding.errors import SidingError
@@ -115,13 +115,13 @@ def _refuse_elsewhere(sources: Sources, now: GitState) -> None:
 def _finished(sources: Sources, plan: SyncPlan, merged: Merged, details: GitDetails) -> SyncPlan:
     """HEAD goes on; what was not committed is merged on top of it."""
     bench, head = sources.bench, plan.head.commit
-    names = (plan.coming.branch, f"task {sources.task.name}")
+    merged = with_named_sides(bench, merged, plan.coming.branch, f"task {sources.task.name}")
     assert plan.now.head is not None
     before, after = bench.tree_of(plan.now.head), bench.tree_of(head)
     touched = {c.path for c in changed_paths(bench.repository, bench.place(), before, after)}
     kept = _untouched(details, {*touched, *(entry.path for entry in merged.stages)})
     return plan._replace(
-        files=with_named_markers(bench, merged, *names),
+        files=merged.tree,
         conflicts=merged.conflicts,
         entries=(*kept, *merged.stages),
     )
@@ -132,6 +132,9 @@ def _unfinished(
 ) -> SyncPlan:
     """HEAD stays. `commits` is the merge of the commits, `whole` that of all files."""
     bench, branch = sources.bench, plan.coming.branch
+    names = (f"task {sources.task.name}", branch)
+    commits = with_named_sides(bench, commits, *names)
+    whole = with_named_sides(bench, whole, *names)
     assert plan.now.head is not None
     before = bench.tree_of(plan.now.head)
     in_conflict = {entry.path for entry in commits.stages}
@@ -143,7 +146,7 @@ def _unfinished(
     kinds = {each.path: each for each in (*commits.conflicts, *whole.conflicts)}
     said = "".join(f"#\t{quote_path(path)}\n" for path in sorted(in_conflict))
     return plan._replace(
-        files=with_named_markers(bench, whole, f"task {sources.task.name}", branch),
+        files=whole.tree,
         conflicts=tuple(kinds[path] for path in sorted(kinds)),
         entries=(*kept, *staged, *commits.stages),
         left={

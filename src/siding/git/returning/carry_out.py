@@ -177,7 +177,8 @@ def _index_info(entries: Sequence[IndexEntry], work: Returning) -> bytes:
     The sides of a conflict are added after the path was removed.
     """
     zeros = "0" * work.repository.paths.hash_size
-    lines = [f"0 {zeros}\t".encode("ascii") + e.path for e in entries if e.stage == 1]
+    conflicting = dict.fromkeys(entry.path for entry in entries if entry.stage)
+    lines = [f"0 {zeros}\t".encode("ascii") + path for path in conflicting]
     for entry in entries:
         if entry.mode == NOTHING:
             about = f"0 {zeros}\t"
