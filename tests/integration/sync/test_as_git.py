@@ -77,15 +77,25 @@ def as_git(desk: Desk, *, rebase: bool) -> Path:
     return clone
 
 
-def looks(desk: Desk, root: Path) -> tuple[str, str, list[str]]:
+def looks(desk: Desk, root: Path) -> tuple[str, list[str], list[str]]:
     """Return the tree of HEAD, the index with its stages, and the files that are not conflicts."""
+    git = desk.sandbox.git
     in_conflict = {line.partition("\t")[2] for line in conflicts(desk, root)}
-    status = desk.sandbox.git("status", "--porcelain", cwd=root).splitlines()
+    entries = [line.split(maxsplit=3) for line in git("ls-files", "--stage", cwd=root).splitlines()]
+    status = git("status", "--porcelain", cwd=root).splitlines()
     return (
-        desk.sandbox.git("rev-parse", "HEAD^{tree}", cwd=root),
-        re.sub(r"~\S+", "~side", desk.sandbox.git("ls-files", "--stage", cwd=root)),
-        sorted(line for line in status if line.split(maxsplit=1)[1] not in in_conflict),
+        git("rev-parse", "HEAD^{tree}", cwd=root),
+        sorted(
+            f"{mode} {stage} {same(name)} {same(git('cat-file', 'blob', sha, cwd=root))}"
+            for mode, sha, stage, name in entries
+        ),
+        sorted(same(line) for line in status if line.split(maxsplit=1)[1] not in in_conflict),
     )
+
+
+def same(text: str) -> str:
+    """Take the names of the sides out, which are ours."""
+    return re.sub(r"(?m)^([<>]{7,} ).*$", r"\1a side", re.sub(r"~\S+", "~side", text))
 
 
 def conflicts(desk: Desk, root: Path) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from siding.app.applying.apply import ApplyRequest, Mode, apply
+from siding.app.applying.resolve import abort
 from siding.app.back.survey import InTheWay
 from siding.app.recording.difference import Difference, difference
 from siding.app.syncing.new_head import CannotRebase
@@ -289,3 +290,32 @@ def test_submodules_stay_where_they_are(desk: Desk, tmp_path: Path) -> None:
     assert done.submodules == ("lib",)
     assert "lib" in desk.git("ls-files")
     assert desk.git("status", "--porcelain") in ("", "D lib")
+
+
+def test_given_up_by_apply(desk: Desk) -> None:
+    desk.shell(f"sed -i 's/line 5$/mine/' text; {COMMIT} one")
+    before = parts_of(desk)
+    main(desk, "sed -i 's/line 5$/theirs/' text")
+    bring(desk)
+    abort(desk.project, desk.task.id)
+    assert parts_of(desk).differs(before) == []
+    assert changed(desk) == [("M", b"text")]
+
+
+def test_one_that_was_cut_off_does_not_count(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the branch has must not be taken for the task's removal of it."""
+    desk.shell("sed -i 's/line 1$/mine/' text")
+    main(desk, "echo more >more")
+
+    def dies(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("siding.app.back.restore_act.restore", dies)
+        with pytest.raises(KeyboardInterrupt):
+            bring(desk)
+    again = Desk.again(desk)
+    again.checkpoint()
+    assert [step.status for step in again.steps()][1] == "interrupted"
+    apply(again.project, ApplyRequest(task=desk.task.id))
+    assert (desk.sandbox.repo / "more").read_text() == "more\n"

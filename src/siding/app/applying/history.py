@@ -137,6 +137,8 @@ def departure(sources: Sources, branch: str, target: Sha) -> Departure:
         if step is None:
             return Departure()
         gaps, seen = gaps or step.number != seen - 1, step.number
+        if step.merges and step.status != StepStatus.COMPLETED:
+            return Departure()  # HEAD may have what was merged while the files have not
         merged, applied = _merged(step), step.as_apply
         if merged is not None:
             if merged.branch == branch and _reaches(repository, merged.commit, target):

@@ -5,9 +5,11 @@ path (``path~<commit>``).
 """
 
 import os
+import re
 
 from siding.git.applying.bench import Bench, TreeEntry
 from siding.git.applying.merging import Merged
+from siding.git.snapshots.git_state import IndexEntry
 from siding.ids import Sha
 
 
@@ -32,7 +34,7 @@ def with_named_sides(bench: Bench, merged: Merged, ours: str, theirs: str) -> Me
         edits[named] = entry
     return merged._replace(
         tree=bench.edit_tree(merged.tree, edits),
-        stages=tuple(entry._replace(path=names[entry.path]) for entry in merged.stages),
+        stages=tuple(_named_stage(bench, e, names[e.path], sides) for e in merged.stages),
         conflicts=tuple(each._replace(path=names[each.path]) for each in merged.conflicts),
     )
 
@@ -45,8 +47,21 @@ def _named(path: bytes, sides: list[tuple[bytes, str]]) -> bytes:
     return path
 
 
+def _named_stage(
+    bench: Bench, entry: IndexEntry, name: bytes, sides: list[tuple[bytes, str]]
+) -> IndexEntry:
+    """A side can have markers of its own: of a file that both have renamed and changed."""
+    if entry.mode.startswith("100"):
+        entry = entry._replace(sha=_with_markers(bench, entry.sha, sides))
+    return entry._replace(path=name)
+
+
 def _with_markers(bench: Bench, blob: Sha, sides: list[tuple[bytes, str]]) -> Sha:
     (body,) = bench.read([blob], kind=b"blob")
+    named = body
     for sha, label in sides:
-        body = body.replace(sha, os.fsencode(label))
-    return bench.put("blob", body)
+        # Only markers: a file may well name the commit somewhere else.
+        marker = re.compile(rb"(?m)^([<>|]{7,} )" + sha + rb"(?=[:\r\n])")
+        escaped = os.fsencode(label).replace(b"\\", b"\\\\")
+        named = marker.sub(rb"\g<1>" + escaped, named)
+    return blob if named == body else bench.put("blob", named)

@@ -30,6 +30,7 @@ from siding.git.applying.move import changed_paths
 from siding.git.paths import quote_path
 from siding.ids import Sha
 from siding.ledger.details.rollback import ConflictedPath, MergedBranch, RollbackDetail
+from siding.ledger.present_line import present_line
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 
@@ -131,11 +132,11 @@ class GiveUpMerge(RestoreAct[Step]):
         merge = newest_merge(work.project, work.task.id, None)
         if merge is None or merge.parent is None:
             raise UsageError("no merge is being resolved in this task")
-        before = merge.number - 1
+        before = present_line(work.recorder.ledger.steps()).on(merge.number)
         name = f"step {before:04d}" if before else "the base"
         return Going(
             Destination(snapshot=Sha(merge.parent), name=name, coverage=None),
-            RestoreRequest(files_only=True),
+            RestoreRequest(files_only=not merge.took_all_parts),
             rollback_to("the merge was given up", step=before or None),
         )
 

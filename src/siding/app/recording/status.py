@@ -5,10 +5,12 @@ from pathlib import Path
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
+from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.recording.steps import InProgress, in_progress, ledger_problems
 from siding.errors import SidingError
-from siding.git.errors import CommandFailed
+from siding.git.errors import CommandFailed, GitError
+from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder
@@ -24,6 +26,8 @@ class TaskStatus(NamedTuple):
 
     task: Task
     workspace: Workspace | None
+    base: Sha  # the commit that the task's change is counted from; "" if unknown
+    is_behind: bool  # the branch that the task started from is elsewhere now
     present: bool  # the workspace's directory exists
     steps: int
     last: Step | None
@@ -42,6 +46,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
         and workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
         and Path(workspace.path).is_dir()
     )
+    base = task.base_commit if workspace is None else line_base(project, workspace).commit
     last = project.ledger(task.id).last()
     lock = FileLock(project.task_layout(task.id).lock)
     holder = lock.holder() if lock.is_locked() else None
@@ -57,6 +62,8 @@ def status(project: Project, named: str | None) -> TaskStatus:
     return TaskStatus(
         task=task,
         workspace=workspace,
+        base=base,
+        is_behind=present and _has_moved(project, task, base),
         present=present,
         steps=last.number if last else 0,
         last=last,
@@ -65,3 +72,15 @@ def status(project: Project, named: str | None) -> TaskStatus:
         holder=holder,
         problems=tuple(problems),
     )
+
+
+def _has_moved(project: Project, task: Task, base: Sha) -> bool:
+    """Tell whether the branch that the task started from is not where the task knows it.
+
+    Reads one file: counting the commits would start git in each `siding status`.
+    """
+    try:
+        at = project.repository.branch(task.base_ref.removeprefix("refs/heads/"))
+    except GitError:  # it started from a tag or a commit
+        return False
+    return bool(base) and at is not None and at != base

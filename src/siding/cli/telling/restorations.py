@@ -1,7 +1,7 @@
 """Show what a restoration would do and did, and ask for consent where it needs one."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from siding.app.back.git_words import git_lines
@@ -62,12 +62,16 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.note(f"the workspace is as in {survey.destination.name} already")
 
 
-def tell_restored(screen: Screen, task_name: str, done: Restored, what: str) -> None:
-    """Print what a restoration did."""
+def tell_restored(
+    screen: Screen, task_name: str, done: Restored, what: str, *, without: Collection[str] = ()
+) -> None:
+    """Print what a restoration did, `without` these parts of the state."""
     step = done.step
     change = changes(step.files, step.additions, step.deletions, step.modes)
     screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
     for part, text in git_lines(done.survey.git):
+        if part in without:
+            continue
         screen.note(f"  {part:<7} {text}")
     for note in done.survey.git.notes if done.survey.git else ():
         screen.warn(note)

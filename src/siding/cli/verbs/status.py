@@ -47,8 +47,7 @@ def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
         gone = state in ("active", "kept") and not found.present
         lines.append(("workspace", f"{workspace.path} ({'missing' if gone else state})"))
         lines.append(("branch", workspace.branch))
-        at = f" at {task.base_commit[:10]}" if task.base_commit else ""
-        lines.append(("base", f"{task.base_ref}{at}"))
+        lines.append(("base", _base(found)))
     if found.last is None:
         lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
     else:
@@ -65,6 +64,16 @@ def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
         )
     lines += _now(found)
     return lines + [("damaged", problem) for problem in found.problems]
+
+
+def _base(found: TaskStatus) -> str:
+    task = found.task
+    text = f"{task.base_ref} at {found.base[:10]}" if found.base else task.base_ref
+    if found.base != task.base_commit:
+        text += f" (synced; began at {task.base_commit[:10]})"
+    if found.is_behind:
+        text += "; it has moved on: `siding sync` brings that in"
+    return text
 
 
 def _how(status: str, exit_code: int | None) -> str:
@@ -104,6 +113,8 @@ def _record(found: TaskStatus, root: str) -> dict[str, object]:
         "branch": task.branch,
         "base": task.base_ref,
         "base_commit": task.base_commit,
+        "synced_to": found.base if found.base != task.base_commit else None,
+        "base_has_moved": found.is_behind,
         "status": "dirty" if found.unrecorded else "clean",
         "unrecorded_files": found.unrecorded,
         "steps": found.steps,

@@ -82,7 +82,9 @@ def _say(screen: Screen, done: Synced) -> None:
     if done.restored is None:
         screen.note(_up_to_date(plan, done.task.name))
         return
-    tell_restored(screen, done.task.name, done.restored, f"{_from(plan)} brought in")
+    what = f"{_from(plan)} brought in"
+    # What is staged and under way is as the branch makes it, and said below.
+    tell_restored(screen, done.task.name, done.restored, what, without=("index", "git"))
     for note in plan.notes:
         screen.note(note, "yellow")
     for path in done.submodules:
