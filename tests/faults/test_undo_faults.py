@@ -15,6 +15,7 @@ from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import open_app
 from siding.app.recording.verify import verify
 from siding.app.running.checkpoint import checkpoint
+from siding.app.syncing.sync import SyncRequest, sync
 from siding.app.undo import undo as undoing
 from siding.app.undo.undo import redo, undo
 from siding.errors import UsageError
@@ -62,6 +63,16 @@ def begun(case: Path) -> None:
     act(case, "-q", "run", "--", "sh", "-c", FIRST)
     act(case, "-q", "run", "--", "sh", "-c", SECOND)
     assert tree(case) == TWO
+
+
+def behind(case: Path) -> None:
+    """A task with a commit, whose base branch has moved on."""
+    repository(case)
+    act(case, "-q", "task", "start", "T")
+    act(case, "-q", "run", "--", "sh", "-c", FIRST)
+    me = "git config user.name a; git config user.email a"
+    theirs = f"{me}; echo theirs >theirs; {COMMIT} theirs"
+    must(case, Command(argv=("sh", "-c", theirs), cwd=str(case / "repo")))
 
 
 def rolled_back(case: Path) -> None:
@@ -140,6 +151,11 @@ class Desk:
         assert tree(self.case) == wanted, tree(self.case)
         assert git_state(self.case) == (GIT_ONE if wanted is ONE else GIT_TWO)
 
+    @property
+    def branch(self) -> str:
+        (workspace,) = self.project.registry.all()
+        return workspace.branch
+
     def settle(self) -> None:
         checkpoint(self.project, "T", "after the fault", wait=False)
 
@@ -170,6 +186,20 @@ def rollback_holds(case: Path, _promises: list[str]) -> None:
     assert tree(case)["a.log"] == "kept\n"
     assert tree(case)["file"] in (ONE["file"], TWO["file"])
     desk.reach(2, TWO)
+    desk.reach(1, ONE)
+    desk.is_whole()
+
+
+def sync_holds(case: Path, _promises: list[str]) -> None:
+    """The state before is reached, by undo too, and from there the same sync comes to its end."""
+    desk = Desk(case)
+    desk.settle()
+    if git_state(case)[1] != "one" or tree(case) != ONE:
+        desk.undo()
+    assert (tree(case), git_state(case)) == (ONE, GIT_ONE)
+    sync(desk.project, SyncRequest(task="T"))
+    assert tree(case) == ONE | {"theirs": "theirs\n"}
+    assert git_state(case)[1:] == [f"Merge branch 'main' into {desk.branch}", ""]
     desk.reach(1, ONE)
     desk.is_whole()
 
@@ -219,6 +249,11 @@ def test_a_rollback_that_moves_ignored_files_away() -> None:
         budget=BUDGET,
         best_effort=scratch,
     )
+
+
+@pytest.mark.parametrize("modes", MODES, ids=lambda modes: modes[0])
+def test_sync(modes: tuple[str, ...]) -> None:
+    sweep(behind, siding("sync"), sync_holds, modes=modes, budget=BUDGET, best_effort=scratch)
 
 
 def test_undo() -> None:
