@@ -12,7 +12,7 @@ An undo or redo that was cut off changes neither stack: it is an *attempt*, and 
 redo of the same step continues it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from siding.ledger.step import Step, StepKind, StepStatus
 from siding.namedtuples import NamedTuple
@@ -86,6 +86,28 @@ def position(steps: Iterable[Step], *, reopened_after: int | None = None) -> Pos
         attempt=attempt,
         since=since,
         passed=tuple(each for each in passed if each.kind == StepKind.RUN),
+    )
+
+
+def is_decided(
+    found: Position, newest: Sequence[Step], act: PastAct | None, *, reopened_after: int | None
+) -> bool:
+    """Tell whether `found`, worked out from the newest steps alone, has the right `act` on top.
+
+    It has if nothing that these steps say refers to an older one: not a reversal, not the state
+    that the act leads back to, not a retry, not the closing of the task.
+    """
+    if act is None or act.by is None or act.step is None or found.attempt in newest[:2]:
+        return False
+    if reopened_after is not None and newest[0].number > reopened_after:
+        return False
+    numbers = {step.id for step in newest[2:]}
+    reversals = (step.reversal.of for step in newest if step.reversal.of)
+    before = returns_to(act.by)
+    return (
+        act.step.id in numbers
+        and numbers.issuperset(reversals)
+        and any(s.snapshot == before for s in newest if s.number < act.by.number)
     )
 
 

@@ -12,12 +12,21 @@ from siding.namedtuples import NamedTuple
 from siding.storage.codec import parse_object
 from siding.storage.journals import Entry, Journal
 
+_FIRST_TAIL = 100  # steps
+
 
 class LedgerDamage(NamedTuple):
     """A line that is not a step. `line` is 1-based; None if the file was read from its end."""
 
     line: int | None
     reason: str
+
+
+class Tail(NamedTuple):
+    """The newest steps of a ledger, oldest first. `is_all`: there are no older ones."""
+
+    steps: list[Step]
+    is_all: bool
 
 
 class Ledger:
@@ -86,6 +95,28 @@ class Ledger:
             if len(steps) >= count or len(entries) < wanted:
                 return steps[-count:]
             wanted *= 2  # some of the lines were damaged: read further back
+
+    def growing_tails(self) -> Iterator["Tail"]:
+        """Yield more and more of the newest steps, in the end all of them.
+
+        For a question that the newest steps mostly answer: its cost follows how far back one has to
+        look, and not the length of the ledger.
+        """
+        count = _FIRST_TAIL
+        while True:
+            steps = self.tail(count)
+            yield Tail(steps, is_all=len(steps) < count)
+            if len(steps) < count:
+                return
+            count *= 8
+
+    def newest_first(self) -> Iterator[Step]:
+        """Yield all steps, the newest first; the cost follows how many are taken."""
+        taken = 0
+        for steps, _is_all in self.growing_tails():
+            older = steps[: len(steps) - taken]
+            taken = len(steps)
+            yield from reversed(older)
 
     def last(self) -> Step | None:
         """Return the newest step; None if there is none."""

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
-from siding.ledger.history import position, returns_to
+from siding.ledger.history import is_decided, position, returns_to
 from siding.ledger.step import Step, step_from
 
 
@@ -59,6 +59,45 @@ def test_it_is_the_two_stacks_of_an_editor(acts: list[str]) -> None:
             kind = "checkpoint" if act == "idle" else "run"
             steps.append(step(number, kind, snapshot=f"s{number - 1}"))
         assert names(steps) == (undoable, redoable)
+
+
+@given(ACTS, st.integers(1, 20), st.none() | st.integers(0, 12))
+def test_the_newest_steps_decide_only_what_all_steps_decide(
+    acts: list[str], count: int, closed_after: int | None
+) -> None:
+    steps = recorded(acts)
+    newest = steps[-count:]
+    whole = position(steps, reopened_after=closed_after)
+    part = position(newest, reopened_after=closed_after)
+    for all_acts, some_acts in ((whole.undoable, part.undoable), (whole.redoable, part.redoable)):
+        top = some_acts[-1] if some_acts else None
+        if newest and is_decided(part, newest, top, reopened_after=closed_after):
+            event("decided")
+            assert top == all_acts[-1]
+            assert (part.attempt, part.passed) == (whole.attempt, whole.passed)
+
+
+def recorded(acts: list[str]) -> list[Step]:
+    """Return steps of which an undo goes to the state before its act, with retries and attempts."""
+    steps: list[Step] = []
+    for turn, act in enumerate(acts):
+        found = position(steps)
+        before = f"s{len(steps)}"
+        if act in ("undo", "redo"):
+            stack = found.undoable if act == "undo" else found.redoable
+            if stack and stack[-1].step:
+                status = "interrupted" if turn % 5 == 0 else "completed"
+                names = {f"{act}es": stack[-1].step.id, "status": status}
+                steps.append(step(len(steps) + 1, "rollback", returns=before, **names))
+        elif act == "phase":  # here: a retry, which is two steps
+            steps.append(step(len(steps) + 1, "rollback", retries="0001"))
+            again = {"retries": "0001", "returns": steps[-1].parent}
+            steps.append(step(len(steps) + 1, "run", **again))
+        elif act in ("idle", "look"):
+            steps.append(step(len(steps) + 1, "run", snapshot=f"s{len(steps)}"))
+        else:
+            steps.append(step(len(steps) + 1, act))
+    return steps
 
 
 def test_a_checkpoint_takes_redo_away_only_if_something_had_changed() -> None:

@@ -211,3 +211,14 @@ def test_the_first_step_is_number_one_even_behind_damage(tmp_path: Path) -> None
     ledger = Ledger(tmp_path / "ledger.jsonl")
     ledger.path.write_bytes(b"damaged\n")
     assert ledger.append(FIELDS).number == 1
+
+
+@pytest.mark.parametrize("length", [0, 1, 99, 100, 101, 900, 901])
+def test_all_steps_come_newest_first(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "ledger.jsonl"
+    lines = [json.dumps({**FIELDS, "step_id": f"{n:04d}"}) for n in range(1, length + 1)]
+    path.write_text("".join(line + "\n" for line in [*lines[:-1], "{damaged", *lines[-1:]]))
+    ledger = Ledger(path)
+    assert [step.number for step in ledger.newest_first()] == list(range(length, 0, -1))
+    tails = list(ledger.growing_tails())
+    assert [tail.is_all for tail in tails] == [False] * (len(tails) - 1) + [True]

@@ -25,7 +25,6 @@ from siding.ledger.step import Step, StepStatus
 from siding.namedtuples import NamedTuple
 
 _MARKERS = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
-_LOOKED_AT = 1000  # steps; an older apply is as good as none
 
 
 class Departure(NamedTuple):
@@ -115,7 +114,7 @@ def effective_steps(project: Project, task_id: TaskId) -> Iterator[Step | None]:
     yielded last: nothing can be said about the older steps.
     """
     limit: int | None = None
-    for step in reversed(project.ledger(task_id).tail(_LOOKED_AT)):
+    for step in project.ledger(task_id).newest_first():
         if limit is not None and step.number > limit:
             continue
         if step.goes_back:

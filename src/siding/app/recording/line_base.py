@@ -10,6 +10,7 @@ from siding.app.place.snapshot_loss import lost_until
 from siding.ids import Sha
 from siding.ledger.kinds import StepStatus
 from siding.ledger.present_line import present_line
+from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 
@@ -31,9 +32,13 @@ def line_base(project: Project, workspace: Workspace) -> LineBase:
     own = LineBase(workspace.base_commit, workspace.base_snapshot)
     if not workspace.rest.get(_SYNCED) or not workspace.base_snapshot:
         return own
-    steps = list(project.ledger(workspace.task_id).steps())
     lost = lost_until(workspace)
-    line = present_line(steps).line
+    steps: list[Step] = []
+    for tail in project.ledger(workspace.task_id).growing_tails():
+        steps = tail.steps
+        line = present_line(steps).line
+        if any(step.syncs and step.number in line for step in steps):
+            break
     for step in reversed(steps):
         if step.number in line and step.syncs and step.number > lost:
             merged = step.as_rollback and step.as_rollback.merged

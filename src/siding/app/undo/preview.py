@@ -7,7 +7,7 @@ from siding.app.back.preview import previewed
 from siding.app.back.survey import Destination, Survey
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import require_workspace
-from siding.app.undo.undo import NothingToRedo, NothingToUndo, choose, position_of, request_for
+from siding.app.undo.undo import NothingToRedo, NothingToUndo, choose, recent_position, request_for
 from siding.errors import NotFound
 from siding.ids import Sha
 from siding.ledger.history import PastAct, Position, returns_to
@@ -36,7 +36,7 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
         )
         return
     task = project.tasks.load(task_id)
-    found = position_of(task, project.ledger(task.id).steps())
+    _steps, found = recent_position(task, project.ledger(task.id), word)
     act = _next(found, word, task)
     if act.step is None:
         yield Coming(what="the task is closed again", step=None, survey=None)

@@ -24,9 +24,10 @@ from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
-from siding.ledger.history import PastAct, Position, position, returns_to
+from siding.ledger.history import PastAct, Position, is_decided, position, returns_to
 from siding.ledger.kinds import ALL_PARTS
 from siding.ledger.step import Step, StepKind
+from siding.ledger.store import Ledger
 from siding.namedtuples import NamedTuple
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
@@ -38,7 +39,7 @@ __all__ = [
     "UndoRequest",
     "Undone",
     "choose",
-    "position_of",
+    "recent_position",
     "redo",
     "trashes_of",
     "undo",
@@ -96,8 +97,7 @@ def undo(project: Project, request: UndoRequest) -> Undone:
         holding_task(project, task_id, "undo", wait=request.wait) as hold,
         working(project, task_id, hold) as work,
     ):
-        steps = list(work.recorder.ledger.steps())
-        found = position_of(work.task, steps)
+        steps, found = recent_position(work.task, work.recorder.ledger, "undo")
         if not found.undoable:
             raise NothingToUndo(
                 f"nothing to undo in task {work.task.name!r}",
@@ -114,13 +114,12 @@ def redo(project: Project, request: UndoRequest) -> Undone:
         raise NothingToRedo(f"task {task_id} is closed", hint="`siding undo` opens it again")
     if project.registry.of_task(task_id) is None:  # planned: nothing was done in it
         task = project.tasks.load(task_id)
-        raise _nothing_to_redo(task, position_of(task, project.ledger(task_id).steps()))
+        raise _nothing_to_redo(task, recent_position(task, project.ledger(task_id), "redo")[1])
     with (
         holding_task(project, task_id, "redo", wait=request.wait) as hold,
         working(project, task_id, hold) as work,
     ):
-        steps = list(work.recorder.ledger.steps())
-        found = position_of(work.task, steps)
+        steps, found = recent_position(work.task, work.recorder.ledger, "redo")
         if not found.redoable:
             raise _nothing_to_redo(work.task, found)
         act = found.redoable[-1]
@@ -274,11 +273,21 @@ def _close_again(project: Project, task: Task) -> Undone:
     return Undone(task=task, what=f"removed the workspace of {task.name} again")
 
 
-def position_of(task: Task, steps: Iterable[Step]) -> Position:
-    """Return the acts of a task that can be undone and redone; `steps` are all of its ledger."""
+def recent_position(task: Task, ledger: Ledger, word: str) -> tuple[list[Step], Position]:
+    """Return what `word` ("undo" or "redo") would do next, and the steps from which that is known.
+
+    Only the newest act of the position is sure: older ones may be missing.
+    """
     mark = task.rest.get(MARK)
-    after = mark.get("after") if isinstance(mark, dict) else None
-    return position(steps, reopened_after=after if isinstance(after, int) else None)
+    named = mark.get("after") if isinstance(mark, dict) else None
+    after = named if isinstance(named, int) else None
+    for steps, is_all in ledger.growing_tails():
+        found = position(steps, reopened_after=after)
+        acts = found.undoable if word == "undo" else found.redoable
+        top = acts[-1] if acts else None
+        if is_all or is_decided(found, steps, top, reopened_after=after):
+            return steps, found
+    raise AssertionError("the last tail is all of it")
 
 
 def _nothing_to_redo(task: Task, found: Position) -> NothingToRedo:
