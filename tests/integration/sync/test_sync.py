@@ -122,9 +122,8 @@ def test_applied_after_it(desk: Desk, mode: Mode) -> None:
     main(desk, "echo later >later", "later")
     done = apply(desk.project, ApplyRequest(task=desk.task.id, mode=mode))
     subjects = [commit.subject for commit in done.plan.commits]
-    assert {(c.path, c.status) for c in done.plan.changes} == {
-        (b"text", "M"), (b"two", "A"), (b"three", "A"),
-    }  # fmt: skip
+    changes = {(change.path, change.status) for change in done.plan.changes}
+    assert changes == {(b"text", "M"), (b"two", "A"), (b"three", "A")}
     if mode is Mode.COMMIT:
         assert subjects == ["one", "two", "work"]
     assert (desk.sandbox.repo / "text").read_text().splitlines()[::8] == ["mine", "theirs"]

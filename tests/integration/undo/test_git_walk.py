@@ -7,7 +7,7 @@ import os
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,19 +18,23 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from sandbox import Sandbox
 from siding.app.applying.apply import Mode
+from siding.app.back.rollback import RollbackRequest, rollback
 from siding.app.back.survey import NeedsConsent
 from siding.app.phases.moves import PhaseRequest, move
+from siding.app.running.checkpoint import checkpoint
 from siding.app.syncing.sync import SyncRequest, sync
 from siding.app.undo.undo import NothingToRedo, NothingToUndo
 from siding.errors import SidingError
 from siding.ledger.step import StepKind
 from siding.phases.states import PhaseMove
 
+from .children import ended, in_a_child, killed_at
 from .desk import Desk
 from .parts import Parts, parts_of
 
 NAMES = st.sampled_from(["hello.txt", "src/a.py", "b", "dir/c", "ä 1"])
 TEXTS = st.sampled_from(["", "x\n", "one\ntwo\n", "a\r\nb\r\n"])
+CALLS = st.integers(1, 60)
 CONFLICT = (
     "echo ours >hello.txt; git add -A; git commit -qm ours; git switch -qc aside HEAD~;"
     " echo theirs >hello.txt; git commit -qam theirs; git switch -q -; "
@@ -56,6 +60,8 @@ SCRIPTS = {
     "resolve": "git add -A; git commit -q --no-edit",
     "abort": "git merge --abort || git rebase --abort || git cherry-pick --abort",
     "conclude": "echo all >hello.txt; git add -A; GIT_EDITOR=true git rebase --continue",
+    "filter": "git add -A; git commit -qm f; export FILTER_BRANCH_SQUELCH_WARNING=1;"
+    " git filter-branch -f --msg-filter 'sed s/^/filtered/' HEAD~..HEAD >/dev/null",
     "look": "git status --short; git log --oneline -3",
 }
 KINDS: Counter[str] = Counter()
@@ -224,15 +230,81 @@ class GitWalk(RuleBasedStateMachine):
         assert parts_of(self.desk) == self.now
         self._count()
 
+    @rule(data=st.data(), word=st.sampled_from(["rollback", "undo", "sync"]), call=CALLS)
+    def killed(self, data: st.DataObject, word: str, call: int) -> None:
+        """An act is killed at some call that changes something; the next command settles it."""
+        number = data.draw(st.integers(0, len(self.after) - 1)) if word == "rollback" else 0
+        if word == "sync":
+            self._base_moves("killed", "x\n")
+        self._settle()
+        before, known = self.now, len(self.desk.steps())
+        acts: dict[str, Callable[[Desk], object]] = {
+            "rollback": lambda desk: desk.rollback(number or None),
+            "undo": lambda desk: desk.undo(force=True),
+            "sync": lambda desk: sync(desk.project, SyncRequest(task=desk.task.id)),
+        }
+        was_killed = killed_at(call, lambda: acts[word](Desk.again(self.desk)))
+        KINDS["killed" if was_killed else f"not killed: {word}"] += 1
+        # Any command will do. It waits for a git that the dead one had started.
+        checkpoint(self.desk.project, self.desk.task.id, "after the kill", wait=True)
+        self.now = parts_of(self.desk)
+        made = self.desk.steps()[known:]
+        self.after += [self.now] * len(made)
+        self._count()
+        self._nothing_left()
+        begun = [step for step in made if step.kind != StepKind.CHECKPOINT]
+        event(f"killed {word}: {[step.status for step in begun]}" if was_killed else "not killed")
+        if not begun:
+            assert self.now.differs(before) == []
+        elif word == "undo" and begun[0].status == "completed":
+            self.redoable.append(Done(before, self.now, *self.undoable.pop()[2:]))
+        elif word != "undo":
+            self.undoable.append(Done(before, self.now))
+            self.redoable.clear()
+        else:
+            KINDS["attempt at an undo"] += 1  # the next one goes on with it
+            self.undoable[-1] = self.undoable[-1]._replace(start=self.now)
+
+    @rule()
+    def close_and_open(self) -> None:
+        """The workspace goes into the trash and comes back."""
+        self._settle()
+        before = self.now
+        self.desk.close()
+        self.desk.reopen()
+        KINDS["close and reopen"] += 1
+        self._is(before)
+        self._count()
+
+    @rule(data=st.data())
+    def two_at_once(self, data: st.DataObject) -> None:
+        """Two processes go back at the same moment; one of them is the second."""
+        numbers = [data.draw(st.integers(0, len(self.after) - 1)) for _ in range(2)]
+        self._settle()
+        before = self.now
+        requests = [
+            RollbackRequest(str(each) if each else None, self.desk.task.id, wait=True)
+            for each in numbers
+        ]
+        other = in_a_child(lambda: rollback(Desk.again(self.desk).project, requests[1]))
+        rollback(self.desk.project, requests[0])
+        assert ended(other) == 0
+        KINDS["two at once"] += 1
+        first, second = self.desk.steps()[-2:]
+        targets = [int(step.line["target_step"] or 0) for step in (first, second)]
+        assert sorted(targets) == sorted(numbers)
+        between = self.after[targets[0]]
+        self.after.append(between)
+        self.undoable.append(Done(before, between))
+        after = self._went_to(self.after[targets[1]])
+        self.undoable.append(Done(between, after))
+        self.redoable.clear()
+
     @rule(name=NAMES, text=TEXTS, rebase=st.booleans())
     def sync(self, name: str, text: str, rebase: bool) -> None:
         """Somebody works on the base branch, and that comes in."""
         self._settle()
-        repo = self.desk.sandbox.repo
-        (repo / name).parent.mkdir(exist_ok=True)
-        (repo / name).write_text(text)
-        self.desk.sandbox.git("add", "-A")
-        self.desk.sandbox.git("commit", "-q", "--allow-empty", "-m", "theirs")
+        self._base_moves(name, text)
         before = self.now
         try:
             done = sync(self.desk.project, SyncRequest(task=self.desk.task.id, rebase=rebase))
@@ -284,6 +356,13 @@ class GitWalk(RuleBasedStateMachine):
                 return
         KINDS["to the beginning"] += 1
         self._is(first)
+
+    def _base_moves(self, name: str, text: str) -> None:
+        repo = self.desk.sandbox.repo
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).write_text(text)
+        self.desk.sandbox.git("add", "-A")
+        self.desk.sandbox.git("commit", "-q", "--allow-empty", "-m", "theirs")
 
     def _is(self, wanted: Parts) -> None:
         now = parts_of(self.desk)
@@ -347,9 +426,12 @@ class GitWalk(RuleBasedStateMachine):
         self.now = now
         self.after.append(now)
         self._count()
-        assert [path for path in self.desk.git_dir.iterdir() if "siding" in path.name] == []
-        assert not (self.desk.git_dir / "index.lock").exists()
+        self._nothing_left()
         return now
+
+    def _nothing_left(self) -> None:
+        left = {path.name for path in self.desk.git_dir.iterdir()}
+        assert {name for name in left if "siding" in name or name.endswith(".lock")} == set()
 
     def _count(self) -> None:
         steps = self.desk.steps()
