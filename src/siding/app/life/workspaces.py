@@ -20,7 +20,7 @@ from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
 from siding.errors import NotFound, SidingError, UnreadableFile
 from siding.files.durable import make_dirs, move_aside
-from siding.git.errors import GitError
+from siding.git.errors import BranchExists, GitError
 from siding.git.roots import recorded_root
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task
@@ -52,6 +52,7 @@ def create(
     move_workspace(state, WorkspaceMove.CREATE)
     planned = _plan(project, task, base)
     _refuse_occupied(planned)
+    _refuse_branch(project, planned, old)
     attempt.begin(task.id, {"name": planned.name, "base_ref": base_ref})
     with project.changing(f"making the workspace of task {task.id}"):
         project.registry.put(planned)
@@ -70,7 +71,7 @@ def create(
         made = _identified(planned, added)
         _seed(project, made, added)
     except BaseException:
-        undo_creation(project, planned)
+        undo_creation(project, planned, before=old)
         raise
     finally:
         project.app.tell("")
@@ -157,8 +158,11 @@ def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
         )
 
 
-def undo_creation(project: Project, planned: Workspace) -> None:
-    """Remove a workspace that was not finished; nothing has run in it, so no work is lost."""
+def undo_creation(project: Project, planned: Workspace, *, before: Workspace | None = None) -> None:
+    """Remove a workspace that was not finished; nothing has run in it, so no work is lost.
+
+    `before` is the entry of the task's removed workspace, if it had one: it gets its place back.
+    """
     with holding_git(project, f"undoing the workspace of task {planned.task_id}"):
         path = Path(planned.path)
         undo_add(
@@ -169,7 +173,10 @@ def undo_creation(project: Project, planned: Workspace) -> None:
             aside=project.layout.root / fresh_trash(project.app, planned.task_id),
         )
     with project.changing(f"undoing the workspace of task {planned.task_id}"):
-        project.registry.forget(planned.task_id)
+        if before is None:
+            project.registry.forget(planned.task_id)
+        else:
+            project.registry.put(before)
 
 
 def recover(project: Project, workspace: Workspace) -> str:
@@ -234,6 +241,19 @@ def _refuse_occupied(planned: Workspace) -> None:
             f"{planned.path!r} is in the way of the new workspace",
             hint="`siding doctor` says what it is; move it elsewhere if it is yours",
         )
+
+
+def _refuse_branch(project: Project, planned: Workspace, old: Workspace | None) -> None:
+    """Raise BranchExists before anything changes; a removed workspace leaves its branch there."""
+    if project.repository.branch(planned.branch) is None:
+        return
+    removed = old is not None and old.status is WorkspaceState.REMOVED
+    raise BranchExists(
+        f"there is a branch {planned.branch!r} already",
+        hint=f"`siding task reopen {planned.task_id}` brings the removed workspace back as it was"
+        if removed
+        else "choose another name for the task",
+    )
 
 
 def _identified(planned: Workspace, added: AddedWorktree) -> Workspace:

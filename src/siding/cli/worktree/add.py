@@ -1,4 +1,4 @@
-"""Give a task that has no workspace one: a planned task, or one whose workspace was removed."""
+"""Give a planned task a workspace. `siding task reopen` brings a removed workspace back."""
 
 from argparse import ArgumentParser, Namespace
 
