@@ -164,3 +164,24 @@ def test_a_home_that_was_taken_over_keeps_its_base(worked: Sandbox) -> None:
     registry(worked).unlink()
     worked.siding("-q", "run", "--no-tty", "--", "true")
     assert worked.json("diff", "--format", "json")["file_list"] == ["w.txt"]
+
+
+def test_a_workspace_that_cannot_be_made_leaves_the_removed_one_registered(
+    worked: Sandbox,
+) -> None:
+    """Its entry says where in the trash it lies."""
+    worked.siding("worktree", "remove", "x", "--force")
+    before = registry(worked).read_bytes()
+    refused = worked.siding("worktree", "add", "x", status=1).stderr
+    assert b"already" in refused
+    assert b"siding task reopen" in refused
+    assert registry(worked).read_bytes() == before
+    # The name of the branch is free, and git cannot make it all the same.
+    branch = worked.json("task", "show", "x", "--format", "json")["branch"]
+    worked.git("branch", "-D", branch)
+    worked.git("branch", "siding")
+    worked.siding("worktree", "add", "x", status=1)
+    assert json.loads(registry(worked).read_bytes()) == json.loads(before)
+    worked.git("branch", "-D", "siding")
+    worked.siding("task", "reopen", "x")
+    assert (worked.workspace("x") / "w.txt").is_file()

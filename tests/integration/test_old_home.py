@@ -3,12 +3,13 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox import Sandbox
 
-LEDGER = [
+LEDGER: list[dict[str, Any]] = [
     {
         "step_id": "0001",
         "kind": "run",
@@ -169,3 +170,128 @@ def test_a_new_task_beside_the_old_one(old: Sandbox) -> None:
     assert branch.startswith("bar/new-one-")
     assert len(old.json("task", "list", "--format", "json")) == 2
     old.siding("task", "close", "a-b_C123", "--keep")
+
+
+PATCH = (
+    b"diff --git a/a.py b/a.py\nnew file mode 100644\nindex 0000000..5626abf\n--- /dev/null\n"
+    b"+++ b/a.py\n@@ -0,0 +1 @@\n+one"
+)
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"], ids=["cut off", "whole"])
+@pytest.mark.parametrize("taken_over", [False, True])
+def test_the_patch_of_a_step_is_shown_and_can_be_applied(
+    old: Sandbox, end: bytes, taken_over: bool
+) -> None:
+    path = old.project / "tasks" / "a-b_C123" / "artifacts" / "0002.patch"
+    path.write_bytes(PATCH + end)
+    if taken_over:
+        old.siding("checkpoint")
+    assert old.siding("diff", "2").stdout == PATCH + b"\n"
+    shown = old.siding("show", "2").stdout
+    assert b"--- patch" in shown
+    assert PATCH in shown
+    assert b"Warning" in shown
+    assert b"--- patch" not in old.siding("show", "1").stdout
+    old.siding("diff", "2", "-o", str(old.directory / "out.patch"))
+    old.git("apply", "--check", str(old.directory / "out.patch"))
+    assert path.read_bytes() == PATCH + end
+
+
+def wrapped(old: Sandbox, ids: list[str]) -> None:
+    lines = [{**LEDGER[0], "step_id": name, "cmd": ["do", str(at)]} for at, name in enumerate(ids)]
+    path = old.project / "tasks" / "a-b_C123" / "ledger.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["0001", "0002", "0002", "0003", "9999", "0000"],
+        ["0001", "0002", "9999", "0000", "0001", "0002"],
+        ["0001", "0002", "0002", "9998"],
+        ["9999", "0000", "0001", "0002", "0002", "0002"],
+    ],
+    ids=lambda ids: ids[-1],
+)
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_numbers_that_began_again_are_found_and_not_used_again(
+    old: Sandbox, ids: list[str], goes_on: bool
+) -> None:
+    wrapped(old, ids)
+    if goes_on:
+        old.siding("-q", "run", "--no-tty", "--", "true")
+        old.siding("-q", "run", "--no-tty", "--", "true")
+        made = [step["step_id"] for step in old.steps()][len(ids) :]
+        assert made
+        assert len(set(made)) == len(made)
+        assert not set(made) & set(ids)
+    for name in set(ids):
+        lines = [at for at, each in enumerate(ids) if each == name]
+        for command in ("show", "diff"):
+            done = old.siding(command, name, status=None)
+            assert b"has no step" not in done.stderr
+            told = f"{len(lines)} steps of another tool have the number {name}".encode()
+            assert (told in done.stderr) == (len(lines) > 1)
+        shown = old.siding("show", name)
+        assert f"do {lines[-1]}\n".encode() in shown.stdout
+        for line in lines if len(lines) > 1 else []:
+            assert str(line + 1).encode() in shown.stderr
+    assert b"has no step" in old.siding("show", "777", status=1).stderr
+    if "0000" not in ids:
+        old.siding("show", "0000", status=1)
+
+
+DASHED = "-b_C123a"
+
+
+@pytest.fixture
+def dashed(old: Sandbox) -> Sandbox:
+    """The same home, with a task id that begins with a dash, as one in 32 does there."""
+    tasks, workspaces = old.project / "tasks", old.project / "workspaces"
+    (tasks / "a-b_C123").rename(tasks / DASHED)
+    old.git("worktree", "move", str(workspaces / "a-b_C123"), str(workspaces / DASHED))
+    document = json.loads((tasks / DASHED / "task.json").read_text())
+    write(tasks / DASHED / "task.json", {**document, "id": DASHED})
+    write(old.project / "state.json", {"version": 1, "active_task_id": ""})
+    return old
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "task show ID",
+        "task switch ID",
+        "task update ID --owner ada",
+        "task close ID --force",
+        "log -t ID",
+        "log --task ID",
+        "log -n 3 -t ID --format json",
+        "status -t ID",
+        "checkpoint -t ID",
+        "run -t ID --no-tty -- true",
+        "worktree keep ID",
+        "worktree remove ID --force",
+        "-q worktree remove --force ID",
+        "show 2 -t ID",
+        "path ID",
+    ],
+)
+def test_such_an_id_is_given_like_any_other(dashed: Sandbox, command: str) -> None:
+    dashed.siding(*[DASHED if word == "ID" else word for word in command.split()])
+
+
+def test_such_a_task_gets_a_workspace_again(dashed: Sandbox) -> None:
+    dashed.siding("worktree", "remove", DASHED, "--force")
+    dashed.siding("task", "reopen", DASHED)
+    dashed.siding("worktree", "remove", DASHED, "--force")
+    dashed.git("branch", "-D", "bar/fix-a-b_C123")
+    dashed.siding("worktree", "add", DASHED)
+    dashed.siding("run", "-t", DASHED, "--no-tty", "--", "echo", DASHED)
+    assert dashed.steps(DASHED)[-1]["cmd"] == ["echo", DASHED]
+
+
+def test_a_word_that_is_no_such_id_is_an_option_as_ever(dashed: Sandbox) -> None:
+    assert b"unrecognized" in dashed.siding("task", "show", "-b_C123b", status=2).stderr
+    dashed.siding("task", "switch", DASHED)
+    dashed.siding("log", "-n100000")

@@ -302,3 +302,56 @@ def test_an_agent_is_not_asked_about_and_stands_in_the_step(
     guarded.siding("run", "--", program, "-p", "rm -rf /", env=path)
     (step,) = guarded.steps()
     assert (step["agent"], step["status"], step["policy_events"]) == (agent, "completed", [])
+
+
+WARNS = "rules:\n- {name: mine, pattern: '%s', action: %s, reason: look here}\n"
+
+
+@pytest.mark.parametrize("action", ["warn", "log", "allow"])
+@pytest.mark.parametrize(
+    ("pattern", "command", "rule"),
+    [
+        ("^sudo\\s+", "sudo true", "become-root"),
+        (".*", "sudo true", "become-root"),
+        ("shutdown", "shutdown now", "stop-system"),
+        ("/dev/sd", "dd if=a.txt of=/dev/sda", "write-device"),
+    ],
+)
+def test_a_rule_that_warns_lowers_no_built_in_rule(
+    sandbox: Sandbox, action: str, pattern: str, command: str, rule: str
+) -> None:
+    text = WARNS % (pattern, action)
+    policy(sandbox, text)
+    sandbox.siding("init")
+    for _ in range(2):  # not even once the file is trusted
+        checked = sandbox.siding("policy", "check", "-c", command, status=5)
+        refused = sandbox.siding("run", "--", *command.split(), status=5)
+        assert f"({rule})".encode() in refused.stderr
+        if action != "allow":
+            way = f"`actions: {{{rule}: {action}}}` in the policy file does".encode()
+            assert way in refused.stderr
+            assert way in checked.stderr
+        sandbox.siding("trust")
+
+
+@pytest.mark.parametrize("action", ["warn", "log"])
+def test_the_way_that_is_told_leads_there_for_the_trusted_file_only(
+    sandbox: Sandbox, action: str
+) -> None:
+    text = WARNS % ("^sudo\\s+", action) + f"actions: {{become-root: {action}}}\n"
+    policy(sandbox, text)
+    sandbox.siding("init")
+    sandbox.siding("policy", "check", "--", "sudo", "true", status=5)
+    sandbox.siding("trust")
+    checked = sandbox.siding("policy", "check", "--", "sudo", "true").stdout
+    assert f"verdict: {action}".encode() in checked
+    # What stands behind it is judged by itself.
+    sandbox.siding("policy", "check", "--", "sudo", "rm", "-rf", "/", status=5)
+
+
+def test_the_persons_own_file_needs_no_trust(sandbox: Sandbox) -> None:
+    sandbox.siding("init")
+    own = sandbox.directory / "siding" / "policy.yaml"
+    own.write_text(WARNS % ("^sudo\\s+", "warn") + "actions: {become-root: warn}\n")
+    checked = sandbox.siding("policy", "check", "--", "sudo", "true").stdout
+    assert b"verdict: warn" in checked

@@ -10,6 +10,10 @@ import sys
 
 from siding import __version__
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command line and return its exit status."""
@@ -88,7 +92,7 @@ def _run_verb(
     )
     add_globals(parser)
     verb.add_arguments(parser)
-    parsed = parser.parse_args(arguments)
+    parsed = _parsed(parser, arguments, flags)
     for name, value in flags.items():  # given before the verb
         setattr(parsed, name, value)
     context = context_from(parsed)
@@ -97,6 +101,19 @@ def _run_verb(
     status = verb.run(parsed, context)
     assert isinstance(status, int)
     return status
+
+
+def _parsed(
+    parser: "ArgumentParser", arguments: list[str], flags: dict[str, object]
+) -> "Namespace":
+    if not any(word[:1] == "-" and word[:2] != "--" and len(word) == 8 for word in arguments):
+        return parser.parse_args(arguments)
+    from siding.cli.dashed_ids import shield_ids, unshield_ids
+
+    words = shield_ids(arguments, flags)
+    parsed = parser.parse_args(words)
+    unshield_ids(parsed, words)
+    return parsed
 
 
 def _help(words: list[str]) -> int:

@@ -1,7 +1,8 @@
 """The answers to a decision: check them against the request, write and read their JSON form.
 
-In JSON `chosen` is always a text: the option's value, the free text, or the values of a multiple
-choice joined by ``", "``. A multiple choice also has the list of its values, as `values`.
+In JSON `chosen` is always a text: the option's value, the free text, or the first value of a
+multiple choice, so that a program that knows single choices only reads the value of an option. All
+values of a multiple choice are in `values`. Earlier versions joined them in `chosen` as well.
 """
 
 from collections.abc import Sequence
@@ -121,7 +122,7 @@ def _number_list(numbers: list[int]) -> str:
 
 
 def _decision(answer: Answer, kind: ItemKind | None) -> dict[str, Any]:
-    document: dict[str, Any] = {"id": answer.id, "chosen": ", ".join(answer.values)}
+    document: dict[str, Any] = {"id": answer.id, "chosen": next(iter(answer.values), "")}
     if kind is ItemKind.MULTIPLE:
         document["values"] = list(answer.values)
     if answer.note:

@@ -1,12 +1,15 @@
 """A ledger line before it is written: all fields except its number and ``prev``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from siding.git.snapshots.coverage import Coverage
 from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
-from siding.ledger.kinds import StepStatus
+from siding.ledger.kinds import StepKind, StepStatus
 from siding.namedtuples import NamedTuple
+
+if TYPE_CHECKING:
+    from siding.ledger.details.apply import ApplyDetail
 
 
 class LedgerLine(NamedTuple):
@@ -30,6 +33,9 @@ class LedgerLine(NamedTuple):
     def as_record(self) -> dict[str, Any]:
         """Return the fields of the line. Fields that every line has are present even if empty."""
         intent = self.intent
+        # An apply changes its target and not the workspace; readers look for its figures here.
+        is_apply = intent.kind == StepKind.APPLY
+        applied = cast("ApplyDetail", intent.draft.detail).applied if is_apply else None
         record: dict[str, Any] = {
             "kind": intent.kind,
             "policy_events": [],
@@ -42,7 +48,7 @@ class LedgerLine(NamedTuple):
         record.update(intent.draft.as_record())
         record.update(
             started_at=intent.started_at,
-            diff_stat=self.diff.as_record(),
+            diff_stat=(applied or self.diff).as_record(),
             **self.modes.as_record(),
             snapshot=self.snapshot,
             parent=self.parent,

@@ -206,10 +206,10 @@ class Step(NamedTuple):
 
     @property
     def diff_stat(self) -> "DiffFigures":
-        """The figures of the change in the workspace, and the changed paths."""
+        """The figures of the change, and the changed paths: of an apply those of its target."""
         from siding.ledger.figures import DiffFigures
 
-        return DiffFigures.from_record(self.line.get("diff_stat"))
+        return DiffFigures.from_record(_stat_of(self.line))
 
     @property
     def artifacts(self) -> Mapping[str, str]:
@@ -232,7 +232,7 @@ def step_from(line: Mapping[str, Any]) -> Step:
     """Return the step in a ledger line; raise ValueError if the line is not a step."""
     number, kind = number_of(line), str(line["kind"])
     exit_code = line.get("exit_code")
-    stat = mapping(line.get("diff_stat"))
+    stat = _stat_of(line)
     return Step(
         number=number,
         kind=kind,
@@ -252,6 +252,12 @@ def step_from(line: Mapping[str, Any]) -> Step:
         complete=bool(mapping(line.get("coverage")).get("complete", True)),
         line=line,
     )
+
+
+def _stat_of(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the figures of a line. Earlier versions wrote those of an apply in `applied` only."""
+    applied = mapping(line.get("applied")) if line.get("kind") == StepKind.APPLY else {}
+    return applied or mapping(line.get("diff_stat"))
 
 
 def number_of(record: Mapping[str, Any]) -> int:

@@ -124,16 +124,32 @@ class Ledger:
         return newest[0] if newest else None
 
     def find(self, number: int) -> Step | None:
-        """Return step `number`, or None; the cost grows with its distance from the end."""
+        """Return step `number`, or None; the cost grows with its distance from the end.
+
+        If several steps of another tool have that number, the newest of them is returned.
+        """
         newest = self.last()
-        if newest is None or number > newest.number or number < 1:
+        if newest is None:
             return None
-        # Numbers can be out of order in a ledger of another tool: then the whole file is searched.
-        near = self.tail(newest.number - number + 1)
+        near: list[Step] = []
+        if 0 < number <= newest.number:
+            near = self.tail(newest.number - number + 1)
+        # Another tool counts on from 9999 with 0000, so the whole file may have to be searched.
         found = [step for step in near if step.number == number] or [
-            step for step in self.steps() if step.number == number
+            step for _line, step in self.numbered(number)
         ]
         return found[-1] if found else None
+
+    def numbered(self, number: int) -> list[tuple[int, Step]]:
+        """Return every step with this number, and the number of its line; reads the whole file.
+
+        Only steps of other tools can share a number.
+        """
+        return [
+            (entry.number or 0, step)
+            for entry in self._journal.entries()
+            if (step := _step_of(entry)) is not None and step.number == number
+        ]
 
     def damage(self) -> list[LedgerDamage]:
         """Return every line that is not a step, with the reason."""

@@ -1,10 +1,10 @@
 """Rows of the board, groups of the overview, and entries of the inbox."""
 
 from integration.undo.desk import Desk
+from siding.app.life.changes import TaskUpdate, update
 from siding.app.waiting.board import look, rows
 from siding.app.waiting.inbox import waiting, waiting_in
 from siding.app.waiting.overview import BoardGroup, Waiting, overview, total_change
-from siding.app.waiting.tasks import update
 from unit.cli.in_process import cut_off
 
 
@@ -19,7 +19,7 @@ def test_a_row_follows_the_last_step(desk: Desk) -> None:
 
 def test_a_closed_task_is_left_out_and_blocks_nobody(desk: Desk) -> None:
     other = desk.plan("other").id
-    update(desk.project, "other", owner=None, description=None, tags=None, blocked_by=["work"])
+    update(desk.project, "other", TaskUpdate(blocked_by=("work",)))
     assert [row.blocked for row in rows(desk.project, include_closed=False)] == [False, True]
     desk.close()
     (row,) = rows(desk.project, include_closed=False)

@@ -13,7 +13,17 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 @pytest.mark.parametrize(
     ("milliseconds", "said"),
-    [(0, "0.0s"), (420, "0.4s"), (12_000, "12s"), (185_000, "3m 05s"), (7_800_000, "2h 10m")],
+    [
+        (0, "0.0s"),
+        (420, "0.4s"),
+        (12_000, "12s"),
+        (185_000, "3m 05s"),
+        (7_800_000, "2h 10m"),
+        (86_340_000, "23h 59m"),
+        (86_400_000, "1d 00h"),
+        (90_060_000, "1d 01h"),
+        (10**9, "11d 13h"),
+    ],
 )
 def test_durations(milliseconds: int, said: str) -> None:
     assert duration(milliseconds) == said

@@ -66,8 +66,26 @@ def test_a_multiple_choice_reads_as_text_and_as_values() -> None:
     request = check_request(simple(items=[item])).request
     answers = check_answers(request, [{"id": 1, "chosen": ["c", "a"]}])
     assert document_of(request, answers) == {
-        "decisions": [{"id": 1, "chosen": "a, c", "values": ["a", "c"]}]
+        "decisions": [{"id": 1, "chosen": "a", "values": ["a", "c"]}]
     }
+
+
+@pytest.mark.parametrize("chosen", [[], ["b"], ["c", "a"], ["a, b", "c"], ["c", "b", "a", "a, b"]])
+def test_chosen_is_one_option_for_a_reader_of_single_choices(chosen: list[str]) -> None:
+    options = [{"value": each, "label": each} for each in ("a, b", "a", "b", "c")]
+    item = {"id": 1, "title": "t", "kind": "multiple", "min": 0, "options": options}
+    request = check_request(simple(items=[item])).request
+    answers = check_answers(request, [{"id": 1, "chosen": chosen}])
+    written = document_of(request, answers)
+    (told,) = written["decisions"]
+    assert told["chosen"] == (told["values"][0] if chosen else "")
+    assert sorted(told["values"]) == sorted(chosen)
+    assert answers_from(written) == answers
+
+
+def test_what_earlier_versions_wrote_of_several_reads_as_before() -> None:
+    old = {"decisions": [{"id": 1, "chosen": "a, c", "values": ["a", "c"]}]}
+    assert [each.values for each in answers_from(old)] == [("a", "c")]
 
 
 CHOICE = {"id": 7, "title": "t", "kind": "multiple"}

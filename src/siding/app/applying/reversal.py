@@ -98,7 +98,11 @@ def _plan(project: Project, step: Step, move: Move, reversal: Reversal) -> MoveP
         ) from error
     done = applied_in(step)
     undoes = reversal.undoes is not None
+    figures = done.applied
+    if undoes and figures is not None:
+        figures = figures._replace(additions=figures.deletions, deletions=figures.additions)
     detail = ApplyDetail(
+        applied=figures,
         mode=done.mode,
         commit_sha=move.new if move.branch else "",
         commit_message=done.commit_message,

@@ -13,6 +13,7 @@ from siding.app.doctor.projects import Older
 from siding.app.doctor.sandbox import missing_engine
 from siding.app.doctor.snapshots import snapshot_problems
 from siding.app.doctor.waiting import problems
+from siding.app.life.attempts import Attempt, naming
 from siding.app.life.workspaces import recover, remove
 from siding.app.place.locking import TaskBusy, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
@@ -208,8 +209,11 @@ def _missing_workspaces(project: Project) -> Iterator[Finding]:
 
 
 def _mark_removed(project: Project, workspace: Workspace) -> str:
-    with holding_task(project, workspace.task_id, "doctor"):
-        remove(project, workspace)
+    with (
+        holding_task(project, workspace.task_id, "doctor"),
+        Attempt(project, "worktree.remove", worktree=naming(workspace)) as attempt,
+    ):
+        remove(project, workspace, attempt)
     return "marked as removed; git's record of it is in the trash"
 
 

@@ -2,8 +2,10 @@
 
 import os
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
+from siding.app.life.attempts import Attempt, naming
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import spending_reserve
 from siding.app.life.workspaces import finish_removal, keep, remove
@@ -66,6 +68,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
     recover_cut_off(project)
     with (
         spending_reserve(project),
+        _closing(project, task, fate) as attempt,
         holding_task(project, task.id, f"closing task {task.name}") as hold,
     ):
         recover_if_cut_off(project, task.id)
@@ -76,14 +79,15 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
         workspace = workspace_of(project, task)
         if workspace is not None and _has_place(workspace):
             if fate is not Fate.KEEP and not force:
-                _refuse_to_hide_work(project, task, hold)
+                _refuse_to_hide_work(project, task, hold, keeping="--keep")
             elif Path(workspace.path).is_dir():
                 _record_last_state(project, task, hold)
             if fate is Fate.KEEP:
-                workspace = _kept(project, workspace)
+                workspace = _kept(project, task, workspace)
             else:
-                workspace = remove(project, workspace)
-        closed = task if is_closed else _close(project, task)
+                close = None if is_closed else partial(_close, project, task)
+                workspace = remove(project, workspace, attempt, complete=close)
+        closed = _closed(project, task)
         trash = _delete_records(project, closed) if fate is Fate.DELETE else None
     return Closed(task=closed, workspace=workspace, fate=fate, trash=trash)
 
@@ -91,9 +95,12 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
 def keep_workspace(project: Project, task: Task) -> Workspace:
     """Record that the workspace of a task is kept, and return its entry."""
     recover_cut_off(project)
-    with holding_task(project, task.id, f"keeping the workspace of {task.name}"):
+    with (
+        Attempt(project, "worktree.keep", task, naming(workspace_of(project, task))),
+        holding_task(project, task.id, f"keeping the workspace of {task.name}"),
+    ):
         recover_if_cut_off(project, task.id)
-        return keep(project, known_workspace(project, task))
+        return keep(project, task, known_workspace(project, task))
 
 
 def remove_workspace(
@@ -105,22 +112,33 @@ def remove_workspace(
     """
     is_half_done = _is_going(project, task)
     recover_cut_off(project)
-    with holding_task(project, task.id, f"removing the workspace of {task.name}") as hold:
+    with (
+        Attempt(project, "worktree.remove", task, naming(workspace_of(project, task))) as attempt,
+        holding_task(project, task.id, f"removing the workspace of {task.name}") as hold,
+    ):
         recover_if_cut_off(project, task.id)
         workspace = known_workspace(project, task)
         is_done = is_half_done and workspace.status is WorkspaceState.REMOVED
         if is_done:
             pass
         elif not force:
-            _refuse_to_hide_work(project, task, hold)
+            _refuse_to_hide_work(project, task, hold, keeping="`siding worktree keep`")
         elif Path(workspace.path).is_dir():
             _record_last_state(project, task, hold)
         if complete:
             move_task(task.status, TaskMove.CLOSE)
-        gone = workspace if is_done else remove(project, workspace)
-        if complete:
-            task = _close(project, task)
-    return gone, task
+        close = partial(_close, project, task) if complete else None
+        gone = workspace if is_done else remove(project, workspace, attempt, complete=close)
+        return gone, _closed(project, task) if complete else task
+
+
+def _closing(project: Project, task: Task, fate: Fate) -> Attempt:
+    """Return the attempt to close a task: about its workspace, as far as it has one."""
+    workspace = workspace_of(project, task)
+    if workspace is None or not _has_place(workspace):
+        return Attempt(project, "task.close", task)
+    act = "worktree.keep" if fate is Fate.KEEP else "worktree.remove"
+    return Attempt(project, act, task, naming(workspace))
 
 
 def _is_going(project: Project, task: Task) -> bool:
@@ -132,11 +150,13 @@ def _has_place(workspace: Workspace) -> bool:
     return workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
 
 
-def _kept(project: Project, workspace: Workspace) -> Workspace:
-    return workspace if workspace.status is WorkspaceState.KEPT else keep(project, workspace)
+def _kept(project: Project, task: Task, workspace: Workspace) -> Workspace:
+    if workspace.status is WorkspaceState.KEPT:
+        return workspace
+    return keep(project, task, workspace)
 
 
-def _refuse_to_hide_work(project: Project, task: Task, hold: Hold) -> None:
+def _refuse_to_hide_work(project: Project, task: Task, hold: Hold, *, keeping: str) -> None:
     workspace = known_workspace(project, task)
     if not Path(workspace.path).is_dir():
         return
@@ -147,7 +167,7 @@ def _refuse_to_hide_work(project: Project, task: Task, hold: Hold) -> None:
         raise NotSwitchedOver(
             f"the work of task {task.name!r} is only in its workspace: {changed} changed "
             f"file{'s' if changed != 1 else ''}",
-            hint="--keep leaves the workspace in place; --force moves it into the trash, from "
+            hint=f"{keeping} leaves the workspace in place; --force moves it into the trash, from "
             "where it can be brought back",
         )
 
@@ -162,6 +182,12 @@ def _record_last_state(project: Project, task: Task, hold: Hold) -> None:
         open_recorder(project, task, hold).settle()
     except (BaseUnknown, SnapshotDamaged) as error:
         project.app.warn(f"{error.message}; the workspace is kept whole, without a snapshot")
+
+
+def _closed(project: Project, task: Task) -> Task:
+    """Return the task as it is once it is closed; close it unless it was closed already."""
+    current = project.tasks.load(task.id)
+    return current if current.status is TaskState.CLOSED else _close(project, task)
 
 
 def _close(project: Project, task: Task) -> Task:

@@ -12,6 +12,7 @@ from siding.app.life.archives import (
     records_archive,
     task_name_in,
 )
+from siding.app.life.attempts import Attempt, naming
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.restoration import bring_back
 from siding.app.place.events import TaskChanged
@@ -62,22 +63,31 @@ def reopen(project: Project, named: str, *, by_undo: bool = False, wait: bool = 
     `by_undo` leaves a mark that lets `siding redo` close the task again. Raises NotFound,
     UsageError for a task that is open, and the errors of `bring_back`; none of them loses anything.
     """
-    task, was_deleted = _find(project, named)
-    with holding_task(project, task.id, f"reopening task {task.name}", wait=wait):
-        recover_if_cut_off(project, task.id)
-        task = project.tasks.load(task.id)
-        workspace = project.registry.of_task(task.id)
-        removed = workspace is not None and workspace.status is WorkspaceState.REMOVED
-        if task.status is not TaskState.CLOSED and not removed:
-            raise UsageError(f"task {task.name!r} is open", hint="there is nothing to reopen")
-        mark = _mark(project, task, removed=removed, deleted=was_deleted) if by_undo else None
-        notes: tuple[str, ...] = ()
-        if workspace is not None and removed:
-            workspace, notes = bring_back(project, workspace)
-        elif workspace is not None and workspace.status is WorkspaceState.KEPT and not by_undo:
-            workspace = _resumed(project, workspace)
-        task, active = _open(project, task, mark)
-    project.events.emit(TaskChanged(task, "reopened"))
+    with Attempt(project, "worktree.restore", worktree={"name": named}) as attempt:
+        task, was_deleted = _find(project, named)
+        attempt.about(task, naming(project.registry.of_task(task.id)))
+        with holding_task(project, task.id, f"reopening task {task.name}", wait=wait):
+            recover_if_cut_off(project, task.id)
+            reopened = _reopen(project, task.id, attempt, by_undo=by_undo, deleted=was_deleted)
+    project.events.emit(TaskChanged(reopened.task, "reopened"))
+    return reopened
+
+
+def _reopen(
+    project: Project, task_id: TaskId, attempt: Attempt, *, by_undo: bool, deleted: bool
+) -> Reopened:
+    task = project.tasks.load(task_id)
+    workspace = project.registry.of_task(task.id)
+    removed = workspace is not None and workspace.status is WorkspaceState.REMOVED
+    if task.status is not TaskState.CLOSED and not removed:
+        raise UsageError(f"task {task.name!r} is open", hint="there is nothing to reopen")
+    mark = _mark(project, task, removed=removed, deleted=deleted) if by_undo else None
+    notes: tuple[str, ...] = ()
+    if workspace is not None and removed:
+        workspace, notes = bring_back(project, workspace, attempt)
+    elif workspace is not None and workspace.status is WorkspaceState.KEPT and not by_undo:
+        workspace = _resumed(project, workspace)
+    task, active = _open(project, task, mark)
     return Reopened(task=task, workspace=workspace, notes=notes, active=active)
 
 

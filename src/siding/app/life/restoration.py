@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from siding.app.life.archives import lay_out, rebuild
-from siding.app.place.events import WorkspaceChanged
+from siding.app.life.attempts import Attempt, naming, payload_of
 from siding.app.place.locking import holding_git
 from siding.app.place.project import Project
 from siding.errors import SidingError
@@ -33,7 +33,7 @@ class Returned(NamedTuple):
     notes: tuple[str, ...]
 
 
-def bring_back(project: Project, workspace: Workspace) -> Returned:
+def bring_back(project: Project, workspace: Workspace, attempt: Attempt) -> Returned:
     """Restore a removed workspace. The caller holds the task's lock.
 
     Raises BranchInUse if its branch is checked out elsewhere, and SidingError if there is something
@@ -51,8 +51,11 @@ def bring_back(project: Project, workspace: Workspace) -> Returned:
         path=str(path),
         intent={"op": RESTORE, "at": project.app.now(), "pid": project.app.pid},
     )
+    attempt.begin(workspace.task_id, naming(going))
     _put(project, going)
-    return finish_return(project, going)
+    returned = finish_return(project, going)
+    attempt.end(workspace.task_id, payload_of(returned.workspace), None)
+    return returned
 
 
 def finish_return(project: Project, going: Workspace) -> Returned:
@@ -90,8 +93,6 @@ def finish_return(project: Project, going: Workspace) -> Returned:
     _put(project, here)
     if archive := going.rest.get("archive"):
         remove_file(project.layout.root / str(archive))  # the workspace has all of its content now
-    facts = {"name": here.name, "path": here.path, "branch": here.branch}
-    project.events.emit(WorkspaceChanged(here.task_id, "restore.after", facts))
     return Returned(workspace=here, notes=tuple(notes))
 
 

@@ -1,5 +1,7 @@
 """Start a task: add it to the board, make its workspace, and write its start card."""
 
+from siding.app.life.attempts import Attempt
+from siding.app.life.blockers import refuse_blocked
 from siding.app.life.carry import carry_changes
 from siding.app.life.include import copy_included
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
@@ -58,6 +60,12 @@ def start(project: Project, request: StartRequest) -> Started:
     Raises UsageError for an invalid name or base, and NoCommits for a repository without commits.
     If the workspace cannot be made, the error is raised and the task stays on the board as pending.
     """
+    act = "worktree.create" if request.workspace else "task.create"
+    with Attempt(project, act, worktree=_wanted(request.name, request.base)) as attempt:
+        return _start(project, request, attempt)
+
+
+def _start(project: Project, request: StartRequest, attempt: Attempt) -> Started:
     problem = problem_with_name(request.name)
     if problem is not None:
         raise UsageError(f"{request.name!r} cannot name a task: {problem}")
@@ -68,10 +76,12 @@ def start(project: Project, request: StartRequest) -> Started:
     )
     recover_cut_off(project)
     task = _put_on_board(project, request, base_ref)
+    attempt.about(task)
     if not request.workspace:
         return _planned(project, task, switch=request.switch)
     with holding_task(project, task.id, f"starting task {request.name}") as hold:
-        started = furnish(project, task, hold, base_ref=base_ref, base=base, carry=request.carry)
+        request = request._replace(base=base_ref)
+        started = furnish(project, task, hold, attempt, base=base, request=request)
         switched = request.switch
         if switched:
             with project.changing(f"switching to task {task.id}"):
@@ -79,14 +89,21 @@ def start(project: Project, request: StartRequest) -> Started:
     return started._replace(switched=switched)
 
 
+def _wanted(name: str | None, base: str | None) -> dict[str, str]:
+    """Return what an event can say of a workspace that was asked for."""
+    return {"name": name or "", "base_ref": base or ""}
+
+
 def furnish(
-    project: Project, task: Task, hold: Hold, *, base_ref: str, base: Sha, carry: bool
+    project: Project, task: Task, hold: Hold, attempt: Attempt, *, base: Sha, request: StartRequest
 ) -> Started:
     """Make the workspace of a task, fill it, run its hooks, and write its start card.
 
-    The caller holds the task's lock.
+    The caller holds the task's lock. `request` says under which name the base is recorded, and
+    whether uncommitted changes are carried over.
     """
-    task, workspace = create(project, task, base_ref=base_ref, base=base)
+    base_ref, carry = request.base or "", request.carry
+    task, workspace = create(project, task, attempt, base_ref=base_ref, base=base)
     included = copy_included(project, workspace)
     recorder = open_recorder(project, task, hold)  # takes the base snapshot
     carried = None
@@ -115,15 +132,25 @@ def furnish(
     )
 
 
-def add_workspace(project: Project, named: str | None, *, base: str | None, carry: bool) -> Started:
-    """Make a workspace for a planned task, or for a task whose workspace was removed."""
-    task = select(project, named)
-    request = StartRequest(name=task.name, base=base or task.base_ref or None, carry=carry)
-    base_ref, commit = _base(project, request)
-    recover_cut_off(project)
-    with holding_task(project, task.id, f"adding a workspace to {task.name}") as hold:
-        recover_if_cut_off(project, task.id)
-        return furnish(project, task, hold, base_ref=base_ref, base=commit, carry=carry)
+def add_workspace(
+    project: Project, named: str | None, *, base: str | None, carry: bool, force: bool = False
+) -> Started:
+    """Make a workspace for a planned task, or for a task whose workspace was removed.
+
+    Raises TaskBlocked if the task waits for another one, unless `force` is set.
+    """
+    with Attempt(project, "worktree.create", worktree=_wanted(named, base)) as attempt:
+        task = select(project, named)
+        request = StartRequest(name=task.name, base=base or task.base_ref or None, carry=carry)
+        attempt.about(task, _wanted(task.name, request.base))
+        if not force:
+            refuse_blocked(project, task, "starting it")
+        base_ref, commit = _base(project, request)
+        recover_cut_off(project)
+        with holding_task(project, task.id, f"adding a workspace to {task.name}") as hold:
+            recover_if_cut_off(project, task.id)
+            request = request._replace(base=base_ref)
+            return furnish(project, task, hold, attempt, base=commit, request=request)
 
 
 def default_base(project: Project) -> str:

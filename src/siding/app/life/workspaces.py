@@ -6,9 +6,10 @@ deletes files: a workspace that is removed is renamed into the project's ``trash
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from siding.app.life.attempts import Attempt, naming, payload_of
 from siding.app.life.collection import COLLECT, finish_collection
 from siding.app.life.reserve import keep_reserve
 from siding.app.life.restoration import RESTORE, finish_return
@@ -17,9 +18,9 @@ from siding.app.place.events import WorkspaceChanged
 from siding.app.place.locking import holding_git
 from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
-from siding.errors import SidingError
+from siding.errors import NotFound, SidingError, UnreadableFile
 from siding.files.durable import make_dirs, move_aside
-from siding.git.errors import GitError
+from siding.git.errors import BranchExists, GitError
 from siding.git.roots import recorded_root
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task
@@ -39,7 +40,9 @@ from siding.tasks.states import (
 from siding.tasks.task import Task
 
 
-def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[Task, Workspace]:
+def create(
+    project: Project, task: Task, attempt: Attempt, *, base_ref: str, base: Sha
+) -> tuple[Task, Workspace]:
     """Make the task's workspace at commit `base`. The caller holds the task's lock.
 
     If git fails, the unfinished workspace is removed and the error is raised.
@@ -49,8 +52,8 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
     move_workspace(state, WorkspaceMove.CREATE)
     planned = _plan(project, task, base)
     _refuse_occupied(planned)
-    payload = {"name": planned.name, "base_ref": base_ref}
-    project.events.emit(WorkspaceChanged(task.id, "create.before", payload))
+    _refuse_branch(project, planned, old)
+    attempt.begin(task.id, {"name": planned.name, "base_ref": base_ref})
     with project.changing(f"making the workspace of task {task.id}"):
         project.registry.put(planned)
     project.app.tell(f"checking {base_ref} out")
@@ -67,9 +70,8 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
             )
         made = _identified(planned, added)
         _seed(project, made, added)
-    except BaseException as error:
-        undo_creation(project, planned)
-        project.events.emit(WorkspaceChanged(task.id, "create.failed", payload, error=str(error)))
+    except BaseException:
+        undo_creation(project, planned, before=old)
         raise
     finally:
         project.app.tell("")
@@ -78,46 +80,48 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
         status=move_workspace(WorkspaceState.ABSENT, WorkspaceMove.CREATE), intent=None
     )
     task = _bind(project, task, made, base_ref)
-    project.events.emit(
-        WorkspaceChanged(task.id, "create.after", _payload(made), status=task.status.value)
-    )
+    attempt.end(task.id, payload_of(made), task)
     return task, made
 
 
-def keep(project: Project, workspace: Workspace) -> Workspace:
+def keep(project: Project, task: Task, workspace: Workspace) -> Workspace:
     """Record that a workspace is kept."""
     kept = workspace._replace(
         status=move_workspace(workspace.status, WorkspaceMove.KEEP), kept_at=project.app.now()
     )
     with project.changing(f"keeping the workspace of task {workspace.task_id}"):
         project.registry.put(kept)
-    project.events.emit(WorkspaceChanged(workspace.task_id, "keep", _payload(kept)))
+    project.events.emit(WorkspaceChanged(task.id, "keep", payload_of(kept), task=task))
     return kept
 
 
-def remove(project: Project, workspace: Workspace) -> Workspace:
+def remove(
+    project: Project,
+    workspace: Workspace,
+    attempt: Attempt,
+    *,
+    complete: Callable[[], Task] | None = None,
+) -> Workspace:
     """Move a workspace and git's record of it to the trash.
 
     The caller holds the task's lock and has taken a snapshot. Nothing is deleted: ignored files,
     nested repositories, staged changes and commits that are on no other branch move along.
+    `complete` closes the task in the same act; its event comes before that of the end.
     """
     move_workspace(workspace.status, WorkspaceMove.REMOVE)
-    payload = {"name": workspace.name, "path": workspace.path}
-    project.events.emit(WorkspaceChanged(workspace.task_id, "remove.before", payload))
+    attempt.begin(workspace.task_id, naming(workspace))
     going = workspace._replace(
         intent={"op": "remove", "at": project.app.now(), "pid": project.app.pid},
         trash=fresh_trash(project.app, workspace.task_id),
     )
     with project.changing(f"removing the workspace of task {workspace.task_id}"):
         project.registry.put(going)
+    gone = finish_removal(project, going)
     try:
-        gone = finish_removal(project, going)
-    except BaseException as error:
-        project.events.emit(
-            WorkspaceChanged(workspace.task_id, "remove.failed", payload, error=str(error))
-        )
-        raise
-    project.events.emit(WorkspaceChanged(workspace.task_id, "remove.after", _payload(gone)))
+        if complete is not None:
+            complete()
+    finally:  # it is removed, whether the task could be closed or not
+        attempt.end(workspace.task_id, payload_of(gone), _task_or_none(project, workspace))
     return gone
 
 
@@ -149,13 +153,16 @@ def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
     except GitError as error:  # a damaged index must not prevent closing the task
         project.events.emit(
             WorkspaceChanged(
-                going.task_id, "remove.incomplete", _payload(going), error=error.message
+                going.task_id, "remove.incomplete", payload_of(going), error=error.message
             )
         )
 
 
-def undo_creation(project: Project, planned: Workspace) -> None:
-    """Remove a workspace that was not finished; nothing has run in it, so no work is lost."""
+def undo_creation(project: Project, planned: Workspace, *, before: Workspace | None = None) -> None:
+    """Remove a workspace that was not finished; nothing has run in it, so no work is lost.
+
+    `before` is the entry of the task's removed workspace, if it had one: it gets its place back.
+    """
     with holding_git(project, f"undoing the workspace of task {planned.task_id}"):
         path = Path(planned.path)
         undo_add(
@@ -166,7 +173,10 @@ def undo_creation(project: Project, planned: Workspace) -> None:
             aside=project.layout.root / fresh_trash(project.app, planned.task_id),
         )
     with project.changing(f"undoing the workspace of task {planned.task_id}"):
-        project.registry.forget(planned.task_id)
+        if before is None:
+            project.registry.forget(planned.task_id)
+        else:
+            project.registry.put(before)
 
 
 def recover(project: Project, workspace: Workspace) -> str:
@@ -189,12 +199,18 @@ def recover(project: Project, workspace: Workspace) -> str:
         return f"took back the half-made workspace of task {workspace.task_id}"
     if operation == "remove":
         gone = finish_removal(project, workspace)
+        task = _task_or_none(project, workspace)
         project.events.emit(
-            WorkspaceChanged(workspace.task_id, "remove.after", _payload(gone), recovered=True)
+            WorkspaceChanged(
+                workspace.task_id, "remove.after", payload_of(gone), task=task, recovered=True
+            )
         )
         return f"finished removing the workspace of task {workspace.task_id}"
     if operation == RESTORE:
-        finish_return(project, workspace)
+        here = finish_return(project, workspace).workspace
+        project.events.emit(
+            WorkspaceChanged(workspace.task_id, "restore.after", payload_of(here), recovered=True)
+        )
         return f"finished bringing back the workspace of task {workspace.task_id}"
     if operation == COLLECT:
         finish_collection(project, workspace)
@@ -225,6 +241,19 @@ def _refuse_occupied(planned: Workspace) -> None:
             f"{planned.path!r} is in the way of the new workspace",
             hint="`siding doctor` says what it is; move it elsewhere if it is yours",
         )
+
+
+def _refuse_branch(project: Project, planned: Workspace, old: Workspace | None) -> None:
+    """Raise BranchExists before anything changes; a removed workspace leaves its branch there."""
+    if project.repository.branch(planned.branch) is None:
+        return
+    removed = old is not None and old.status is WorkspaceState.REMOVED
+    raise BranchExists(
+        f"there is a branch {planned.branch!r} already",
+        hint=f"`siding task reopen {planned.task_id}` brings the removed workspace back as it was"
+        if removed
+        else "choose another name for the task",
+    )
 
 
 def _identified(planned: Workspace, added: AddedWorktree) -> Workspace:
@@ -269,10 +298,8 @@ def _bind(project: Project, task: Task, made: Workspace, base_ref: str) -> Task:
     return bound
 
 
-def _payload(workspace: Workspace) -> dict[str, Any]:
-    return {
-        "name": workspace.name,
-        "path": workspace.path,
-        "branch": workspace.branch,
-        "status": workspace.status.value,
-    }
+def _task_or_none(project: Project, workspace: Workspace) -> Task | None:
+    try:
+        return project.tasks.load(workspace.task_id)
+    except (NotFound, UnreadableFile):
+        return None  # a workspace is removed also if the task's document is damaged

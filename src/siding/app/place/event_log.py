@@ -64,11 +64,15 @@ class EventLog:
             if entry.record is not None:
                 yield LoggedEvent(end=entry.end, fields=entry.record)
 
-    def newest(self, count: int) -> list[dict[str, Any]]:
-        """Return the newest `count` events, oldest first; a damaged line becomes "unreadable"."""
+    def newest(self, count: int | None) -> list[dict[str, Any]]:
+        """Return the newest `count` events, oldest first; all of them if `count` is None.
+
+        A damaged line becomes "unreadable".
+        """
+        entries = self._journal.entries() if count is None else self._journal.tail(count)
         return [
             entry.record
             if entry.record is not None
             else {"event": "unreadable", "error": entry.problem, "task": {}, "worktree": {}}
-            for entry in self._journal.tail(count)
+            for entry in entries
         ]

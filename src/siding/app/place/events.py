@@ -32,10 +32,10 @@ class TaskChanged(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         task: dict[str, Any] = {"id": self.task.id}
+        if self.how != "deleted":
+            task = task_record(self.task)
         if self.how in ("completed", "reopened", "deleted"):
             task["subject"] = self.task.name
-        if self.how != "deleted":
-            task["status"] = self.task.status.value
         if self.how in ("completed", "reopened"):
             return {"task": task, "worktree": {"name": self.task.worktree}}
         return {"task": task}
@@ -44,14 +44,14 @@ class TaskChanged(NamedTuple):
 class WorkspaceChanged(NamedTuple):
     """An act on a workspace began, ended or failed.
 
-    `worktree` are the fields that are recorded; they depend on the act. `status` is that of the
-    task, or "" if the act does not know it.
+    `worktree` are the fields that are recorded; they depend on the act. `task` is the task as it is
+    then, None if the act does not know it.
     """
 
     task_id: str
     how: str  # create.before, create.after, create.failed, remove.…, restore.after, keep, collected
     worktree: Mapping[str, Any] = {}
-    status: str = ""
+    task: "Task | None" = None
     error: str | None = None
     recovered: bool = False
 
@@ -60,14 +60,43 @@ class WorkspaceChanged(NamedTuple):
         return f"worktree.{self.how}"
 
     def record(self) -> dict[str, Any]:
-        status = {"status": self.status} if self.status else {}
+        task = {"id": self.task_id} if self.task is None else task_record(self.task)
         told = {} if self.error is None else {"error": self.error}
         recovered = {"recovered": True} if self.recovered else {}
         return {
-            "task": {"id": self.task_id, **status},
+            "task": task,
             "worktree": dict(self.worktree),
             **told,
             **recovered,
+        }
+
+
+class AttemptFailed(NamedTuple):
+    """An act on a task or its workspace failed, or was refused before anything changed.
+
+    `task` is None if no task has the name that was given.
+    """
+
+    task: "Task | None"
+    act: str  # worktree.create, worktree.remove, task.update, …
+    worktree: Mapping[str, Any]
+    error: str
+    refused: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.act}.failed"
+
+    @property
+    def task_id(self) -> str:
+        return "" if self.task is None else self.task.id
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "task": {} if self.task is None else task_record(self.task),
+            "worktree": dict(self.worktree),
+            "error": self.error,
+            **({"refused": True} if self.refused else {}),
         }
 
 

@@ -95,9 +95,17 @@ class IsolationChanged(NamedTuple):
         }
 
 
+# Other tools of this kind have these words for the states of a task, and readers wait for them.
+_STATUS_FOR_READERS = {"active": "in_progress", "closed": "completed"}
+
+
 def task_record(task: "Task") -> dict[str, Any]:
-    """Return a task as the journal has it."""
-    return {"id": task.id, "status": task.status.value}
+    """Return a task as the journal has it.
+
+    `state` is the word in ``task.json``, `status` the one that readers of other tools' events know.
+    """
+    state = task.status.value
+    return {"id": task.id, "status": _STATUS_FOR_READERS.get(state, state), "state": state}
 
 
 def _about(task: "Task", workspace: "Workspace") -> dict[str, Any]:

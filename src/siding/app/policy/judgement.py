@@ -13,6 +13,7 @@ from typing import Any
 from siding.app.place.events import PolicyBlocked
 from siding.app.place.project import Project
 from siding.app.place.redaction import printable
+from siding.app.policy.advice import how_to_only_warn
 from siding.app.policy.hooks import Hook
 from siding.app.policy.in_force import InForce, environment_for, ground_of, place_for, policy_in
 from siding.app.policy.ruling import Asker, PolicyAnswer, PolicyQuestion, Ruling, RunToJudge
@@ -192,7 +193,7 @@ def _hint(verdict: Verdict) -> str:
     worst = _worst(verdict)
     if worst.rule == "policy-broken":
         return "correct the file; `policy.enabled: false` in the project's settings switches it off"
-    return _how_to_change(worst.rule)
+    return how_to_only_warn(verdict) or _how_to_change(worst.rule)
 
 
 def _how_to_change(rule: str) -> str:

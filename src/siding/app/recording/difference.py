@@ -13,7 +13,7 @@ from siding.app.recording.line_base import line_base
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.patch_files import parts_of, patch_span
 from siding.app.recording.snapshots import TaskSnapshots, patch_lines
-from siding.app.recording.steps import step
+from siding.app.recording.steps import same_number, step
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import write_all
 from siding.git.paths import is_selected, quote_path
@@ -156,8 +156,11 @@ class RecordedPatch(NamedTuple):
     def write_patch(self, fd: int, paths: tuple[bytes, ...] = ()) -> None:
         """Write the patch to the file descriptor `fd`, byte for byte."""
         _refuse_paths(paths)
+        block = b""
         for block in self.span.chunks(1 << 18):
             write_all(fd, block)
+        if block and not block.endswith(b"\n"):
+            write_all(fd, b"\n")  # another tool cuts it off, and `git apply` refuses the patch then
 
     def patch_lines(self, paths: tuple[bytes, ...] = ()) -> Iterator[str]:
         """Yield the lines of the patch as text; bytes that are not UTF-8 become ``\\xNN``."""
@@ -206,6 +209,8 @@ def difference(
         if start or end:
             raise UsageError("--step names one step; --from and --to name a range")
         _task, one = step(project, task.id, at)
+        if others := same_number(project, task, one):
+            project.app.warn(others)
         recorded = _recorded_patch(project, task, workspace, one)
         if recorded is not None:
             yield recorded

@@ -80,6 +80,14 @@ def patch_span(project: Project, task: Task, found: Step) -> Span | None:
     return Span(path=path, offset=0, size=size) if size else None
 
 
+def only_patch(project: Project, task: Task, found: Step) -> Span | None:
+    """Return the patch of a step without snapshots: nothing else says what it changed.
+
+    Other tools record patches only. None if the step has snapshots, or no patch.
+    """
+    return None if found.snapshot else patch_span(project, task, found)
+
+
 def whole_patch(project: Project, task: Task) -> Span | None:
     """Return the patch from a task's base to its last step; None if there is none.
 

@@ -25,6 +25,7 @@ __all__ = [
     "log",
     "progress_record",
     "running_step",
+    "same_number",
     "step",
 ]
 
@@ -98,6 +99,23 @@ def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
     return task, found
 
 
+def same_number(project: Project, task: Task, found: Step) -> str | None:
+    """Return a sentence if other steps have the number of `found`, which is the newest of them.
+
+    Steps that Siding recorded share no number; another tool begins again after 9999.
+    """
+    if found.is_chained:
+        return None
+    lines = [line for line, _step in project.ledger(task.id).numbered(found.number)]
+    if len(lines) < 2:
+        return None
+    others = ", ".join(map(str, lines[:-1]))
+    return (
+        f"{len(lines)} steps of another tool have the number {found.id}; this is the newest, on "
+        f"line {lines[-1]} of ledger.jsonl, and the others are on line {others}"
+    )
+
+
 def _refuse_damaged(project: Project, task: Task, wanted: str) -> None:
     """Raise DamagedStep if the wanted step was on a line that cannot be read."""
     for line in damaged_steps(project, task, whole=True):
@@ -148,6 +166,8 @@ def progress_record(found: InProgress) -> dict[str, Any]:
 
 
 def _number(text: str) -> int:
+    if text.removeprefix("#") == "0000":
+        return 0  # another tool counts on from 9999 with it; no step of ours has it
     try:
         return step_number(text)
     except ValueError:

@@ -33,7 +33,7 @@ class TaskRow(NamedTuple):
     owner: str
     tags: tuple[str, ...]
     blocked_by: tuple[str, ...]
-    blocked: bool  # one of those tasks is not closed yet
+    blocked: bool  # one of those tasks is not closed yet, or cannot be read
     branch: str
     workspace: str  # state of its workspace
     created_at: str
@@ -92,6 +92,7 @@ def _board(project: Project, known: Mapping[str, Any], *, include_closed: bool) 
         for task_id, entry in fresh.items()
         if entry["row"]["status"] != TaskState.CLOSED.value
     }
+    open_ids.update(unreadable)
     found = [
         _row(
             task_id,

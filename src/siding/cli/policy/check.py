@@ -9,6 +9,7 @@ The exit status is 0 for what would run, 5 for what is blocked or would be asked
 
 from argparse import REMAINDER, ArgumentParser, Namespace
 
+from siding.app.policy.advice import how_to_only_warn
 from siding.app.policy.views import CheckedCommand, as_record, check
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
@@ -63,6 +64,8 @@ def _explain(screen: Screen, checked: CheckedCommand) -> None:
             screen.print(f"       {inert(said)}")
     action = checked.verdict.action.value
     screen.print(f"verdict: {screen.style(action, _COLOURS[action])}")
+    if advice := how_to_only_warn(checked.verdict):
+        screen.note(inert(advice))
     if checked.on is None:
         screen.note(HIDDEN)
     elif not checked.on:

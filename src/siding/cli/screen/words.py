@@ -9,7 +9,7 @@ NAME_COLUMNS = 32  # of a task's name at the beginning of a line
 
 
 def duration(milliseconds: int) -> str:
-    """Return ``0.4s``, ``12s``, ``3m 05s`` or ``2h 10m``."""
+    """Return ``0.4s``, ``12s``, ``3m 05s``, ``2h 10m`` or ``1d 04h``."""
     seconds = milliseconds / 1000
     if seconds < 10:
         return f"{seconds:.1f}s"
@@ -18,7 +18,9 @@ def duration(milliseconds: int) -> str:
         return f"{whole}s"
     if whole < 3600:
         return f"{whole // 60}m {whole % 60:02d}s"
-    return f"{whole // 3600}h {whole % 3600 // 60:02d}m"
+    if whole < 86400:
+        return f"{whole // 3600}h {whole % 3600 // 60:02d}m"
+    return f"{whole // 86400}d {whole % 86400 // 3600:02d}h"
 
 
 def ago(moment: str, now: datetime | None = None) -> str:

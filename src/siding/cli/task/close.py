@@ -5,9 +5,9 @@ Work that is nowhere else is not put out of sight without --force; even then it 
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.life.attempts import select_for
 from siding.app.life.close import Fate, close_task
 from siding.app.place.project import require_project
-from siding.app.place.selection import select
 from siding.cli.globals import Context
 
 
@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     fate = Fate.KEEP if arguments.keep else Fate.DELETE if arguments.delete else Fate.REMOVE
-    task = select(project, arguments.task)
+    task = select_for(project, "task.close", arguments.task)
     closed = close_task(project, task, fate=fate, force=arguments.force)
     word = "deleted" if fate is Fate.DELETE else "closed"
     context.screen.note(f"{word} task {closed.task.id} · {closed.task.name}")

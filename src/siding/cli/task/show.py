@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
+from siding.app.life.blockers import blockers_of
 from siding.app.place.project import require_project
 from siding.app.waiting.tasks import show
 from siding.cli.formats import add_format, print_json
@@ -17,7 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    task, workspace = show(require_project(context.app), arguments.task)
+    project = require_project(context.app)
+    task, workspace = show(project, arguments.task)
     place = None if workspace is None else workspace._asdict()
     if arguments.format == "json":
         record = task._asdict()
@@ -30,7 +32,7 @@ def run(arguments: Namespace, context: Context) -> int:
         ("description", task.description),
         ("owner", task.owner),
         ("tags", ", ".join(task.tags)),
-        ("blocked by", ", ".join(task.blocked_by)),
+        ("blocked by", ", ".join(each.told for each in blockers_of(project, task))),
         ("created", local_time(task.created_at)),
         ("closed", local_time(task.closed_at) if task.closed_at else ""),
         ("base", f"{task.base_ref} at {task.base_commit[:10]}" if task.base_commit else ""),

@@ -2,20 +2,21 @@
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.life.changes import TaskUpdate, update
 from siding.app.place.project import require_project
-from siding.app.waiting.tasks import update
 from siding.cli.globals import Context
 from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
-    parser.add_argument("--owner", help="who does it")
+    parser.add_argument("--owner", help="who does it; refused while the task is blocked")
     parser.add_argument("-m", "--description", help="what is to be done")
     parser.add_argument("--tags", metavar="A,B", help="replace the tags")
     parser.add_argument(
         "--blocked-by", metavar="TASK,TASK", help="replace the tasks that have to be done first"
     )
+    parser.add_argument("--force", action="store_true", help="an owner even if it is blocked")
 
 
 def run(arguments: Namespace, context: Context) -> int:
@@ -25,14 +26,19 @@ def run(arguments: Namespace, context: Context) -> int:
     task = update(
         require_project(context.app),
         arguments.task,
-        owner=arguments.owner,
-        description=arguments.description,
-        tags=_list(arguments.tags),
-        blocked_by=_list(arguments.blocked_by),
+        TaskUpdate(
+            owner=arguments.owner,
+            description=arguments.description,
+            tags=_list(arguments.tags),
+            blocked_by=_list(arguments.blocked_by),
+        ),
+        force=arguments.force,
     )
     context.screen.note(f"updated task {task.id} · {task.name}")
     return 0
 
 
-def _list(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+def _list(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    return tuple(part.strip() for part in text.split(",") if part.strip())

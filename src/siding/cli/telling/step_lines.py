@@ -51,9 +51,6 @@ def _applied(found: Step) -> list[Line]:
 
 def _files(found: Step) -> Iterable[Line]:
     names = found.diff_stat.file_list
-    applied = found.as_apply
-    if not names and applied and applied.applied:
-        names = applied.applied.file_list  # an apply changes the target, not the workspace
     yield from (("", name) for name in names[:FILES_LISTED])
     if len(names) > FILES_LISTED:
         yield "", f"and {len(names) - FILES_LISTED} more"

@@ -15,6 +15,7 @@ from siding.app.recording.steps import (
     in_progress,
     ledger_problems,
     progress_record,
+    same_number,
     step,
 )
 from siding.cli.formats import add_format, json_text, write_result
@@ -50,6 +51,8 @@ def run(arguments: Namespace, context: Context) -> int:
     screen.use_colour(project.settings.color)
     if arguments.step is not None:
         task, one = step(project, arguments.task, arguments.step)
+        if others := same_number(project, task, one):
+            screen.warn(others)
         steps, line = [one], PresentLine({}, frozenset(), frozenset())
     else:
         search = Search(arguments.grep, arguments.path, arguments.agent, arguments.failed)

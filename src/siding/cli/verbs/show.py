@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from siding.app.place.project import require_project
 from siding.app.recording.outputs import Output, Span, output
+from siding.app.recording.patch_files import only_patch
 from siding.app.recording.step_commits import commits_of
-from siding.app.recording.steps import ledger_problems, running_step, step
+from siding.app.recording.steps import ledger_problems, running_step, same_number, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.screen.pager import paged
@@ -41,10 +42,12 @@ def run(arguments: Namespace, context: Context) -> int:
     )
     for sentence in ledger_problems(project, task) if arguments.step == "last" else []:
         screen.warn(inert(sentence))
+    if others := same_number(project, task, found):
+        screen.warn(others)
     if arguments.format == "json":
         write_result(screen, arguments.output, json_text(dict(found.line)) + "\n")
         return 0
-    kept = output(project, task, found)
+    kept, patch = output(project, task, found), only_patch(project, task, found)
     if arguments.raw:
         if kept is not None:
             _copy(kept)
@@ -55,6 +58,8 @@ def run(arguments: Namespace, context: Context) -> int:
             name = "terminal" if kept.streams.value == "pty" else "stdout"
             _print_stream(screen, name, kept.stdout, full=arguments.full)
             _print_stream(screen, "stderr", kept.stderr, full=arguments.full)
+        if patch is not None:
+            _print_stream(screen, "patch", patch, full=arguments.full)
     return 0
 
 

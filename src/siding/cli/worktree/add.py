@@ -1,4 +1,4 @@
-"""Give a task that has no workspace one: a planned task, or one whose workspace was removed."""
+"""Give a planned task a workspace. `siding task reopen` brings a removed workspace back."""
 
 from argparse import ArgumentParser, Namespace
 
@@ -12,12 +12,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
     parser.add_argument("--base", metavar="REF", help="start from this commit")
     parser.add_argument("--carry", action="store_true", help="take your uncommitted changes along")
+    parser.add_argument("--force", action="store_true", help="even if another task blocks it")
 
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    say_started(
-        context.screen,
-        add_workspace(project, arguments.task, base=arguments.base, carry=arguments.carry),
+    started = add_workspace(
+        project,
+        arguments.task,
+        base=arguments.base,
+        carry=arguments.carry,
+        force=arguments.force,
     )
+    say_started(context.screen, started)
     return 0

@@ -6,15 +6,20 @@ from siding.app.place.project import require_project
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.words import local_time
+from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument(
+        "-n", "--limit", type=int, default=20, metavar="N", help="default: 20; 0 shows all"
+    )
     add_format(parser, "table", "json")
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    found = require_project(context.app).events.newest(max(1, min(arguments.limit, 10_000)))
+    if arguments.limit < 0:
+        raise UsageError(f"--limit {arguments.limit} is negative", hint="0 shows every event")
+    found = require_project(context.app).events.newest(arguments.limit or None)
     if arguments.format == "json":
         print_json(context.screen, found)
         return 0

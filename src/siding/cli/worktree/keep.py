@@ -2,9 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.life.attempts import select_for
 from siding.app.life.close import keep_workspace
 from siding.app.place.project import require_project
-from siding.app.place.selection import select
 from siding.cli.globals import Context
 
 
@@ -14,6 +14,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    kept = keep_workspace(project, select(project, arguments.task))
+    kept = keep_workspace(project, select_for(project, "worktree.keep", arguments.task))
     context.screen.note(f"kept {kept.path}")
     return 0

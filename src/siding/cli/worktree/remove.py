@@ -5,9 +5,9 @@ With --complete the task is closed in the same act. Work that is nowhere else ne
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.life.attempts import select_for
 from siding.app.life.close import remove_workspace
 from siding.app.place.project import require_project
-from siding.app.place.selection import select
 from siding.cli.globals import Context
 
 
@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    task = select(project, arguments.task)
+    task = select_for(project, "worktree.remove", arguments.task)
     gone, task = remove_workspace(project, task, force=arguments.force, complete=arguments.complete)
     context.screen.note(f"removed the workspace of task {task.id} · {task.name}")
     if gone.trash is not None:

@@ -11,6 +11,7 @@ import errno
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from siding.files.durable import flush_dir, flush_file, flush_tree, make_dirs, replace_by_lock
@@ -215,7 +216,9 @@ def _delete_own_branch(repository: Repository, branch: str, base: Sha) -> bool:
     if present is not None and present != base:
         return False
     # A git that was killed leaves its lock; the name is ours, and the caller holds the lock.
-    (repository.paths.common_dir / f"refs/heads/{branch}.lock").unlink(missing_ok=True)
+    # A branch of the name of its directory makes that a file: then there is no lock either.
+    with suppress(FileNotFoundError, NotADirectoryError):
+        (repository.paths.common_dir / f"refs/heads/{branch}.lock").unlink()
     log = repository.git.attempt(
         Place(git_dir=repository.paths.common_dir),
         ["log", "-g", "-n20", "--format=%gn <%ge> %H", f"refs/heads/{branch}", "--"],

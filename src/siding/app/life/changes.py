@@ -1,0 +1,74 @@
+"""Choose the active task, and change what a task says about itself."""
+
+from siding.app.life.attempts import Attempt
+from siding.app.life.blockers import refuse_blocked, refuse_circle
+from siding.app.place.events import TaskChanged
+from siding.app.place.project import Project
+from siding.app.place.selection import resolve, select
+from siding.errors import UsageError
+from siding.namedtuples import NamedTuple
+from siding.tasks.states import TaskState
+from siding.tasks.task import Task
+
+
+class TaskUpdate(NamedTuple):
+    """What to change of a task; None leaves a field as it is, an empty value empties it."""
+
+    owner: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] | None = None
+    blocked_by: tuple[str, ...] | None = None  # names or ids of tasks
+
+
+def switch(project: Project, named: str, *, force: bool = False) -> Task:
+    """Make a task the active one.
+
+    Raises UsageError for a closed task, and TaskBlocked for one that waits for another task, unless
+    `force` is set.
+    """
+    task = resolve(project, named)
+    if task.status is TaskState.CLOSED:
+        raise UsageError(
+            f"task {task.name!r} is closed",
+            hint="start a new one with `siding task start NAME`",
+        )
+    if not force:
+        refuse_blocked(project, task, "switching to it")
+    with project.changing(f"switching to task {task.id}"):
+        project.set_active(task.id)
+    return task
+
+
+def update(project: Project, named: str | None, wanted: TaskUpdate, *, force: bool = False) -> Task:
+    """Change the owner, description, tags or blockers of a task.
+
+    Raises UsageError if a task would block itself, directly or through other tasks, and TaskBlocked
+    if somebody would become the owner of a task that waits for another one, unless `force` is set.
+    """
+    with Attempt(project, "task.update") as attempt:
+        chosen = select(project, named)
+        attempt.about(chosen)
+        blockers = [resolve(project, each).id for each in wanted.blocked_by or ()]
+        with project.changing(f"updating task {chosen.id}"):
+            task = project.tasks.load(chosen.id)
+            if wanted.blocked_by is not None:
+                refuse_circle(project, task, blockers)
+                task = task._replace(blocked_by=tuple(dict.fromkeys(blockers)))
+            task = _claimed(project, task, wanted.owner, force=force)
+            metadata = dict(task.metadata)
+            if wanted.description is not None:
+                metadata["description"] = project.redaction.text(wanted.description)
+            if wanted.tags is not None:
+                metadata["tags"] = list(wanted.tags)
+            task = task._replace(metadata=metadata, updated_at=project.app.now())
+            project.tasks.save(task)
+    project.events.emit(TaskChanged(task, "updated"))
+    return task
+
+
+def _claimed(project: Project, task: Task, owner: str | None, *, force: bool) -> Task:
+    if owner is None or owner == task.owner:
+        return task
+    if owner and not force and task.status is not TaskState.CLOSED:
+        refuse_blocked(project, task, "giving it an owner")
+    return task._replace(owner=owner)
