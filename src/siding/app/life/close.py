@@ -1,9 +1,10 @@
-"""Close a task. Its workspace is kept or moved to the trash; nothing is deleted."""
+"""Close a task. Its workspace is kept, or moved to the trash with all that is in it."""
 
 import os
 from enum import StrEnum
 from pathlib import Path
 
+from siding.app.life.branches import BranchFate, fate_of
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import spending_reserve
 from siding.app.life.workspaces import finish_removal, keep, remove
@@ -55,12 +56,21 @@ class Closed(NamedTuple):
     fate: Fate
     trash: Path | None
 
+    @property
+    def branch(self) -> BranchFate | None:
+        """What became of the task's branch; None if its workspace was kept or it had none."""
+        gone = self.workspace is not None and self.workspace.status is WorkspaceState.REMOVED
+        return fate_of(self.workspace) if gone and self.workspace is not None else None
 
-def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Closed:
+
+def close_task(
+    project: Project, task: Task, *, fate: Fate, force: bool, keep_branch: bool = False
+) -> Closed:
     """Close a task.
 
     A last snapshot is taken, and a workspace that is removed is moved to the trash as a whole. A
-    closed task can still be deleted later. Raises NotSwitchedOver if the workspace would be removed
+    closed task can still be deleted later. Its branch is deleted if nothing is lost with it, unless
+    `keep_branch` is set. Raises NotSwitchedOver if the workspace would be removed
     while it has changes, unless `force` is set.
     """
     recover_cut_off(project)
@@ -82,7 +92,7 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
             if fate is Fate.KEEP:
                 workspace = _kept(project, workspace)
             else:
-                workspace = remove(project, workspace)
+                workspace = remove(project, workspace, keep_branch=keep_branch)
         closed = task if is_closed else _close(project, task)
         trash = _delete_records(project, closed) if fate is Fate.DELETE else None
     return Closed(task=closed, workspace=workspace, fate=fate, trash=trash)
@@ -97,7 +107,7 @@ def keep_workspace(project: Project, task: Task) -> Workspace:
 
 
 def remove_workspace(
-    project: Project, task: Task, *, force: bool, complete: bool
+    project: Project, task: Task, *, force: bool, complete: bool, keep_branch: bool = False
 ) -> tuple[Workspace, Task]:
     """Move a workspace to the trash; with `complete`, also close the task.
 
@@ -117,7 +127,7 @@ def remove_workspace(
             _record_last_state(project, task, hold)
         if complete:
             move_task(task.status, TaskMove.CLOSE)
-        gone = workspace if is_done else remove(project, workspace)
+        gone = workspace if is_done else remove(project, workspace, keep_branch=keep_branch)
         if complete:
             task = _close(project, task)
     return gone, task

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from siding.app.life.branches import FATE, fate_of, sweep_branch
 from siding.app.life.collection import COLLECT, finish_collection
 from siding.app.life.reserve import keep_reserve
 from siding.app.life.restoration import RESTORE, finish_return
@@ -95,18 +96,25 @@ def keep(project: Project, workspace: Workspace) -> Workspace:
     return kept
 
 
-def remove(project: Project, workspace: Workspace) -> Workspace:
-    """Move a workspace and git's record of it to the trash.
+def remove(project: Project, workspace: Workspace, *, keep_branch: bool = False) -> Workspace:
+    """Move a workspace and git's record of it to the trash, and delete its branch if that is safe.
 
     The caller holds the task's lock and has taken a snapshot. Nothing is deleted: ignored files,
-    nested repositories, staged changes and commits that are on no other branch move along.
+    nested repositories, staged changes and commits that are on no other branch move along. When the
+    branch is safe to delete, `branches.py` says.
     """
     move_workspace(workspace.status, WorkspaceMove.REMOVE)
     payload = {"name": workspace.name, "path": workspace.path}
     project.events.emit(WorkspaceChanged(workspace.task_id, "remove.before", payload))
     going = workspace._replace(
-        intent={"op": "remove", "at": project.app.now(), "pid": project.app.pid},
+        intent={
+            "op": "remove",
+            "at": project.app.now(),
+            "pid": project.app.pid,
+            **({"keep_branch": True} if keep_branch else {}),
+        },
         trash=fresh_trash(project.app, workspace.task_id),
+        rest={key: value for key, value in workspace.rest.items() if key != FATE},
     )
     with project.changing(f"removing the workspace of task {workspace.task_id}"):
         project.registry.put(going)
@@ -133,6 +141,9 @@ def finish_removal(project: Project, going: Workspace) -> Workspace:
             detach_worktree(project.repository, path, Path(going.git_dir), trash)
     if os.path.lexists(path):
         move_aside(path, trash / "workspace")
+    keep = bool((going.intent or {}).get("keep_branch"))
+    with holding_git(project, f"deleting the branch of task {going.task_id}"):
+        going = sweep_branch(project, going, keep=keep)
     gone = going._replace(status=WorkspaceState.REMOVED, removed_at=project.app.now(), intent=None)
     with project.changing(f"removing the workspace of task {going.task_id}"):
         project.registry.put(gone)
@@ -270,9 +281,11 @@ def _bind(project: Project, task: Task, made: Workspace, base_ref: str) -> Task:
 
 
 def _payload(workspace: Workspace) -> dict[str, Any]:
+    fate = fate_of(workspace)
     return {
         "name": workspace.name,
         "path": workspace.path,
         "branch": workspace.branch,
         "status": workspace.status.value,
+        **({} if fate is None else {"branch_deleted": fate.deleted}),
     }

@@ -35,6 +35,7 @@ from siding.cli.globals import Context
 from siding.cli.screen.pick import pick_paths
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import changes, counted, task_step
+from siding.cli.telling.branches import branch_line
 from siding.errors import UsageError
 
 _NAMED = 20
@@ -258,6 +259,8 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
         screen.note(note, "yellow")
     if applied.closed is not None:
         screen.note(f"closed task {applied.task.id} · {applied.task.name}")
+        if applied.closed.branch is not None:
+            screen.note(f"  {branch_line(applied.closed.branch)}")
     elif applied.stays_open is not None:
         screen.note(f"the task stays open: {applied.stays_open}")
 
@@ -298,8 +301,10 @@ def _plan_record(plan: ApplyPlan) -> dict[str, object]:
 
 def _applied_record(applied: Applied) -> dict[str, object]:
     step = applied.step
+    branch = applied.closed.branch if applied.closed is not None else None
     return {
         **_plan_record(applied.plan),
         "step": None if step is None else step.line,
         "closed": applied.closed is not None,
+        "branch": None if branch is None else branch.record(),
     }

@@ -23,7 +23,14 @@ def give_what_is_named(repository: Repository, store: SnapshotStore, plan: GitRe
 
     Raises SnapshotDamaged if a part of it is nowhere any more. Refs are not changed.
     """
-    wanted = sorted(set(_named(store, plan)))
+    give_objects(repository, store, sorted(set(_named(store, plan))))
+
+
+def give_objects(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> None:
+    """Give the repository these objects with all that they need, as far as it lacks any of it.
+
+    Raises SnapshotDamaged if a part of it is nowhere any more. Refs are not changed.
+    """
     if not wanted:
         return
     needed = _needed(repository, store, wanted)
