@@ -15,9 +15,10 @@ from siding.app.life.reserve import keep_reserve
 from siding.app.life.restoration import RESTORE, finish_return
 from siding.app.place.base_seed import base_seed
 from siding.app.place.events import WorkspaceChanged
-from siding.app.place.locking import holding_git
+from siding.app.place.locking import Hold, holding_git
 from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
+from siding.app.recording.opening import take_base_snapshot
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import GitError
@@ -25,7 +26,13 @@ from siding.git.roots import recorded_root
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task
 from siding.git.worktrees.keeping import PACK_NAME, keep_private
-from siding.git.worktrees.linked import AddedWorktree, add_worktree, detach_worktree, undo_add
+from siding.git.worktrees.linked import (
+    AddedWorktree,
+    add_worktree,
+    detach_worktree,
+    go_on_to,
+    undo_add,
+)
 from siding.ids import Sha
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace
@@ -40,15 +47,17 @@ from siding.tasks.states import (
 from siding.tasks.task import Task
 
 
-def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[Task, Workspace]:
-    """Make the task's workspace at commit `base`. The caller holds the task's lock.
+def create(
+    project: Project, task: Task, hold: Hold, *, base_ref: str, base: Sha, start: Sha | None = None
+) -> tuple[Task, Workspace]:
+    """Make the task's workspace at commit `base`, or at `start`; its base is `base` either way.
 
     If git fails, the unfinished workspace is removed and the error is raised.
     """
     old = project.registry.of_task(task.id)
     state = WorkspaceState.ABSENT if old is None else old.status
     move_workspace(state, WorkspaceMove.CREATE)
-    planned = _plan(project, task, base)
+    planned = _plan(project, task, base, start)
     _refuse_occupied(planned)
     payload = {"name": planned.name, "base_ref": base_ref}
     project.events.emit(WorkspaceChanged(task.id, "create.before", payload))
@@ -68,6 +77,13 @@ def create(project: Project, task: Task, *, base_ref: str, base: Sha) -> tuple[T
             )
         made = _identified(planned, added)
         _seed(project, made, added)
+        if start is not None and start != base:
+            # git's conversions (line endings, filters) show in files that it wrote: so the base is
+            # checked out and recorded first.
+            made = take_base_snapshot(project, task, made, hold)
+            with holding_git(project, f"making the workspace of task {task.id}"):
+                user = project.user_settings
+                go_on_to(project.repository, added, base, start, user=user)
     except BaseException as error:
         undo_creation(project, planned)
         project.events.emit(WorkspaceChanged(task.id, "create.failed", payload, error=str(error)))
@@ -175,6 +191,7 @@ def undo_creation(project: Project, planned: Workspace) -> None:
             planned.branch,
             planned.base_commit,
             aside=project.layout.root / fresh_trash(project.app, planned.task_id),
+            start=Sha(str((planned.intent or {}).get("start") or planned.base_commit)),
         )
     with project.changing(f"undoing the workspace of task {planned.task_id}"):
         project.registry.forget(planned.task_id)
@@ -216,7 +233,7 @@ def recover(project: Project, workspace: Workspace) -> str:
     )
 
 
-def _plan(project: Project, task: Task, base: Sha) -> Workspace:
+def _plan(project: Project, task: Task, base: Sha, start: Sha | None) -> Workspace:
     now = project.app.now()
     return Workspace(
         name=f"{slug(task.name)}-{task.id}",
@@ -226,7 +243,12 @@ def _plan(project: Project, task: Task, base: Sha) -> Workspace:
         status=WorkspaceState.ABSENT,
         created_at=now,
         base_commit=base,
-        intent={"op": "create", "at": now, "pid": project.app.pid},
+        intent={
+            "op": "create",
+            "at": now,
+            "pid": project.app.pid,
+            **({} if start is None else {"start": start}),
+        },
     )
 
 
