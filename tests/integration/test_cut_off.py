@@ -109,3 +109,47 @@ def test_a_close_that_was_killed_at_its_branch_is_finished(sandbox: Sandbox, aft
     sandbox.siding("task", "reopen", "one")
     assert sandbox.git("rev-parse", branch) == sandbox.git("rev-parse", "main")
     assert sandbox.git("symbolic-ref", "--short", "HEAD", cwd=sandbox.workspace("one")) == branch
+
+
+def feature_of(sandbox: Sandbox) -> str:
+    """Make a branch with a commit of its own; return that."""
+    sandbox.git("switch", "-qc", "feature")
+    (sandbox.repo / "feature.txt").write_text("one\n")
+    sandbox.git("add", "-A")
+    sandbox.git("commit", "-qm", "the feature")
+    sandbox.git("switch", "-q", "main")
+    return sandbox.git("rev-parse", "feature")
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_start_from_a_branch_that_was_killed_is_taken_back(sandbox: Sandbox, after: bool) -> None:
+    feature_of(sandbox)
+    killed_at(sandbox, "update-ref", "task", "start", "one", "--from", "feature", after=after)
+    sandbox.siding("task", "start", "two")
+    branches = sandbox.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+    assert [name for name in branches if "/one-" in name] == []
+    assert sandbox.json("task", "show", "one", "--format", "json")["status"] == "pending"
+    sandbox.siding("worktree", "add", "one")
+    assert not (sandbox.workspace("one") / "feature.txt").exists()
+    assert sandbox.siding("diff", "-t", "one").stdout == b""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_start_from_a_task_that_was_killed_is_recorded(sandbox: Sandbox, after: bool) -> None:
+    sandbox.siding("task", "start", "source")
+    script = "echo 1 >f; git add f; git commit -qm f; echo 2 >g; git add g"
+    sandbox.siding("run", "--", "sh", "-c", script)
+    killed_at(sandbox, "update-ref", "task", "start", "one", "--from", "source", after=after)
+    root = sandbox.workspace("one")
+    sandbox.siding("run", "-t", "one", "--", "git", "commit", "-q", "--allow-empty", "-m", "on")
+    begun, run = sandbox.steps("one")
+    assert (begun["kind"], begun["origin"], begun["status"]) == (
+        "checkpoint",
+        "from",
+        "interrupted",
+    )
+    assert run["status"] == "completed", "no lock of the dead command is left"
+    assert sandbox.git("log", "--format=%s", "-1", cwd=root) == "on"
+    assert "whole" in sandbox.siding("verify", "one").stdout.decode()
+    sandbox.siding("task", "start", "two", "--from", "source")
+    assert (sandbox.workspace("two") / "g").read_text() == "2\n"

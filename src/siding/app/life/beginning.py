@@ -10,7 +10,7 @@ from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.tasks.task import Task
 
-FROM = "from"  # the field of the start card
+FROM = "from"  # the field of the start card, and the origin of the first step
 
 
 class StartPoint(NamedTuple):

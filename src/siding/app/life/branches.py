@@ -2,15 +2,17 @@
 
 A branch goes only if Siding made it, no checkout has it, and every commit on it is on the branch
 that the task is based on or was applied to. Where the commits were applied as other commits, all of
-them must be in Siding's own store, and the state that was applied must be the task's last one. In
-every other case the branch stays. It is deleted by compare-and-swap, at the commit that was looked
-at; its entry in the registry has that commit before, so that the branch can be made again there.
+them must be in Siding's own store, and the state that was applied must be the task's last one. The
+same store must have them if the branch is still where ``--from`` put it. In every other case the
+branch stays. It is deleted by compare-and-swap, at the commit that was looked at; its entry in the
+registry has that commit before, so that the branch can be made again there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from siding.app.life.beginning import FROM
 from siding.app.place.project import Project
 from siding.app.place.take_over import TAKEN_OVER
 from siding.errors import NotFound, SidingError
@@ -159,6 +161,10 @@ def _weighed(project: Project, workspace: Workspace, kept: BranchFate) -> Branch
     for name, sha in targets.items():
         if commits_without(repository, tip, [workspace.base_commit, sha]) == 0:
             return gone._replace(why=f"{name} has all of it")
+    begun = task.start.get(FROM) if task is not None else None
+    is_begun = isinstance(begun, dict) and begun.get("commit") == tip
+    if is_begun and is_kept(project.snapshots, workspace.task_id, tip):
+        return gone._replace(why="nothing on it but what it started from")
     applied = _applied_to(project, steps, tip)
     if applied is not None and is_kept(project.snapshots, workspace.task_id, tip):
         return gone._replace(why=f"all of it was applied to {applied}")

@@ -4,6 +4,7 @@ import os
 from enum import StrEnum
 from pathlib import Path
 
+from siding.app.life.beginning import FROM
 from siding.app.life.branches import BranchFate, fate_of
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import spending_reserve
@@ -153,13 +154,20 @@ def _refuse_to_hide_work(project: Project, task: Task, hold: Hold) -> None:
     recorder: Recorder = open_recorder(project, task, hold)
     recorder.settle()
     changed = recorder.changes_since_base()
-    if changed:
+    if changed and not _is_as_started(recorder):
         raise NotSwitchedOver(
             f"the work of task {task.name!r} is only in its workspace: {changed} changed "
             f"file{'s' if changed != 1 else ''}",
             hint="--keep leaves the workspace in place; --force moves it into the trash, from "
             "where it can be brought back",
         )
+
+
+def _is_as_started(recorder: Recorder) -> bool:
+    """Tell whether a task has only what it started from (``--from``), which is elsewhere."""
+    last = recorder.ledger.last()
+    begun = None if last is None or last.number > 1 else last.as_checkpoint
+    return begun is not None and begun.origin == FROM
 
 
 def _record_last_state(project: Project, task: Task, hold: Hold) -> None:

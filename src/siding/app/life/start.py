@@ -197,17 +197,25 @@ def where_one_stands(project: Project) -> str:
     return head.branch or head.sha or "HEAD"
 
 
-def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
-    base_ref = request.base or default_base(project)
+def resolve_base(project: Project, named: str | None) -> tuple[str, Sha]:
+    """Return the base and its commit: the one that is named, else the default.
+
+    Raises UnknownRevision, and NoCommits for a repository without commits.
+    """
+    base_ref = named or default_base(project)
     try:
-        base = project.repository.resolve(base_ref)
+        return base_ref, project.repository.resolve(base_ref)
     except UnknownRevision:
-        if request.base is not None or base_ref != project.settings.default_base:
+        if named is not None or base_ref != project.settings.default_base:
             raise
         # Another tool of this format writes `default_base: main` into every project and never uses
         # it. A setting that names no branch here must not stop the start.
         base_ref = where_one_stands(project)
-        base = project.repository.resolve(base_ref)
+        return base_ref, project.repository.resolve(base_ref)
+
+
+def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
+    base_ref, base = resolve_base(project, request.base)
     checkout = project.checkout
     head = project.repository.head(None if checkout is None else checkout.git_dir)
     if request.carry and base != head.sha:

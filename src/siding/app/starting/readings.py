@@ -74,7 +74,7 @@ def read(project: Project, text: str) -> Reading:
     if len(found) > 1:
         raise UsageError(
             f"--from {text!r} could be {' or '.join(name for name, _ in found)}",
-            hint=f"say which: `--from {found[0][0]!r}`",
+            hint=f"say which one with the word before it: `--from {found[0][0]}`",
         )
     return found[0][1] if found else _commit(project, text)
 
@@ -131,15 +131,14 @@ def _named(project: Project, ref: str) -> Sha | None:
 
 def _task(project: Project, text: str) -> TaskReading | None:
     """Return the task of this name, id or beginning of an id, with the step after ``@``."""
+    names = {word for task in project.tasks.readable() for word in (task.name, task.id)}
     for name, step in ((text, ""), _with_step(text)):
-        if not name:
+        if name not in names and len(name) < _SHORTEST_ID:
             continue
         try:
-            task = resolve(project, name)
+            return TaskReading(resolve(project, name), step)
         except NotFound:
             continue
-        if name in (task.name, task.id) or len(name) >= _SHORTEST_ID:
-            return TaskReading(task, step)
     return None
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from siding.app.life.beginning import Beginning, StartPoint
-from siding.app.life.start import Started, StartRequest, default_base, start
+from siding.app.life.start import Started, StartRequest, resolve_base, start
 from siding.app.place.project import Project
 from siding.app.starting.pull_requests import fetched
 from siding.app.starting.readings import (
@@ -54,26 +54,26 @@ def _beginning(project: Project, request: StartRequest, origin: str) -> Iterator
     if isinstance(reading, TaskReading):
         yield _from_task(project, request, reading)
         return
-    base_ref = request.base or default_base(project)
+    base_ref, base = resolve_base(project, request.base)
     if isinstance(reading, CommitReading):
         point = StartPoint(kind=reading.kind, name=reading.name, commit=reading.commit)
-        yield _from_commit(project, base_ref, point)
+        yield _from_commit(project, base_ref, base, point)
         return
     with fetched(project, reading, base_ref) as commit:
-        yield _from_commit(project, base_ref, _pull_point(reading, commit))
+        yield _from_commit(project, base_ref, base, _pull_point(reading, commit))
 
 
 def _pull_point(pull: PullReading, commit: Sha) -> StartPoint:
     return StartPoint(kind="pull request", name=str(pull.number), commit=commit)
 
 
-def _from_commit(project: Project, base_ref: str, point: StartPoint) -> Beginning:
-    return Beginning(point, base_ref, _common(project, base_ref, point.commit, point.title))
+def _from_commit(project: Project, base_ref: str, base: Sha, point: StartPoint) -> Beginning:
+    return Beginning(point, base_ref, _common(project, base_ref, base, point.commit, point.title))
 
 
-def _common(project: Project, base_ref: str, commit: Sha, title: str) -> Sha:
-    """Return where the history of a commit left that of the base branch."""
-    found = project.repository.merge_base(project.repository.resolve(base_ref), commit)
+def _common(project: Project, base_ref: str, base: Sha, commit: Sha, title: str) -> Sha:
+    """Return where the history of a commit left that of the base branch, which is at `base`."""
+    found = project.repository.merge_base(base, commit)
     if found is None:
         shallow = project.repository.is_shallow()
         raise UsageError(
@@ -93,7 +93,8 @@ def _from_task(project: Project, request: StartRequest, reading: TaskReading) ->
         kind="task", name=source.name, commit=state.head, task=source.id, step=state.step
     )
     if request.base is not None:
-        base_ref, base = request.base, _common(project, request.base, base, point.title)
+        base_ref, named = resolve_base(project, request.base)
+        base = _common(project, base_ref, named, base, point.title)
     lacks = _lacks(state.destination.coverage)
     if state.step == BASE and state.head == base:
         return Beginning(point, base_ref, base, notes=(*state.notes, *lacks))

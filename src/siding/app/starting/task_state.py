@@ -65,9 +65,10 @@ def state_of_task(project: Project, task: Task, step: str) -> TaskState:
         raise no_base(task)
     found = _step(project, task, step)
     destination = destination_of(workspace, found)
+    destination = destination._replace(name=f"task {task.name}, {destination.name}")
     if found is not None and found.number <= lost_until(workspace):
         raise SnapshotDamaged(
-            f"the snapshot of {destination.name} of task {task.name!r} is lost",
+            f"the snapshot of {destination.name} is lost",
             hint="`siding doctor` says what else is; a later step may be whole",
         )
     _require_whole(project, workspace, destination)
@@ -84,7 +85,7 @@ def state_of_task(project: Project, task: Task, step: str) -> TaskState:
     return TaskState(
         task=task,
         workspace=workspace,
-        destination=destination._replace(name=f"task {task.name}, {destination.name}"),
+        destination=destination,
         step=BASE if found is None else found.id,
         head=head,
         details=details,
@@ -115,13 +116,12 @@ def _require_whole(project: Project, workspace: Workspace, destination: Destinat
     """Raise SnapshotDamaged if an object of the state is missing. Nothing was made until then."""
     store = project.snapshots
     trees = [f"{destination.snapshot}^{{tree}}", "--not", f"{workspace.base_commit}^{{tree}}"]
-    done = store.git.attempt(
-        store.place(), ["rev-list", "--objects", "--quiet", "--missing=allow-promisor", *trees]
-    )
+    listing = ["rev-list", "--objects", "--quiet", "--missing=allow-promisor", *trees, "--"]
+    done = store.git.attempt(store.place(), listing)
     if done.returncode:
         said = "; ".join(said_by(done.stderr)) or "git did not say which part"
         raise SnapshotDamaged(
-            f"the snapshot of {destination.name} is not whole: {said}",
+            f"the snapshot of {destination.name} is lost or not whole: {said}",
             hint="`siding verify` names what is lost; another step may be whole",
         )
 
