@@ -1,4 +1,4 @@
-"""Push a task's work as a branch and open a pull request. Only this module uses the network.
+"""Push a task's work as a branch and open a pull request.
 
 The person's own programs do both: `git push` and `gh`, run in the person's repository. What the
 agent left uncommitted is pushed as one more commit on top of the agent's. No local branch moves.

@@ -19,7 +19,7 @@ from siding.errors import NotFound, SidingError
 from siding.git.errors import GitError
 from siding.git.packs import give_pack
 from siding.git.refs import is_sha
-from siding.git.returning.objects import give_objects
+from siding.git.returning.giving import give_objects
 from siding.git.worktrees.branches import (
     checkout_with,
     commits_without,
@@ -52,6 +52,13 @@ class BranchFate(NamedTuple):
     deleted: bool
     why: str
     asked: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """One line for a person: whether the branch was deleted, and why."""
+        if self.asked:
+            return f"branch {self.branch} kept, as you asked"
+        return f"branch {self.branch} {'deleted' if self.deleted else 'kept'}: {self.why}"
 
     def record(self) -> dict[str, Any]:
         """Return the fate as the registry and JSON output have it."""

@@ -12,7 +12,6 @@ from siding.app.place.project import Project, require_project
 from siding.app.place.selection import select
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
-from siding.cli.telling.branches import branch_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -54,7 +53,7 @@ def _say(context: Context, project: Project, closed: Closed) -> None:
                 f"  workspace moved to {project.layout.root / closed.workspace.trash}"
             )
     if closed.branch is not None:
-        context.screen.note(f"  {branch_line(closed.branch)}")
+        context.screen.note(f"  {closed.branch.sentence}")
 
 
 def _record(project: Project, closed: Closed) -> dict[str, object]:

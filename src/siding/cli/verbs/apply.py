@@ -35,7 +35,6 @@ from siding.cli.globals import Context
 from siding.cli.screen.pick import pick_paths
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import changes, counted, task_step
-from siding.cli.telling.branches import branch_line
 from siding.errors import UsageError
 
 _NAMED = 20
@@ -260,7 +259,7 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
     if applied.closed is not None:
         screen.note(f"closed task {applied.task.id} · {applied.task.name}")
         if applied.closed.branch is not None:
-            screen.note(f"  {branch_line(applied.closed.branch)}")
+            screen.note(f"  {applied.closed.branch.sentence}")
     elif applied.stays_open is not None:
         screen.note(f"the task stays open: {applied.stays_open}")
 

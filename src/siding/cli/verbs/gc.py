@@ -15,7 +15,6 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen
 from siding.cli.screen.words import counted, size
-from siding.cli.telling.branches import branch_line
 from siding.errors import UsageError
 
 
@@ -66,7 +65,7 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
         if dry_run:
             screen.print(f"delete  branch {branch.branch}: {branch.why}")
         else:
-            screen.note(branch_line(branch))
+            screen.note(branch.sentence)
     if report.swept:
         screen.note(f"freed {size(report.swept)} that cut-off commands had left")
     if report.unpacked is not None:

@@ -10,7 +10,6 @@ from siding.app.life.close import remove_workspace
 from siding.app.place.project import require_project
 from siding.app.place.selection import select
 from siding.cli.globals import Context
-from siding.cli.telling.branches import branch_line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,7 +36,7 @@ def run(arguments: Namespace, context: Context) -> int:
         context.screen.note(f"  it is in {project.layout.root / gone.trash}")
     fate = fate_of(gone)
     if fate is not None:
-        context.screen.note(f"  {branch_line(fate)}")
+        context.screen.note(f"  {fate.sentence}")
     if arguments.complete:
         context.screen.note("  and closed the task")
     return 0

@@ -36,10 +36,9 @@ def checkout_with(repository: Repository, branch: str) -> Path | None:
     """Return where a branch is checked out or being rebased; None if that is nowhere."""
     common = repository.paths.common_dir
     for info in worktrees(repository):
+        # One whose directory is not there counts, too: it may lie on a disk that is not mounted.
         if info.path is None and not info.main:
             continue  # half-made: nothing can be checked out in it
-        if not info.main and info.path is not None and not info.path.is_dir():
-            continue
         head = info.head or repository.head(info.git_dir)
         where = info.path or common
         if head.branch == branch:
