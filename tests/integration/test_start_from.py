@@ -340,3 +340,24 @@ def test_it_is_shown(box: Sandbox) -> None:
     os.truncate(box.repo / "main.txt", 0)
     text = box.siding("task", "start", "two", "--from", "feature").stderr.decode()
     assert "left out" not in text, "--carry would not take it along"
+
+
+def test_the_base_of_a_synced_task(box: Sandbox) -> None:
+    """What a sync brought in is not shown as the new task's, and before it not counted."""
+    first = box.git("rev-parse", "main")
+    source(box)
+    (box.repo / "later.txt").write_text("on main\n")
+    box.git("add", "-A")
+    box.git("commit", "-qm", "later")
+    box.siding("sync", "-t", "source")
+    started(box, "after", "--from", "source")
+    started(box, "before", "--from", "source@1")
+    assert stat(box, "-t", "after") == stat(box, "-t", "source")
+    bases = [
+        box.json("task", "show", name, "--format", "json")["base_commit"]
+        for name in ("after", "before")
+    ]
+    assert bases == [box.git("rev-parse", "main"), first]
+    assert not any("later.txt" in line for line in stat(box, "-t", "before"))
+    box.siding("apply", "-t", "after")
+    assert (box.repo / "c").read_text() == "committed\n"

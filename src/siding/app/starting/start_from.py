@@ -3,7 +3,7 @@
 ``--from`` decides where the workspace starts, the base what the task is compared with and applied
 to. Everything that the start has and the base has not belongs to the new task: `siding diff` shows
 it, `siding apply` applies it and `siding pr` proposes it. So the base commit is where the history
-of the start left the base branch; of another task it is that task's base.
+of the start left the base branch; of another task it is what that task's change is counted from.
 """
 
 from collections.abc import Iterator
@@ -22,6 +22,7 @@ from siding.app.starting.readings import (
 )
 from siding.app.starting.task_state import state_of_task, take_state
 from siding.errors import UsageError
+from siding.git.returning.giving import give_objects
 from siding.git.snapshots.coverage import Coverage
 from siding.ids import Sha
 from siding.ledger.kinds import BASE
@@ -88,7 +89,9 @@ def _common(project: Project, base_ref: str, base: Sha, commit: Sha, title: str)
 def _from_task(project: Project, request: StartRequest, reading: TaskReading) -> Beginning:
     source = reading.task
     state = state_of_task(project, source, reading.step)
-    base_ref, base = source.base_ref, state.workspace.base_commit
+    base_ref, base = source.base_ref, state.base
+    if project.snapshots.objects.is_dir():
+        give_objects(project.repository, project.snapshots, [base])  # a sync may have had it alone
     point = StartPoint(
         kind="task", name=source.name, commit=state.head, task=source.id, step=state.step
     )

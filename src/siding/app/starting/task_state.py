@@ -16,6 +16,7 @@ from siding.app.place.locking import Hold, TaskBusy, holding_task
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.difference import no_base
+from siding.app.recording.line_base import line_base
 from siding.app.recording.opening import open_anywhere
 from siding.app.recording.steps import step as find_step
 from siding.errors import NotFound
@@ -40,14 +41,16 @@ from siding.tasks.task import Task
 class TaskState(NamedTuple):
     """A recorded state of a task, as another one can take it.
 
-    `step` is the id of the step, or "base". `head` is the commit that the new branch will be at,
-    `details` what is staged on it. `notes` say what is not taken along.
+    `step` is the id of the step, or "base". `base` is the commit that the task's change was counted
+    from then: after a sync, the one that it brought in. `head` is the commit that the new branch
+    will be at, `details` what is staged on it. `notes` say what is not taken along.
     """
 
     task: Task
     workspace: Workspace
     destination: Destination
     step: str
+    base: Sha
     head: Sha
     details: GitDetails
     notes: tuple[str, ...]
@@ -87,6 +90,7 @@ def state_of_task(project: Project, task: Task, step: str) -> TaskState:
         workspace=workspace,
         destination=destination,
         step=BASE if found is None else found.id,
+        base=line_base(project, workspace, 0 if found is None else found.number).commit,
         head=head,
         details=details,
         notes=(*notes, *told),
