@@ -1,5 +1,6 @@
 """Acts on workspaces that die half way: the next command settles them, and says so."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,21 +8,27 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sandbox import SIDING, Sandbox
 
 
-def slow_git(sandbox: Sandbox, word: str) -> Path:
-    """Put a git in front of the real one that stands still at one of its commands."""
+def slow_git(sandbox: Sandbox, word: str, *, after: bool = False) -> Path:
+    """Put a git in front of the real one that stands still at one of its commands.
+
+    With `after` it does what it was asked for first.
+    """
     real = subprocess.run(
         ["sh", "-c", "command -v git"], env=sandbox.env, capture_output=True, check=True, text=True
     ).stdout.strip()
     folder = sandbox.directory / "slow"
     folder.mkdir()
     script = folder / "git"
+    first = f'{real} "$@"; ' if after else ""
     script.write_text(
         "#!/bin/sh\n"
         f'for word; do if [ "$word" = {word} ]; then\n'
-        f"  echo $$ > {folder}/pid; mv {folder}/pid {folder}/there; exec sleep 300\n"
+        f"  {first}echo $$ > {folder}/pid; mv {folder}/pid {folder}/there; exec sleep 300\n"
         "fi; done\n"
         f'exec {real} "$@"\n'
     )
@@ -29,9 +36,9 @@ def slow_git(sandbox: Sandbox, word: str) -> Path:
     return folder
 
 
-def killed_at(sandbox: Sandbox, word: str, *arguments: str) -> None:
-    """Run Siding and kill all of it when it has come to a command of git."""
-    folder = slow_git(sandbox, word)
+def killed_at(sandbox: Sandbox, word: str, *arguments: str, after: bool = False) -> None:
+    """Run Siding and kill all of it when it has come to a command of git, or just `after` it."""
+    folder = slow_git(sandbox, word, after=after)
     env = {**sandbox.env, "PATH": f"{folder}{os.pathsep}{sandbox.env['PATH']}"}
     process = subprocess.Popen(
         [*SIDING, *arguments],
@@ -80,3 +87,69 @@ def test_a_removal_that_was_killed_is_finished_and_told(sandbox: Sandbox) -> Non
     done = [each for each in events(sandbox) if each["event"] == "worktree.remove.after"]
     assert [each["recovered"] for each in done] == [True]
     assert done[0]["worktree"]["status"] == "removed"
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_close_that_was_killed_at_its_branch_is_finished(sandbox: Sandbox, after: bool) -> None:
+    sandbox.siding("task", "start", "one")
+    branch = sandbox.git("for-each-ref", "--format=%(refname:short)", "refs/heads/siding")
+    assert branch.startswith("siding/one-")
+    killed_at(sandbox, "update-ref", "task", "close", "one", after=after)
+    sandbox.siding("task", "start", "two")
+    left = sandbox.git("for-each-ref", "--format=%(refname:short)", "refs/heads/siding")
+    assert left.startswith("siding/two-")
+    (entry,) = [
+        each
+        for each in json.loads((sandbox.project / "worktrees.json").read_bytes())["worktrees"]
+        if each["branch"] == branch
+    ]
+    assert (entry["status"], entry["branch_fate"]["deleted"]) == ("removed", True)
+    assert "intent" not in entry
+    sandbox.siding("worktree", "remove", "two")
+    sandbox.siding("task", "reopen", "one")
+    assert sandbox.git("rev-parse", branch) == sandbox.git("rev-parse", "main")
+    assert sandbox.git("symbolic-ref", "--short", "HEAD", cwd=sandbox.workspace("one")) == branch
+
+
+def feature_of(sandbox: Sandbox) -> str:
+    """Make a branch with a commit of its own; return that."""
+    sandbox.git("switch", "-qc", "feature")
+    (sandbox.repo / "feature.txt").write_text("one\n")
+    sandbox.git("add", "-A")
+    sandbox.git("commit", "-qm", "the feature")
+    sandbox.git("switch", "-q", "main")
+    return sandbox.git("rev-parse", "feature")
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_start_from_a_branch_that_was_killed_is_taken_back(sandbox: Sandbox, after: bool) -> None:
+    feature_of(sandbox)
+    killed_at(sandbox, "update-ref", "task", "start", "one", "--from", "feature", after=after)
+    sandbox.siding("task", "start", "two")
+    branches = sandbox.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+    assert [name for name in branches if "/one-" in name] == []
+    assert sandbox.json("task", "show", "one", "--format", "json")["status"] == "pending"
+    sandbox.siding("worktree", "add", "one")
+    assert not (sandbox.workspace("one") / "feature.txt").exists()
+    assert sandbox.siding("diff", "-t", "one").stdout == b""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_start_from_a_task_that_was_killed_is_recorded(sandbox: Sandbox, after: bool) -> None:
+    sandbox.siding("task", "start", "source")
+    script = "echo 1 >f; git add f; git commit -qm f; echo 2 >g; git add g"
+    sandbox.siding("run", "--", "sh", "-c", script)
+    killed_at(sandbox, "update-ref", "task", "start", "one", "--from", "source", after=after)
+    root = sandbox.workspace("one")
+    sandbox.siding("run", "-t", "one", "--", "git", "commit", "-q", "--allow-empty", "-m", "on")
+    begun, run = sandbox.steps("one")
+    assert (begun["kind"], begun["origin"], begun["status"]) == (
+        "checkpoint",
+        "from",
+        "interrupted",
+    )
+    assert run["status"] == "completed", "no lock of the dead command is left"
+    assert sandbox.git("log", "--format=%s", "-1", cwd=root) == "on"
+    assert "whole" in sandbox.siding("verify", "one").stdout.decode()
+    sandbox.siding("task", "start", "two", "--from", "source")
+    assert (sandbox.workspace("two") / "g").read_text() == "2\n"

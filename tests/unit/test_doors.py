@@ -18,6 +18,7 @@ DOORS = {
     "cli/edge.py": "the report of an error",
     "cli/help.py": "textwrap",
     "cli/verbs/complete.py": "a completion loads what it completes",
+    "cli/task/start.py": "going back and applying, for a task that starts from somewhere else",
     "cli/verbs/run.py": "what is said of a task that a run started",
     "cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "cli/screen/pager.py": "the pager's process",

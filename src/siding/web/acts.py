@@ -396,8 +396,9 @@ def _do_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
 def _do_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     task = project.tasks.load(task_id)
     fate = Fate.KEEP if wish.keep else Fate.REMOVE
-    close_task(project, task, fate=fate, force=wish.force)
-    return ActDone(f"closed {task.name}", None)
+    branch = close_task(project, task, fate=fate, force=wish.force).branch
+    more = "" if branch is None else f"; {branch.sentence}"
+    return ActDone(f"closed {task.name}{more}", None)
 
 
 _PLANS: Mapping[str, Callable[[Project, TaskId, ActRequest], ActPlan]] = {

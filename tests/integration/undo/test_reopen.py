@@ -99,6 +99,7 @@ def test_a_branch_that_was_deleted_is_made_again(desk: Desk) -> None:
 
 def test_a_branch_that_is_in_use_elsewhere_stops_it(desk: Desk) -> None:
     branch = desk.git("symbolic-ref", "--short", "HEAD")
+    desk.commit()
     desk.close()
     desk.sandbox.git("worktree", "add", "-q", str(desk.sandbox.directory / "elsewhere"), branch)
     trash = desk.trash()

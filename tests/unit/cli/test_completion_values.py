@@ -30,6 +30,15 @@ def test_tasks_by_id_and_name_and_steps(desk: Desk, siding: CommandLine) -> None
     assert values(siding, "diff", "--from", "l") == ["last"]
 
 
+def test_what_a_task_can_start_from(desk: Desk, siding: CommandLine) -> None:
+    desk.sandbox.git("update-ref", "refs/remotes/origin/fix", "main")
+    desk.sandbox.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/fix")
+    found = values(siding, "task", "start", "new", "--from", "")
+    assert found == ["main", desk.branch, "origin/fix", desk.task.id, "work"]
+    assert values(siding, "task", "start", "new", "--from", "wo") == ["work"]
+    assert "--from" in values(siding, "task", "start", "--")
+
+
 def test_a_closed_task_is_offered_nowhere(desk: Desk, siding: CommandLine) -> None:
     desk.close()
     assert values(siding, "log", "-t", "") == []

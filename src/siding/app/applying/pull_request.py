@@ -1,16 +1,16 @@
-"""Push a task's work as a branch and open a pull request. Only this module uses the network.
+"""Push a task's work as a branch and open a pull request.
 
 The person's own programs do both: `git push` and `gh`, run in the person's repository. What the
 agent left uncommitted is pushed as one more commit on top of the agent's. No local branch moves.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from siding.app.applying.content import Side, Sources, bench_for, state_at, with_commits
 from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
+from siding.app.applying.person_git import environment_of, remote_of
 from siding.app.applying.pull_request_body import body_of
 from siding.app.applying.rolled_back_commits import WouldPublish, described, gone_back
 from siding.app.applying.steps import bench_root, sources_of
@@ -40,17 +40,6 @@ from siding.process.attached import run_attached
 from siding.process.capture import Completed, run_captured
 from siding.tasks.names import branch_name
 from siding.tasks.task import Task
-
-# These variables would make git work on another repository than the one it is started in.
-_PLACES = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_PREFIX",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-)
 
 
 class PushFailed(SidingError):
@@ -125,7 +114,7 @@ def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest
 def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
     """Make the commit to push, and store it in the repository, and make the text."""
     task = select(project, wish.task)
-    remote, url = _remote(project, wish.remote, task.base_ref)
+    remote, url = remote_of(project, wish.remote, task.base_ref)
     with holding_task(project, task.id, f"preparing a pull request of {task.name}") as hold:
         recover_if_cut_off(project, task.id)
         recorder = open_anywhere(project, task, hold)
@@ -185,7 +174,7 @@ def push(project: Project, prepared: PreparedPullRequest, *, force: bool) -> Non
         prepared.remote,
         f"{prepared.commit}:{name}",
     ]
-    done = run_attached(argv, env=_environment(project.app.env), cwd=_here(project))
+    done = run_attached(argv, env=environment_of(project), cwd=project.paths.root)
     if done.returncode == 0:
         return
     rejected = [
@@ -285,23 +274,6 @@ def _pushed(project: Project, tracking: str) -> Sha | None:
     return as_sha(found.stdout.strip()) if found.returncode == 0 else None
 
 
-def _remote(project: Project, named: str | None, base_ref: str) -> tuple[str, str]:
-    """Return the remote to push to and its address."""
-    done = _git(project, ["remote"])
-    known = done.stdout.decode("utf-8", "replace").split()
-    if named is None:
-        configured = _git(project, ["config", "--get", f"branch.{base_ref}.remote"])
-        wanted = configured.stdout.decode("utf-8", "replace").strip()
-        named = next((name for name in (wanted, "origin", *known) if name in known), None)
-    if named is None or named not in known:
-        raise SidingError(
-            f"there is no remote {named!r}" if named else "this repository has no remote",
-            hint="`git remote add origin URL` adds one; --remote names another",
-        )
-    url = _git(project, ["remote", "get-url", "--push", named])
-    return named, url.stdout.decode("utf-8", "replace").strip()
-
-
 def _with_gh(
     project: Project, gh: str, prepared: PreparedPullRequest, *, draft: bool
 ) -> tuple[str, bool]:
@@ -381,23 +353,9 @@ def _page(prepared: PreparedPullRequest) -> str | None:
     return None
 
 
-def _git(project: Project, arguments: Sequence[str]) -> Completed:
-    return run_captured(
-        [project.git.program, *arguments], env=_environment(project.app.env), cwd=_here(project)
-    )
-
-
 def _gh(project: Project, argv: Sequence[str], stdin: bytes = b"") -> Completed:
-    env = _environment(project.app.env) | {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
-    return run_captured(argv, env=env, cwd=_here(project), stdin=stdin)
-
-
-def _here(project: Project) -> Path:
-    return project.paths.root
-
-
-def _environment(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name not in _PLACES}
+    env = environment_of(project) | {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
+    return run_captured(argv, env=env, cwd=project.paths.root, stdin=stdin)
 
 
 __all__ = [

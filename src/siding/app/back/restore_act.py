@@ -33,9 +33,11 @@ from siding.git.restoring.restore import (
 from siding.git.restoring.staging import staged
 from siding.git.restoring.task_index import expect, let_go
 from siding.git.returning.carry_out import REFUSED
+from siding.git.returning.plan import GitReturn
+from siding.git.snapshots.git_state import GitState
 from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
-from siding.ids import TaskId, step_id
+from siding.ids import Sha, TaskId, step_id
 from siding.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
@@ -99,6 +101,10 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
     def restored(self, work: Work, restored: Restored) -> Result:
         """Return the result for the caller of `perform`."""
 
+    def git_part(self, work: Work, now: GitState, snapshot: Sha) -> GitReturn | None:
+        """Return what else than files has to change; None if nothing has to."""
+        return plan_git_part(work.project, work.recorder.workspace, now, snapshot)
+
     def plan(self, work: Work) -> RestorePlan:
         """Return what will be done. Raises NeedsConsent, InTheWay and Moving."""
         going = self.going(work)
@@ -111,8 +117,7 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
         refuse_moving(changed_since(snapshots.root, found.plan, object_format, work.since_ns))
         if going.request.takes_all:
             now = state_at(work.project, recorder.workspace, seen.snapshot)
-            there = going.destination.snapshot
-            git = plan_git_part(work.project, recorder.workspace, now, there)
+            git = self.git_part(work, now, going.destination.snapshot)
             found = found._replace(git=git)
         trash = None
         if found.aside or found.blocked:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from siding.app.life.branches import fate_of
 from siding.app.place.events import AttemptFailed, WorkspaceChanged
 from siding.app.place.project import Project
 from siding.app.place.selection import select
@@ -103,9 +104,11 @@ def naming(workspace: Workspace | None) -> dict[str, Any]:
 
 def payload_of(workspace: Workspace) -> dict[str, Any]:
     """Return the fields by which events name a workspace that was changed."""
+    fate = fate_of(workspace)
     return {
         "name": workspace.name,
         "path": workspace.path,
         "branch": workspace.branch,
         "status": workspace.status.value,
+        **({} if fate is None else {"branch_deleted": fate.deleted}),
     }

@@ -1,4 +1,4 @@
-"""Close a task. Its workspace is kept or moved to the trash; nothing is deleted."""
+"""Close a task. Its workspace is kept, or moved to the trash with all that is in it."""
 
 import os
 from enum import StrEnum
@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from siding.app.life.attempts import Attempt, naming
+from siding.app.life.beginning import FROM
+from siding.app.life.branches import BranchFate, fate_of
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import spending_reserve
 from siding.app.life.workspaces import finish_removal, keep, remove
@@ -57,12 +59,21 @@ class Closed(NamedTuple):
     fate: Fate
     trash: Path | None
 
+    @property
+    def branch(self) -> BranchFate | None:
+        """What became of the task's branch; None if its workspace was kept or it had none."""
+        gone = self.workspace is not None and self.workspace.status is WorkspaceState.REMOVED
+        return fate_of(self.workspace) if gone and self.workspace is not None else None
 
-def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Closed:
+
+def close_task(
+    project: Project, task: Task, *, fate: Fate, force: bool, keep_branch: bool = False
+) -> Closed:
     """Close a task.
 
     A last snapshot is taken, and a workspace that is removed is moved to the trash as a whole. A
-    closed task can still be deleted later. Raises NotSwitchedOver if the workspace would be removed
+    closed task can still be deleted later. Its branch is deleted if nothing is lost with it, unless
+    `keep_branch` is set. Raises NotSwitchedOver if the workspace would be removed
     while it has changes, unless `force` is set.
     """
     recover_cut_off(project)
@@ -86,7 +97,9 @@ def close_task(project: Project, task: Task, *, fate: Fate, force: bool) -> Clos
                 workspace = _kept(project, task, workspace)
             else:
                 close = None if is_closed else partial(_close, project, task)
-                workspace = remove(project, workspace, attempt, complete=close)
+                workspace = remove(
+                    project, workspace, attempt, complete=close, keep_branch=keep_branch
+                )
         closed = _closed(project, task)
         trash = _delete_records(project, closed) if fate is Fate.DELETE else None
     return Closed(task=closed, workspace=workspace, fate=fate, trash=trash)
@@ -104,7 +117,7 @@ def keep_workspace(project: Project, task: Task) -> Workspace:
 
 
 def remove_workspace(
-    project: Project, task: Task, *, force: bool, complete: bool
+    project: Project, task: Task, *, force: bool, complete: bool, keep_branch: bool = False
 ) -> tuple[Workspace, Task]:
     """Move a workspace to the trash; with `complete`, also close the task.
 
@@ -128,7 +141,9 @@ def remove_workspace(
         if complete:
             move_task(task.status, TaskMove.CLOSE)
         close = partial(_close, project, task) if complete else None
-        gone = workspace if is_done else remove(project, workspace, attempt, complete=close)
+        gone = workspace
+        if not is_done:
+            gone = remove(project, workspace, attempt, complete=close, keep_branch=keep_branch)
         return gone, _closed(project, task) if complete else task
 
 
@@ -163,13 +178,20 @@ def _refuse_to_hide_work(project: Project, task: Task, hold: Hold, *, keeping: s
     recorder: Recorder = open_recorder(project, task, hold)
     recorder.settle()
     changed = recorder.changes_since_base()
-    if changed:
+    if changed and not _is_as_started(recorder):
         raise NotSwitchedOver(
             f"the work of task {task.name!r} is only in its workspace: {changed} changed "
             f"file{'s' if changed != 1 else ''}",
             hint=f"{keeping} leaves the workspace in place; --force moves it into the trash, from "
             "where it can be brought back",
         )
+
+
+def _is_as_started(recorder: Recorder) -> bool:
+    """Tell whether a task has only what it started from (``--from``), which is elsewhere."""
+    last = recorder.ledger.last()
+    begun = None if last is None or last.number > 1 else last.as_checkpoint
+    return begun is not None and begun.origin == FROM
 
 
 def _record_last_state(project: Project, task: Task, hold: Hold) -> None:

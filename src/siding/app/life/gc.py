@@ -1,5 +1,7 @@
 """Measure what each task uses on disk, and free closed tasks without losing them.
 
+The branches of closed tasks go, too, by the rule of `branches.py`.
+
 The workspace of a closed task is in the trash as a whole. After it was freed, the newest snapshot
 and an archive of all that the snapshot lacks are left (`archives.py`); both are read back before
 anything is deleted. The registry gets the intent to delete first, so that the next command can
@@ -7,15 +9,17 @@ finish a deletion that was cut off. Tasks that are open, busy or kept are never 
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from siding.app.life.archives import places_in_trash, records_archive
+from siding.app.life.branches import BranchFate, fate_of, is_removed, sweep_branch, sweepable
 from siding.app.life.collection import collect, collect_records
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
-from siding.app.place.locking import TaskBusy, holding_task
+from siding.app.place.locking import TaskBusy, holding_git, holding_task
 from siding.app.place.project import Project
 from siding.app.unfinished.sandbox_commits import sweep_refused
 from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
@@ -63,6 +67,7 @@ class Report(NamedTuple):
 
     ``swept`` are the bytes of scratch directories that dead commands had left. ``unpacked`` says
     why the packs of the snapshot store were not joined; None if they were or needed no joining.
+    ``branches`` are those that were deleted; in a dry run, those that would be.
     """
 
     uses: tuple[TaskUse, ...]
@@ -71,6 +76,7 @@ class Report(NamedTuple):
     store: int  # bytes of the snapshot store as a whole
     swept: int = 0
     unpacked: str | None = None
+    branches: tuple[BranchFate, ...] = ()
 
 
 def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
@@ -83,10 +89,12 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
     chosen = _choose(project, uses, budget or 0)
     done: list[Collected] = []
     swept, unpacked = 0, None
+    branches = [fate for _workspace, fate in sweepable(project)] if dry_run else []
     if not dry_run:
         swept = sum(_size(path) for path in find_abandoned(project))
         sweep_abandoned(project)
         sweep_refused(project)
+        branches = [fate for each in sweepable(project) if (fate := _sweep(project, *each))]
         with spending_reserve(project):
             done = _collect_all(project, chosen)
             unpacked = _join_packs(project)  # last, because it needs room for a second copy of all
@@ -97,7 +105,42 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
         store=project.snapshots.size() if project.snapshots.root.is_dir() else 0,
         swept=swept,
         unpacked=unpacked,
+        branches=tuple(branches),
     )
+
+
+def _sweep(project: Project, workspace: Workspace, found: BranchFate) -> BranchFate | None:
+    """Delete the branch of a closed task, and return it; None if it stays after all."""
+    task_id = workspace.task_id
+    try:
+        with _locked(project, task_id):
+            current = project.registry.of_task(task_id)
+            if current is None or not is_removed(current) or _is_open(project, task_id):
+                return None
+            with holding_git(project, f"deleting the branch of task {task_id}"):
+                fate = fate_of(sweep_branch(project, current))
+    except SidingError as error:
+        project.app.warn(f"branch {found.branch} was not deleted: {error.message}")
+        return None
+    return fate if fate is not None and fate.deleted else None
+
+
+@contextmanager
+def _locked(project: Project, task_id: TaskId) -> Iterator[None]:
+    """Hold the lock of a closed task, or of one whose records were deleted."""
+    if task_id in project.tasks.ids():
+        with holding_task(project, task_id, "gc"):
+            recover_if_cut_off(project, task_id)
+            yield
+        return
+    with deleted_lock(project, task_id):
+        yield
+
+
+def _is_open(project: Project, task_id: TaskId) -> bool:
+    if task_id not in project.tasks.ids():
+        return False
+    return project.tasks.load(task_id).status is not TaskState.CLOSED
 
 
 def _collect_all(project: Project, chosen: Sequence[TaskUse]) -> list[Collected]:

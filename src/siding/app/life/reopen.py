@@ -13,6 +13,7 @@ from siding.app.life.archives import (
     task_name_in,
 )
 from siding.app.life.attempts import Attempt, naming
+from siding.app.life.branches import fate_of
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.restoration import bring_back
 from siding.app.place.events import TaskChanged
@@ -81,7 +82,7 @@ def _reopen(
     removed = workspace is not None and workspace.status is WorkspaceState.REMOVED
     if task.status is not TaskState.CLOSED and not removed:
         raise UsageError(f"task {task.name!r} is open", hint="there is nothing to reopen")
-    mark = _mark(project, task, removed=removed, deleted=deleted) if by_undo else None
+    mark = _mark(project, task, workspace, deleted=deleted) if by_undo else None
     notes: tuple[str, ...] = ()
     if workspace is not None and removed:
         workspace, notes = bring_back(project, workspace, attempt)
@@ -195,14 +196,19 @@ def _open(project: Project, task: Task, mark: dict[str, Any] | None) -> tuple[Ta
     return opened, active
 
 
-def _mark(project: Project, task: Task, *, removed: bool, deleted: bool) -> dict[str, Any]:
+def _mark(
+    project: Project, task: Task, workspace: Workspace | None, *, deleted: bool
+) -> dict[str, Any]:
     """Return the mark from which a redo can close the task again in the same way."""
     last = project.ledger(task.id).last()
+    removed = workspace is not None and workspace.status is WorkspaceState.REMOVED
+    fate = None if workspace is None else fate_of(workspace)
     return {
         "after": last.number if last else 0,
         "closed": task.status is TaskState.CLOSED,
         "fate": "delete" if deleted else "remove" if removed else "keep",
         "at": project.app.now(),
+        **({"keep_branch": True} if fate is not None and fate.asked else {}),
     }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from siding.app.life.archives import lay_out, rebuild
 from siding.app.life.attempts import Attempt, naming, payload_of
+from siding.app.life.branches import FATE, bring_branch_back
 from siding.app.place.locking import holding_git
 from siding.app.place.project import Project
 from siding.errors import SidingError
@@ -88,7 +89,7 @@ def finish_return(project: Project, going: Workspace) -> Returned:
         removed_at=None,
         intent=None,
         trash=None,
-        rest={key: value for key, value in going.rest.items() if key != "archive"},
+        rest={key: value for key, value in going.rest.items() if key not in ("archive", FATE)},
     )
     _put(project, here)
     if archive := going.rest.get("archive"):
@@ -102,6 +103,10 @@ def _attach(
     """Register the worktree with git again; return its git directory. Safe to repeat."""
     repository, base = project.repository, going.base_commit
     stored = None if trash is None else trash / "git-dir"
+    pack = None if trash is None else trash / PACK_NAME
+    problem = bring_branch_back(project, going, pack)
+    if problem is not None:
+        notes.append(problem)
     if stored is not None and (stored / "HEAD").is_file():
         git_dir = attach_worktree(repository, path, stored)
     elif (known := admin_dir(repository, path)) is not None:
@@ -110,7 +115,7 @@ def _attach(
     else:
         git_dir = repository.paths.common_dir / "worktrees" / path.name
         notes.append(reattach(repository, path, git_dir, going.branch, base))
-    if trash is not None and give_back(repository, git_dir, base, trash / PACK_NAME):
+    if pack is not None and give_back(repository, git_dir, base, pack):
         notes.append("commits and staged contents that git had pruned were given back")
     made = restore_branch(repository, git_dir, base)
     if made is not None:

@@ -1,12 +1,13 @@
 """Start a task: add it to the board, make its workspace, and write its start card."""
 
 from siding.app.life.attempts import Attempt
+from siding.app.life.beginning import FROM, Beginning, StartPoint
 from siding.app.life.blockers import refuse_blocked
 from siding.app.life.carry import carry_changes
 from siding.app.life.include import copy_included
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.startcard import StartCard, draw_card
-from siding.app.life.workspaces import create
+from siding.app.life.workspaces import create, undo_creation
 from siding.app.place.environment import environment_in
 from siding.app.place.events import TaskChanged
 from siding.app.place.locking import Hold, holding_task
@@ -15,7 +16,7 @@ from siding.app.place.selection import select
 from siding.app.policy.enforcement import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.recording.opening import open_recorder
-from siding.errors import UsageError
+from siding.errors import SidingError, UsageError
 from siding.git.errors import UnknownRevision
 from siding.ids import Sha, TaskId, new_task_id
 from siding.ledger.step import Step
@@ -36,10 +37,12 @@ class Started(NamedTuple):
     hooks: tuple[HookResult, ...]
     untrusted_hooks: int
     switched: bool
+    begun: StartPoint | None = None  # where it starts, if not at its base
+    notes: tuple[str, ...] = ()
 
 
 class StartRequest(NamedTuple):
-    """The options of ``siding task start``."""
+    """The options of ``siding task start`` but for ``--from``, which becomes a `Beginning`."""
 
     name: str
     base: str | None = None
@@ -54,22 +57,28 @@ def start_task(project: Project, *, name: str, base: str | None, switch: bool = 
     return start(project, StartRequest(name=name, base=base, switch=switch))
 
 
-def start(project: Project, request: StartRequest) -> Started:
+def start(project: Project, request: StartRequest, beginning: Beginning | None = None) -> Started:
     """Make a task and, unless it is only planned, its workspace.
 
-    Raises UsageError for an invalid name or base, and NoCommits for a repository without commits.
-    If the workspace cannot be made, the error is raised and the task stays on the board as pending.
+    With a `beginning` the workspace starts there; the base of the request does not count. Raises
+    UsageError for an invalid name or base, and NoCommits for a repository without commits. If the
+    workspace cannot be made, the error is raised and the task stays on the board as pending.
     """
     act = "worktree.create" if request.workspace else "task.create"
     with Attempt(project, act, worktree=_wanted(request.name, request.base)) as attempt:
-        return _start(project, request, attempt)
+        return _start(project, request, attempt, beginning)
 
 
-def _start(project: Project, request: StartRequest, attempt: Attempt) -> Started:
+def _start(
+    project: Project, request: StartRequest, attempt: Attempt, beginning: Beginning | None
+) -> Started:
     problem = problem_with_name(request.name)
     if problem is not None:
         raise UsageError(f"{request.name!r} cannot name a task: {problem}")
-    base_ref, base = _base(project, request)
+    if beginning is None:
+        base_ref, base = _base(project, request)
+    else:
+        base_ref, base = beginning.base_ref, beginning.base
     request = request._replace(
         name=project.redaction.text(request.name),
         description=request.description and project.redaction.text(request.description),
@@ -81,7 +90,9 @@ def _start(project: Project, request: StartRequest, attempt: Attempt) -> Started
         return _planned(project, task, switch=request.switch)
     with holding_task(project, task.id, f"starting task {request.name}") as hold:
         request = request._replace(base=base_ref)
-        started = furnish(project, task, hold, attempt, base=base, request=request)
+        started = furnish(
+            project, task, hold, attempt, base=base, request=request, beginning=beginning
+        )
         switched = request.switch
         if switched:
             with project.changing(f"switching to task {task.id}"):
@@ -95,7 +106,14 @@ def _wanted(name: str | None, base: str | None) -> dict[str, str]:
 
 
 def furnish(
-    project: Project, task: Task, hold: Hold, attempt: Attempt, *, base: Sha, request: StartRequest
+    project: Project,
+    task: Task,
+    hold: Hold,
+    attempt: Attempt,
+    *,
+    base: Sha,
+    request: StartRequest,
+    beginning: Beginning | None = None,
 ) -> Started:
     """Make the workspace of a task, fill it, run its hooks, and write its start card.
 
@@ -103,10 +121,18 @@ def furnish(
     whether uncommitted changes are carried over.
     """
     base_ref, carry = request.base or "", request.carry
-    task, workspace = create(project, task, attempt, base_ref=base_ref, base=base)
+    point = None if beginning is None else beginning.point
+    checks_out = beginning is not None and beginning.fill is None
+    at = point.commit if point is not None and checks_out else None
+    planned = task
+    task, workspace = create(project, task, hold, attempt, base_ref=base_ref, base=base, start=at)
+    try:
+        carried = None if beginning is None else _begin(project, task, hold, beginning)
+    except SidingError:
+        _take_back(project, planned, workspace, hold)
+        raise
     included = copy_included(project, workspace)
     recorder = open_recorder(project, task, hold)  # takes the base snapshot
-    carried = None
     if carry:
         carry_changes(project, workspace)
         carried = recorder.checkpoint(
@@ -117,8 +143,16 @@ def furnish(
     results = tuple(run_judged_hook(project, hook, root=recorder.root, env=env) for hook in hooks)
     if results:
         recorder.settle("made by post_create hooks")
-    card = draw_card(project, base=base, base_ref=base_ref, carried=carry, included=included)
-    task = project.tasks.load(task.id)._replace(start=card.record())
+    card = draw_card(
+        project,
+        base=base,
+        base_ref=base_ref,
+        carried=carry,
+        included=included,
+        start=None if point is None else point.commit,
+    )
+    told = {} if point is None else {FROM: point.record()}
+    task = project.tasks.load(task.id)._replace(start={**card.record(), **told})
     with project.changing(f"keeping the start card of task {task.id}"):
         project.tasks.save(task)
     return Started(
@@ -129,7 +163,28 @@ def furnish(
         hooks=results,
         untrusted_hooks=untrusted,
         switched=False,
+        begun=point,
+        notes=() if beginning is None else beginning.notes,
     )
+
+
+def _begin(project: Project, task: Task, hold: Hold, beginning: Beginning) -> Step | None:
+    """Record where the workspace starts as its first step; return None if that is its base."""
+    recorder = open_recorder(project, task, hold)
+    if beginning.fill is not None:
+        return beginning.fill(project, task, hold)
+    return recorder.checkpoint(
+        f"started from {beginning.point.title}", origin="from", only_if_changed=True
+    )
+
+
+def _take_back(project: Project, planned: Task, workspace: Workspace, hold: Hold) -> None:
+    """Make a task planned again if nothing of its beginning was done: it could not be taken."""
+    if hold.intents.all() or project.ledger(planned.id).last() is not None:
+        return  # it was begun: the next command in the task records what was done
+    undo_creation(project, workspace)
+    with project.changing(f"undoing the start of task {planned.id}"):
+        project.tasks.save(planned)
 
 
 def add_workspace(
@@ -165,17 +220,25 @@ def where_one_stands(project: Project) -> str:
     return head.branch or head.sha or "HEAD"
 
 
-def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
-    base_ref = request.base or default_base(project)
+def resolve_base(project: Project, named: str | None) -> tuple[str, Sha]:
+    """Return the base and its commit: the one that is named, else the default.
+
+    Raises UnknownRevision, and NoCommits for a repository without commits.
+    """
+    base_ref = named or default_base(project)
     try:
-        base = project.repository.resolve(base_ref)
+        return base_ref, project.repository.resolve(base_ref)
     except UnknownRevision:
-        if request.base is not None or base_ref != project.settings.default_base:
+        if named is not None or base_ref != project.settings.default_base:
             raise
         # Another tool of this format writes `default_base: main` into every project and never uses
         # it. A setting that names no branch here must not stop the start.
         base_ref = where_one_stands(project)
-        base = project.repository.resolve(base_ref)
+        return base_ref, project.repository.resolve(base_ref)
+
+
+def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
+    base_ref, base = resolve_base(project, request.base)
     checkout = project.checkout
     head = project.repository.head(None if checkout is None else checkout.git_dir)
     if request.carry and base != head.sha:

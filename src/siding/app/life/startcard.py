@@ -45,9 +45,19 @@ class StartCard(NamedTuple):
 
 
 def draw_card(
-    project: Project, *, base: Sha, base_ref: str, carried: bool, included: Sequence[bytes]
+    project: Project,
+    *,
+    base: Sha,
+    base_ref: str,
+    carried: bool,
+    included: Sequence[bytes],
+    start: Sha | None = None,
 ) -> StartCard:
-    """Return the start card of a workspace that was just made from the commit `base`."""
+    """Return the start card of a workspace that was just made from the commit `base`.
+
+    If it starts at another commit, that is `start`: then the checkout's uncommitted changes have
+    nothing to do with it and are not listed.
+    """
     repository = project.repository
     commit = repository.summary(base)
     left_out: list[bytes] = []
@@ -57,7 +67,7 @@ def draw_card(
     if checkout is not None:
         status = repository.status(project.user_settings, checkout.root, checkout.git_dir)
         changed = {*status.staged, *status.modified, *status.untracked, *status.conflicted}
-        left_out = [] if carried else sorted(changed)
+        left_out = [] if carried or start is not None else sorted(changed)
         reached = _reached(included)
         ignored = [path for path in status.ignored if path.rstrip(b"/") not in reached]
         begun = [path for path in status.ignored if path.endswith(b"/") and path not in ignored]
@@ -70,8 +80,8 @@ def draw_card(
         carried=carried,
         left_out=_names(left_out),
         left_out_count=len(left_out),
-        submodules=_names([each.path for each in repository.submodules(base)]),
-        lfs=_lfs(project, base),
+        submodules=_names([each.path for each in repository.submodules(start or base)]),
+        lfs=_lfs(project, start or base),
         sparse=repository.is_sparse(),
         shallow=repository.is_shallow(),
         missing=_names(ignored),

@@ -10,14 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from siding.app.life.attempts import Attempt, naming, payload_of
+from siding.app.life.branches import FATE, sweep_branch
 from siding.app.life.collection import COLLECT, finish_collection
 from siding.app.life.reserve import keep_reserve
 from siding.app.life.restoration import RESTORE, finish_return
 from siding.app.place.base_seed import base_seed
 from siding.app.place.events import WorkspaceChanged
-from siding.app.place.locking import holding_git
+from siding.app.place.locking import Hold, holding_git
 from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
+from siding.app.recording.opening import take_base_snapshot
 from siding.errors import NotFound, SidingError, UnreadableFile
 from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import BranchExists, GitError
@@ -25,7 +27,13 @@ from siding.git.roots import recorded_root
 from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task
 from siding.git.worktrees.keeping import PACK_NAME, keep_private
-from siding.git.worktrees.linked import AddedWorktree, add_worktree, detach_worktree, undo_add
+from siding.git.worktrees.linked import (
+    AddedWorktree,
+    add_worktree,
+    detach_worktree,
+    go_on_to,
+    undo_add,
+)
 from siding.ids import Sha
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace
@@ -41,16 +49,23 @@ from siding.tasks.task import Task
 
 
 def create(
-    project: Project, task: Task, attempt: Attempt, *, base_ref: str, base: Sha
+    project: Project,
+    task: Task,
+    hold: Hold,
+    attempt: Attempt,
+    *,
+    base_ref: str,
+    base: Sha,
+    start: Sha | None = None,
 ) -> tuple[Task, Workspace]:
-    """Make the task's workspace at commit `base`. The caller holds the task's lock.
+    """Make the task's workspace at commit `base`, or at `start`; its base is `base` either way.
 
     If git fails, the unfinished workspace is removed and the error is raised.
     """
     old = project.registry.of_task(task.id)
     state = WorkspaceState.ABSENT if old is None else old.status
     move_workspace(state, WorkspaceMove.CREATE)
-    planned = _plan(project, task, base)
+    planned = _plan(project, task, base, start)
     _refuse_occupied(planned)
     _refuse_branch(project, planned, old)
     attempt.begin(task.id, {"name": planned.name, "base_ref": base_ref})
@@ -70,6 +85,13 @@ def create(
             )
         made = _identified(planned, added)
         _seed(project, made, added)
+        if start is not None and start != base:
+            # git's conversions (line endings, filters) show in files that it wrote: so the base is
+            # checked out and recorded first.
+            made = take_base_snapshot(project, task, made, hold)
+            with holding_git(project, f"making the workspace of task {task.id}"):
+                user = project.user_settings
+                go_on_to(project.repository, added, base, start, user=user)
     except BaseException:
         undo_creation(project, planned, before=old)
         raise
@@ -101,18 +123,26 @@ def remove(
     attempt: Attempt,
     *,
     complete: Callable[[], Task] | None = None,
+    keep_branch: bool = False,
 ) -> Workspace:
-    """Move a workspace and git's record of it to the trash.
+    """Move a workspace and git's record of it to the trash, and delete its branch if that is safe.
 
     The caller holds the task's lock and has taken a snapshot. Nothing is deleted: ignored files,
-    nested repositories, staged changes and commits that are on no other branch move along.
-    `complete` closes the task in the same act; its event comes before that of the end.
+    nested repositories, staged changes and commits that are on no other branch move along. When the
+    branch is safe to delete, `branches.py` says. `complete` closes the task in the same act; its
+    event comes before that of the end.
     """
     move_workspace(workspace.status, WorkspaceMove.REMOVE)
     attempt.begin(workspace.task_id, naming(workspace))
     going = workspace._replace(
-        intent={"op": "remove", "at": project.app.now(), "pid": project.app.pid},
+        intent={
+            "op": "remove",
+            "at": project.app.now(),
+            "pid": project.app.pid,
+            **({"keep_branch": True} if keep_branch else {}),
+        },
         trash=fresh_trash(project.app, workspace.task_id),
+        rest={key: value for key, value in workspace.rest.items() if key != FATE},
     )
     with project.changing(f"removing the workspace of task {workspace.task_id}"):
         project.registry.put(going)
@@ -137,6 +167,9 @@ def finish_removal(project: Project, going: Workspace) -> Workspace:
             detach_worktree(project.repository, path, Path(going.git_dir), trash)
     if os.path.lexists(path):
         move_aside(path, trash / "workspace")
+    keep = bool((going.intent or {}).get("keep_branch"))
+    with holding_git(project, f"deleting the branch of task {going.task_id}"):
+        going = sweep_branch(project, going, keep=keep)
     gone = going._replace(status=WorkspaceState.REMOVED, removed_at=project.app.now(), intent=None)
     with project.changing(f"removing the workspace of task {going.task_id}"):
         project.registry.put(gone)
@@ -171,6 +204,7 @@ def undo_creation(project: Project, planned: Workspace, *, before: Workspace | N
             planned.branch,
             planned.base_commit,
             aside=project.layout.root / fresh_trash(project.app, planned.task_id),
+            start=Sha(str((planned.intent or {}).get("start") or planned.base_commit)),
         )
     with project.changing(f"undoing the workspace of task {planned.task_id}"):
         if before is None:
@@ -221,7 +255,7 @@ def recover(project: Project, workspace: Workspace) -> str:
     )
 
 
-def _plan(project: Project, task: Task, base: Sha) -> Workspace:
+def _plan(project: Project, task: Task, base: Sha, start: Sha | None) -> Workspace:
     now = project.app.now()
     return Workspace(
         name=f"{slug(task.name)}-{task.id}",
@@ -231,7 +265,12 @@ def _plan(project: Project, task: Task, base: Sha) -> Workspace:
         status=WorkspaceState.ABSENT,
         created_at=now,
         base_commit=base,
-        intent={"op": "create", "at": now, "pid": project.app.pid},
+        intent={
+            "op": "create",
+            "at": now,
+            "pid": project.app.pid,
+            **({} if start is None else {"start": start}),
+        },
     )
 
 

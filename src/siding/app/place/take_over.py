@@ -11,6 +11,8 @@ from siding.ids import Sha
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
+TAKEN_OVER = "taken_over"  # a field of an entry: another tool made the workspace and its branch
+
 
 def take_over(project: Project, task: Task, workspace: Workspace) -> Workspace:
     """Add the task's workspace to the registry, and return its entry.
@@ -26,7 +28,9 @@ def take_over(project: Project, task: Task, workspace: Workspace) -> Workspace:
     # The base snapshot is the base commit itself, so that everything done so far shows in a diff.
     # The tip is a later snapshot if steps were recorded before the registry was lost.
     first = base_snapshot(project.snapshots, task.id) or tip
-    taken = workspace._replace(base_commit=base, base_snapshot=first)
+    taken = workspace._replace(
+        base_commit=base, base_snapshot=first, rest={**workspace.rest, TAKEN_OVER: True}
+    )
     with project.changing(f"taking over task {task.id}"):
         project.registry.put(taken)
         current = project.tasks.load(task.id)

@@ -27,15 +27,18 @@ class LineBase(NamedTuple):
     snapshot: Sha
 
 
-def line_base(project: Project, workspace: Workspace) -> LineBase:
-    """Return what the change on the line is counted from."""
+def line_base(project: Project, workspace: Workspace, until: int | None = None) -> LineBase:
+    """Return what the change on the line is counted from.
+
+    With `until`, what it was counted from after the step of this number; 0 is the base.
+    """
     own = LineBase(workspace.base_commit, workspace.base_snapshot)
     if not workspace.rest.get(_SYNCED) or not workspace.base_snapshot:
         return own
     lost = lost_until(workspace)
     steps: list[Step] = []
     for tail in project.ledger(workspace.task_id).growing_tails():
-        steps = tail.steps
+        steps = [step for step in tail.steps if until is None or step.number <= until]
         line = present_line(steps).line
         if any(step.syncs and step.number in line for step in steps):
             break

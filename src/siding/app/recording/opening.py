@@ -38,7 +38,7 @@ def open_recorder(
         # A rebuilt entry: the workspace has changed since it was made, so it cannot be the base.
         if workspace.rest.get(REBUILT):
             raise BaseUnknown(task)
-        workspace = _take_base_snapshot(project, task, workspace, hold)
+        workspace = take_base_snapshot(project, task, workspace, hold)
     if project.registry.lacks(task.id):
         with project.changing(f"writing down the workspace of task {task.id}"):
             project.registry.mend()
@@ -83,10 +83,8 @@ def _without_workspace(project: Project, task: Task, hold: Hold) -> Recorder:
     return recorder
 
 
-def _take_base_snapshot(
-    project: Project, task: Task, workspace: Workspace, hold: Hold
-) -> Workspace:
-    """Take the base snapshot of a new workspace, and store it in the registry.
+def take_base_snapshot(project: Project, task: Task, workspace: Workspace, hold: Hold) -> Workspace:
+    """Take the base snapshot of a new workspace, and store it in the registry with the workspace.
 
     The commit is not enough: git's conversions, such as line endings, may have changed the bytes.
     """

@@ -266,10 +266,11 @@ def _close_again(project: Project, task: Task) -> Undone:
     mark = task.rest.get(MARK)
     assert isinstance(mark, dict)
     fate = Fate(str(mark.get("fate")))
+    keep = bool(mark.get("keep_branch"))
     if mark.get("closed"):
-        closed = close_task(project, task, fate=fate, force=True)
+        closed = close_task(project, task, fate=fate, force=True, keep_branch=keep)
         return Undone(task=closed.task, what=f"closed task {task.id} · {task.name} again")
-    _workspace, task = remove_workspace(project, task, force=True, complete=False)
+    _workspace, task = remove_workspace(project, task, force=True, complete=False, keep_branch=keep)
     return Undone(task=task, what=f"removed the workspace of {task.name} again")
 
 

@@ -39,6 +39,12 @@ def _apply(ground: Ground, intent: "Intent") -> "Draft":
     return finish_apply(ground, intent)
 
 
+def _checkpoint(ground: Ground, intent: "Intent") -> "Draft":
+    from siding.app.unfinished.restorations import finish_taking
+
+    return finish_taking(ground, intent)
+
+
 def _rollback(ground: Ground, intent: "Intent") -> "Draft":
     from siding.app.unfinished.restorations import finish_restoration
 
@@ -59,6 +65,7 @@ def _phase(ground: Ground, intent: "Intent") -> "Draft":
 
 RECOVERIES: "Mapping[str, Callable[[Ground, Intent], Draft]]" = {
     StepKind.APPLY.value: _apply,
+    StepKind.CHECKPOINT.value: _checkpoint,
     StepKind.PHASE.value: _phase,
     StepKind.ROLLBACK.value: _rollback,
     StepKind.RUN.value: _run,

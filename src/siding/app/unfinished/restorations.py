@@ -13,6 +13,7 @@ from siding.git.returning.carry_out import sweep
 from siding.git.returning.plan import recorded_state
 from siding.git.snapshots.git_state import GitState
 from siding.ids import Sha
+from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.details.rollback import RollbackDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
@@ -20,16 +21,30 @@ from siding.ledger.intents import Intent
 
 def finish_restoration(ground: Ground, intent: Intent) -> Draft:
     """Remove the locks of a restoration that was cut off; return the draft of its step."""
-    detail, workspace = intent.draft.detail, ground.workspace
-    if isinstance(detail, RollbackDetail) and detail.parts and workspace.git_dir:
+    detail = intent.draft.detail
+    if isinstance(detail, RollbackDetail) and detail.parts:
+        _sweep(ground, intent, detail.restored)
+    return intent.draft
+
+
+def finish_taking(ground: Ground, intent: Intent) -> Draft:
+    """Do the same for the first step of a task that started from another one's state."""
+    detail = intent.draft.detail
+    if isinstance(detail, CheckpointDetail) and detail.taken:
+        _sweep(ground, intent, detail.taken)
+    return intent.draft
+
+
+def _sweep(ground: Ground, intent: Intent, restored: str | None) -> None:
+    workspace = ground.workspace
+    if workspace.git_dir:
         sweep(
             ground.project.repository,
             CheckoutPlace(root=Path(workspace.path), git_dir=Path(workspace.git_dir)),
             workspace.branch,
             intent.act,
-            _states(ground, [intent.parent, detail.restored]),
+            _states(ground, [intent.parent, restored]),
         )
-    return intent.draft
 
 
 def _states(ground: Ground, snapshots: list[str | None]) -> list[GitState]:

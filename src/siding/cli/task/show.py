@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
+from siding.app.life.beginning import FROM, StartPoint
 from siding.app.life.blockers import blockers_of
 from siding.app.place.project import require_project
 from siding.app.waiting.tasks import show
@@ -36,6 +37,7 @@ def run(arguments: Namespace, context: Context) -> int:
         ("created", local_time(task.created_at)),
         ("closed", local_time(task.closed_at) if task.closed_at else ""),
         ("base", f"{task.base_ref} at {task.base_commit[:10]}" if task.base_commit else ""),
+        ("from", _from(task.start)),
         ("branch", task.branch),
     ]
     if workspace is not None:
@@ -45,6 +47,15 @@ def run(arguments: Namespace, context: Context) -> int:
         if text:
             context.screen.print(f"{context.screen.style(f'{label:<18}', 'dim')} {inert(text)}")
     return 0
+
+
+def _from(card: Mapping[str, object]) -> str:
+    """Return where the workspace started, if not at the base."""
+    found = card.get(FROM)
+    if not isinstance(found, dict):
+        return ""
+    known = {name: str(found.get(name) or "") for name in StartPoint._fields}
+    return f"{StartPoint(**known).title} at {known['commit'][:10]}"  # type: ignore[arg-type]
 
 
 def _card_lines(card: Mapping[str, object]) -> list[tuple[str, str]]:

@@ -2,12 +2,18 @@
 
 The base is pinned: whatever happens to the branch later, the task's diff is against this commit.
 What the workspace lacks (uncommitted work, ignored files, submodules) is said at once.
+
+--base names the branch that the task is compared with and applied to, and where it starts. --from
+lets it start somewhere else: all that this has and the base has not then belongs to the task. It is
+a branch (also of a remote), a commit or tag, a pull request (#12, pr/12 or its page), or another
+task as it is now (fix-login) or after a step (fix-login@3, fix-login@base), with its uncommitted
+changes. task:NAME, branch:NAME and commit:NAME say which one is meant.
 """
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.life.start import StartRequest, start
-from siding.app.place.project import ensure_project
+from siding.app.life.start import Started, StartRequest, start
+from siding.app.place.project import Project, ensure_project
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.telling.started import say_started
@@ -15,7 +21,17 @@ from siding.cli.telling.started import say_started
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", help="what is to be done, in a few words")
-    parser.add_argument("--base", metavar="REF", help="start from this commit (default: HEAD)")
+    parser.add_argument(
+        "--base",
+        metavar="REF",
+        help="what it is compared with and applied to, and starts from (default: HEAD)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="origin",
+        metavar="FROM",
+        help="start from this branch, commit, pull request or TASK[@STEP] instead",
+    )
     parser.add_argument("--no-switch", action="store_true", help="do not make it the active task")
     parser.add_argument(
         "--carry", action="store_true", help="take your uncommitted changes along, as a first step"
@@ -32,17 +48,15 @@ def run(arguments: Namespace, context: Context) -> int:
     context.screen.use_colour(project.settings.color)
     if made:
         context.screen.note(f"made a project of {project.paths.root}")
-    started = start(
-        project,
-        StartRequest(
-            name=arguments.name,
-            base=arguments.base,
-            switch=not arguments.no_switch,
-            carry=arguments.carry,
-            workspace=not arguments.no_workspace,
-            description=arguments.description,
-        ),
+    request = StartRequest(
+        name=arguments.name,
+        base=arguments.base,
+        switch=not arguments.no_switch,
+        carry=arguments.carry,
+        workspace=not arguments.no_workspace,
+        description=arguments.description,
     )
+    started = _started(project, request, arguments.origin)
     if arguments.format == "json":
         workspace = started.workspace
         print_json(
@@ -53,6 +67,7 @@ def run(arguments: Namespace, context: Context) -> int:
                 "branch": started.task.branch,
                 "workspace": None if workspace is None else workspace.path,
                 "start": dict(started.task.start),
+                "notes": list(started.notes),
             },
         )
         return 0
@@ -60,3 +75,11 @@ def run(arguments: Namespace, context: Context) -> int:
     if started.workspace is not None and context.screen.quiet:
         context.screen.print(started.task.id)
     return 0
+
+
+def _started(project: Project, request: StartRequest, origin: str | None) -> Started:
+    if origin is None:
+        return start(project, request)
+    from siding.app.starting.start_from import start_from
+
+    return start_from(project, request, origin)

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from siding.app.life.beginning import StartPoint
 from siding.app.life.start import Started
 from siding.app.life.startcard import StartCard
-from siding.cli.screen.screen import Screen
+from siding.app.recording.steps import Step
+from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import ago, changes, counted
 
 NAMED = 5  # names that a note lists; the others are counted
@@ -19,10 +21,13 @@ def say_started(screen: Screen, started: Started) -> None:
         screen.note(f"  branch    {started.workspace.branch}")
     if started.card is not None:
         say_card(screen, started.card)
-    if started.carried is not None:
+    if started.begun is not None:
+        _say_from(screen, started.begun, started.carried)
+    elif started.carried is not None:
         step = started.carried
-        change = changes(step.files, step.additions, step.deletions, step.modes)
-        screen.note(f"  carried   your uncommitted changes, as step {step.id}: {change}")
+        screen.note(f"  carried   your uncommitted changes, as step {step.id}: {_changed(step)}")
+    for note in started.notes:
+        screen.note(f"  note      {inert(note)}", "yellow")
     for hook in started.hooks:
         if hook.exit_code != 0:
             screen.warn(f"post_create hook {hook.command!r} ended with {hook.exit_code}")
@@ -33,6 +38,16 @@ def say_started(screen: Screen, started: Started) -> None:
             "run; `siding trust` shows and allows them",
             "yellow",
         )
+
+
+def _say_from(screen: Screen, begun: StartPoint, step: Step | None) -> None:
+    """Print where the workspace starts, and what that has which the base has not."""
+    what = "the same as the base" if step is None else f"as step {step.id}: {_changed(step)}"
+    screen.note(f"  from      {inert(begun.title)} at {begun.commit[:10]}, {what}")
+
+
+def _changed(step: Step) -> str:
+    return changes(step.files, step.additions, step.deletions, step.modes)
 
 
 def say_card(screen: Screen, card: StartCard) -> None:

@@ -258,6 +258,8 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
         screen.note(note, "yellow")
     if applied.closed is not None:
         screen.note(f"closed task {applied.task.id} · {applied.task.name}")
+        if applied.closed.branch is not None:
+            screen.note(f"  {applied.closed.branch.sentence}")
     elif applied.stays_open is not None:
         screen.note(f"the task stays open: {applied.stays_open}")
 
@@ -298,8 +300,10 @@ def _plan_record(plan: ApplyPlan) -> dict[str, object]:
 
 def _applied_record(applied: Applied) -> dict[str, object]:
     step = applied.step
+    branch = applied.closed.branch if applied.closed is not None else None
     return {
         **_plan_record(applied.plan),
         "step": None if step is None else step.line,
         "closed": applied.closed is not None,
+        "branch": None if branch is None else branch.record(),
     }

@@ -61,6 +61,8 @@ def _candidates(words: list[str], context: Context) -> Iterable[str]:
     last, before = words[-1], words[-2]
     if before in TASK_OPTIONS or (verb in TASK_ARGUMENT and not last.startswith("-")):
         return _tasks(context)
+    if verb == "task start" and before == "--from":
+        return [*_branches(context), *_tasks(context)]
     if before in STEP_OPTIONS or (verb in STEP_ARGUMENT and not last.startswith("-")):
         return [*_steps(context), *POINTS]
     if verb in OPEN_DECISION | ANY_DECISION and not last.startswith("-"):
@@ -85,6 +87,13 @@ def _tasks(context: Context) -> list[str]:
 
     found = rows(require_project(context.app), include_closed=False)
     return [word for row in found for word in (row.id, row.name) if " " not in word]
+
+
+def _branches(context: Context) -> list[str]:
+    from siding.app.place.project import require_project
+    from siding.app.starting.readings import branches
+
+    return branches(require_project(context.app))
 
 
 def _decisions(context: Context, *, closed: bool) -> list[str]:

@@ -2,7 +2,8 @@
 
 A closed task's workspace leaves the trash only after its last snapshot and an archive of everything
 that is not in it were written and read back; `siding task reopen` brings it back from them. Open
-tasks are never touched, nor workspaces that were kept with --keep.
+tasks are never touched, nor workspaces that were kept with --keep. Branches of closed tasks are
+deleted if every commit on them is elsewhere, and made again when the task is reopened.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -12,6 +13,7 @@ from siding.app.place.project import require_project
 from siding.app.place.settings import bytes_in
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
+from siding.cli.screen.screen import Screen
 from siding.cli.screen.words import counted, size
 from siding.errors import UsageError
 
@@ -58,6 +60,23 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
     if dry_run:
         for use in report.chosen:
             screen.print(f"free    {use.id} {use.name}: {size(use.trash)}")
+    _say_done(screen, report)
+    for branch in report.branches:
+        if dry_run:
+            screen.print(f"delete  branch {branch.branch}: {branch.why}")
+        else:
+            screen.note(branch.sentence)
+    if report.swept:
+        screen.note(f"freed {size(report.swept)} that cut-off commands had left")
+    if report.unpacked is not None:
+        screen.warn(f"the packs of the snapshot store stay as they are: {report.unpacked}")
+    if not report.chosen and not report.branches:
+        screen.note("nothing to free")
+    elif dry_run:
+        _say_would(screen, report)
+
+
+def _say_done(screen: Screen, report: Report) -> None:
     for each in report.done:
         if each.failed is not None:
             screen.warn(f"{each.task.id} {each.task.name} was not freed: {each.failed}")
@@ -69,14 +88,13 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
             "freeing writes an archive before it deletes: make a little room on this disk, "
             "then run it again"
         )
-    if report.swept:
-        screen.note(f"freed {size(report.swept)} that cut-off commands had left")
-    if report.unpacked is not None:
-        screen.warn(f"the packs of the snapshot store stay as they are: {report.unpacked}")
-    if not report.chosen:
-        screen.note("nothing to free")
-    elif dry_run:
+
+
+def _say_would(screen: Screen, report: Report) -> None:
+    if report.chosen:
         screen.note(f"{counted(len(report.chosen), 'task')} would be freed")
+    if report.branches:
+        screen.note(f"{counted(len(report.branches), 'branch', 'branches')} would be deleted")
 
 
 def _record(report: Report) -> dict[str, object]:
@@ -88,5 +106,6 @@ def _record(report: Report) -> dict[str, object]:
         ],
         "store": report.store,
         "swept": report.swept,
+        "branches": [each.record() for each in report.branches],
         "unpacked": report.unpacked,
     }

@@ -3,7 +3,7 @@
 The agent's commits are pushed as they are, and what it left uncommitted as one more on top. Where a
 rollback went back from some of them, everything else is pushed as one commit instead. The text is
 made from the ledger, with everything that looks like a secret masked; --dry-run shows it. This is
-the only command that uses the network: your own git and gh do, in your own repository.
+your own git and gh use the network for it, in your own repository.
 """
 
 from argparse import ArgumentParser, Namespace

@@ -6,6 +6,7 @@ With --complete the task is closed in the same act. Work that is nowhere else ne
 from argparse import ArgumentParser, Namespace
 
 from siding.app.life.attempts import select_for
+from siding.app.life.branches import fate_of
 from siding.app.life.close import remove_workspace
 from siding.app.place.project import require_project
 from siding.cli.globals import Context
@@ -15,15 +16,27 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
     parser.add_argument("--complete", action="store_true", help="close the task as well")
     parser.add_argument("--force", action="store_true", help="even if it holds unapplied work")
+    parser.add_argument(
+        "--keep-branch", action="store_true", help="leave the task's branch, whatever is on it"
+    )
 
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     task = select_for(project, "worktree.remove", arguments.task)
-    gone, task = remove_workspace(project, task, force=arguments.force, complete=arguments.complete)
+    gone, task = remove_workspace(
+        project,
+        task,
+        force=arguments.force,
+        complete=arguments.complete,
+        keep_branch=arguments.keep_branch,
+    )
     context.screen.note(f"removed the workspace of task {task.id} · {task.name}")
     if gone.trash is not None:
         context.screen.note(f"  it is in {project.layout.root / gone.trash}")
+    fate = fate_of(gone)
+    if fate is not None:
+        context.screen.note(f"  {fate.sentence}")
     if arguments.complete:
         context.screen.note("  and closed the task")
     return 0

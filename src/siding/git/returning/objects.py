@@ -1,21 +1,14 @@
-"""Give the repository the objects that a recorded state names and that it has collected since."""
+"""Find the objects that a recorded state names, and give the repository those that it lacks."""
 
-import os
 from collections.abc import Iterator
 
-from siding.git.command import Place
-from siding.git.errors import SnapshotDamaged, said_by
-from siding.git.packs import give_pack
 from siding.git.repository import Repository
+from siding.git.returning.giving import give_objects
 from siding.git.returning.plan import GitReturn
 from siding.git.snapshots.git_look import LARGEST_FILE, commits_among
 from siding.git.snapshots.git_state import commits_named_in
-from siding.git.snapshots.scratch import scratch
-from siding.git.snapshots.store import APPLIES, SnapshotStore
-from siding.git.worktrees.keeping import missing_objects
+from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha
-
-_DOING = "giving the repository what it has lost since"
 
 
 def give_what_is_named(repository: Repository, store: SnapshotStore, plan: GitReturn) -> None:
@@ -23,26 +16,7 @@ def give_what_is_named(repository: Repository, store: SnapshotStore, plan: GitRe
 
     Raises SnapshotDamaged if a part of it is nowhere any more. Refs are not changed.
     """
-    wanted = sorted(set(_named(store, plan)))
-    if not wanted:
-        return
-    needed = _needed(repository, store, wanted)
-    if not missing_objects(repository, needed):
-        return
-    with scratch(store.root / APPLIES / os.urandom(8).hex()) as directory:
-        pack = directory / "given.pack"
-        fd = os.open(pack, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            repository.git.run_to_fd(
-                _both(repository, store),
-                ["pack-objects", "-q", "--stdout"],
-                doing=_DOING,
-                stdout=fd,
-                stdin=_lines(needed),
-            )
-        finally:
-            os.close(fd)
-        give_pack(repository, pack, doing=_DOING)
+    give_objects(repository, store, sorted(set(_named(store, plan))))
 
 
 def _named(store: SnapshotStore, plan: GitReturn) -> Iterator[Sha]:
@@ -55,27 +29,3 @@ def _named(store: SnapshotStore, plan: GitReturn) -> Iterator[Sha]:
         if sha not in plan.present.files.values():
             words = commits_named_in(store.read_blob(sha, LARGEST_FILE) or b"")
             yield from commits_among(store, words) if words else ()
-
-
-def _needed(repository: Repository, store: SnapshotStore, wanted: list[Sha]) -> list[Sha]:
-    """Return the objects that `wanted` needs and that no ref of the repository leads to."""
-    # A partial clone rightly lacks objects that it was promised.
-    listing = ["rev-list", "--objects", "--no-object-names", "--missing=allow-promisor"]
-    listing += ["--stdin", "--not", "--all"]
-    done = repository.git.attempt(_both(repository, store), listing, stdin=_lines(wanted))
-    if done.returncode:
-        said = "; ".join(said_by(done.stderr)) or "git did not say which"
-        raise SnapshotDamaged(
-            f"commits of that state are lost: {said}",
-            hint="--files goes back with the files alone; nothing was changed",
-        )
-    return [Sha(sha) for sha in done.stdout.decode("ascii").split()]
-
-
-def _both(repository: Repository, store: SnapshotStore) -> Place:
-    """Return a place in which git reads the repository's objects and the store's."""
-    return Place(git_dir=repository.paths.common_dir, alternates=(store.objects,))
-
-
-def _lines(names: list[Sha]) -> bytes:
-    return "".join(f"{name}\n" for name in names).encode("ascii")

@@ -82,6 +82,34 @@ def add_worktree(
     return AddedWorktree(path=path, git_dir=git_dir, pristine=not user.converts, notes=notes)
 
 
+def go_on_to(
+    repository: Repository,
+    added: AddedWorktree,
+    base: Sha,
+    start: Sha,
+    *,
+    user: UserSettings,
+    workers: int = 2,
+) -> None:
+    """Take a worktree that was just made at `base`, and its branch, on to the commit `start`.
+
+    Durable but for the files. After any failure `undo_add` takes back what was made, if it is told
+    of `start`.
+    """
+    trees = (base, start)
+    _fill(repository, added.path, added.git_dir, trees=trees, user=user, workers=workers)
+    repository.git.run(
+        Place(
+            git_dir=added.git_dir,
+            common_dir=repository.paths.common_dir,
+            settings=("core.logAllRefUpdates=always",),
+        ),
+        ["update-ref", "-m", "siding: start", "HEAD", start, base],
+        doing="taking the branch of the task to where it starts",
+    )
+    flush_tree(added.git_dir)
+
+
 def admin_dir(repository: Repository, path: Path) -> Path | None:
     """Return the git directory of the worktree at `path`, as the repository has it.
 
@@ -135,13 +163,20 @@ def worktrees(repository: Repository) -> list[WorktreeInfo]:
 
 
 def undo_add(
-    repository: Repository, path: Path, branch: str, base: Sha, *, aside: Path
+    repository: Repository,
+    path: Path,
+    branch: str,
+    base: Sha,
+    *,
+    aside: Path,
+    start: Sha | None = None,
 ) -> list[str]:
     """Take back an `add_worktree` that did not come to its end; returns what was done.
 
     The directory and its registration are renamed into `aside` (made if needed), never deleted:
     whatever was written there is still there. The branch is deleted if `add_worktree` made it
-    and it has not moved since. Safe to repeat. The caller serialises per repository.
+    and it has not moved since, but to `start`. Safe to repeat. The caller serialises per
+    repository.
     """
     done: list[str] = []
     for git_dir in _registrations(repository, path):
@@ -150,7 +185,7 @@ def undo_add(
     if os.path.lexists(path):
         _move(path, _free(aside / "workspace"))
         done.append(f"took {str(path)!r} aside")
-    if _delete_own_branch(repository, branch, base):
+    if _delete_own_branch(repository, branch, base, start or base):
         done.append(f"deleted branch {branch!r}")
     return done
 
@@ -205,15 +240,16 @@ def repair_links(path: Path, git_dir: Path, common_dir: Path) -> None:
     replace_by_lock(pointer, b"gitdir: " + os.fsencode(git_dir) + b"\n", mode=0o644)
 
 
-def _delete_own_branch(repository: Repository, branch: str, base: Sha) -> bool:
-    """Delete a branch that `add_worktree` made and nobody has moved since.
+def _delete_own_branch(repository: Repository, branch: str, base: Sha, start: Sha) -> bool:
+    """Delete a branch that `add_worktree` made and nobody has moved since, but to `start`.
 
-    Its log tells: every entry was written under our name, and says the base. A branch of the
-    same name that the user made is another one, even if it points at the same commit. A log that
-    a power cut emptied says nothing; then the name, which holds the task's id, and the commit do.
+    Its log tells: every entry was written under our name, and says one of these commits. A branch
+    of the same name that the user made is another one, even if it points at the same commit. A log
+    that a power cut emptied says nothing; then the name, which holds the task's id, and the commit
+    do.
     """
     present = repository.branch(branch)
-    if present is not None and present != base:
+    if present not in (None, base, start):
         return False
     # A git that was killed leaves its lock; the name is ours, and the caller holds the lock.
     # A branch of the name of its directory makes that a file: then there is no lock either.
@@ -226,9 +262,9 @@ def _delete_own_branch(repository: Repository, branch: str, base: Sha) -> bool:
     entries = set(log.stdout.decode("utf-8", "replace").splitlines())
     if not entries and present is None:
         return False
-    if not entries <= {f"{IDENTITY} <{EMAIL}> {base}"}:
+    if not entries <= {f"{IDENTITY} <{EMAIL}> {commit}" for commit in (base, start)}:
         return False
-    return repository.delete_branch(branch, base)
+    return repository.delete_branch(branch, present or base)
 
 
 def _register(
@@ -265,7 +301,7 @@ def _unmake(repository: Repository, path: Path, branch: str, base: Sha) -> bool:
         pass
     except OSError:
         return False
-    _delete_own_branch(repository, branch, base)
+    _delete_own_branch(repository, branch, base, base)
     return not os.path.lexists(path)
 
 
@@ -276,9 +312,10 @@ def _fill(
     *,
     user: UserSettings,
     workers: int,
-    keep_fds: Sequence[int],
+    keep_fds: Sequence[int] = (),
+    trees: Sequence[str] = ("HEAD",),
 ) -> tuple[str, ...]:
-    """Check the files out, several at a time."""
+    """Check the files of the last tree out, several at a time; of two, from the one before it."""
     place = Place(
         git_dir=git_dir,
         common_dir=repository.paths.common_dir,
@@ -297,7 +334,7 @@ def _fill(
     )
     env = _filter_environment(repository) if user.filters else {}
     done = repository.git.attempt(
-        place, ["read-tree", "-m", "-u", "HEAD"], keep_fds=keep_fds, env=env
+        place, ["read-tree", "-m", "-u", *trees], keep_fds=keep_fds, env=env
     )
     if done.returncode:
         hint = None

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.ledger.fields import (
-    text,
-)
+from siding.ledger.fields import said, text
 from siding.ledger.kinds import StepKind
 from siding.namedtuples import NamedTuple
 
@@ -14,8 +12,10 @@ class CheckpointDetail(NamedTuple):
     """The workspace was recorded: on request, or because it changed since the last step."""
 
     message: str = ""
-    # asked: `siding checkpoint`; outside: changed between steps; carry: `task start --carry`
+    # asked: `siding checkpoint`; outside: changed between steps; carry: `task start --carry`;
+    # from: `task start --from`
     origin: str = ""
+    taken: str = ""  # the snapshot of another task that the workspace was set to
 
     @property
     def kind(self) -> str:
@@ -23,7 +23,11 @@ class CheckpointDetail(NamedTuple):
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "CheckpointDetail":
-        return cls(message=text(record.get("message")), origin=text(record.get("origin")))
+        return cls(
+            message=text(record.get("message")),
+            origin=text(record.get("origin")),
+            taken=text(record.get("taken")),
+        )
 
     def as_record(self) -> dict[str, Any]:
-        return {"message": self.message, "origin": self.origin}
+        return {"message": self.message, "origin": self.origin, **said(taken=self.taken)}

@@ -1,0 +1,1 @@
+"""Start a task from somewhere else than its base."""
