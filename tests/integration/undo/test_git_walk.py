@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ from .parts import Parts, parts_of
 
 NAMES = st.sampled_from(["hello.txt", "src/a.py", "b", "dir/c", "ä 1"])
 TEXTS = st.sampled_from(["", "x\n", "one\ntwo\n", "a\r\nb\r\n"])
-CALLS = st.integers(1, 60)
+CALLS = st.integers(1, 150)
 CONFLICT = (
     "echo ours >hello.txt; git add -A; git commit -qm ours; git switch -qc aside HEAD~;"
     " echo theirs >hello.txt; git commit -qam theirs; git switch -q -; "
@@ -282,13 +283,8 @@ class GitWalk(RuleBasedStateMachine):
         numbers = [data.draw(st.integers(0, len(self.after) - 1)) for _ in range(2)]
         self._settle()
         before = self.now
-        requests = [
-            RollbackRequest(str(each) if each else None, self.desk.task.id, wait=True)
-            for each in numbers
-        ]
-        other = in_a_child(lambda: rollback(Desk.again(self.desk).project, requests[1]))
-        rollback(self.desk.project, requests[0])
-        assert ended(other) == 0
+        both = [in_a_child(partial(self._go_back, number)) for number in numbers]
+        assert [ended(child) for child in both] == [0, 0]
         KINDS["two at once"] += 1
         first, second = self.desk.steps()[-2:]
         targets = [int(step.line["target_step"] or 0) for step in (first, second)]
@@ -299,6 +295,11 @@ class GitWalk(RuleBasedStateMachine):
         after = self._went_to(self.after[targets[1]])
         self.undoable.append(Done(between, after))
         self.redoable.clear()
+
+    def _go_back(self, number: int) -> None:
+        desk = Desk.again(self.desk)
+        step = str(number) if number else None
+        rollback(desk.project, RollbackRequest(step, desk.task.id, wait=True))
 
     @rule(name=NAMES, text=TEXTS, rebase=st.booleans())
     def sync(self, name: str, text: str, rebase: bool) -> None:
