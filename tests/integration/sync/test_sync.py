@@ -291,6 +291,14 @@ def test_submodules_stay_where_they_are(desk: Desk, tmp_path: Path) -> None:
     assert desk.git("status", "--porcelain") in ("", "D lib")
 
 
+def test_a_lost_registry_does_not_bring_the_old_base_back(desk: Desk) -> None:
+    desk.shell("sed -i 's/line 1$/mine/' text")
+    main(desk, "echo more >more")
+    bring(desk)
+    (desk.project.layout.root / "worktrees.json").unlink()
+    assert changed(Desk.again(desk)) == [("M", b"text")]
+
+
 def test_given_up_by_apply(desk: Desk) -> None:
     desk.shell(f"sed -i 's/line 5$/mine/' text; {COMMIT} one")
     before = parts_of(desk)

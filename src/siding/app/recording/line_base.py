@@ -5,6 +5,7 @@ It follows the line: a rollback to before the sync takes the base back, too.
 
 from typing import TYPE_CHECKING
 
+from siding.app.place.lost_workspaces import REBUILT
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
 from siding.ids import Sha
@@ -33,7 +34,8 @@ def line_base(project: Project, workspace: Workspace, until: int | None = None) 
     With `until`, what it was counted from after the step of this number; 0 is the base.
     """
     own = LineBase(workspace.base_commit, workspace.base_snapshot)
-    if not workspace.rest.get(_SYNCED) or not workspace.base_snapshot:
+    may_be_synced = workspace.rest.get(_SYNCED) or workspace.rest.get(REBUILT)
+    if not may_be_synced or not workspace.base_snapshot:
         return own
     lost = lost_until(workspace)
     steps: list[Step] = []
