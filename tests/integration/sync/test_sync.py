@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from siding.app.applying.apply import ApplyRequest, Mode, apply
-from siding.app.applying.resolve import abort
+from siding.app.applying.apply import ApplyRequest, Conflicting, Mode, apply
+from siding.app.applying.resolve import abort, resolve
 from siding.app.back.survey import InTheWay
 from siding.app.recording.difference import Difference, difference
 from siding.app.syncing.new_head import CannotRebase
@@ -325,4 +325,42 @@ def test_one_that_was_cut_off_does_not_count(desk: Desk, monkeypatch: pytest.Mon
     again.checkpoint()
     assert [step.status for step in again.steps()][1] == "interrupted"
     apply(again.project, ApplyRequest(task=desk.task.id))
+    assert (desk.sandbox.repo / "more").read_text() == "more\n"
+
+
+@pytest.mark.parametrize("script", ["git merge --abort", "git reset -q --hard"])
+def test_a_merge_that_git_gave_up_is_no_removal_of_it(desk: Desk, script: str) -> None:
+    desk.shell(f"sed -i 's/line 5$/mine/' text; {COMMIT} one; echo 2 >two")
+    main(desk, "sed -i 's/line 9$/theirs/' text; echo more >more", "before")
+    desk.shell("true")
+    main(desk, "sed -i 's/line 5$/theirs/' text", "in conflict")
+    bring(desk)
+    desk.shell(f"{script}; echo 2 >two")
+    assert changed(desk) == [("M", b"text"), ("A", b"two")]
+    main(desk, "sed -i 's/theirs$/line 5/' text; sed -i 's/line 5$/line 5/' text", "no conflict")
+    person(desk, "sed -i '5s/.*/line 5/; 9s/.*/theirs/' text; git commit -qam plain")
+    apply(desk.project, ApplyRequest(task=desk.task.id))
+    assert (desk.sandbox.repo / "more").read_text() == "more\n"
+    assert "mine" in (desk.sandbox.repo / "text").read_text()
+
+
+def test_a_sync_that_was_reset_is_no_removal_of_it(desk: Desk) -> None:
+    desk.shell(f"sed -i 's/line 1$/mine/' text; {COMMIT} one")
+    main(desk, "echo more >more")
+    bring(desk)
+    desk.shell("git reset -q --hard HEAD~")
+    assert changed(desk) == [("M", b"text")]
+    apply(desk.project, ApplyRequest(task=desk.task.id))
+    assert (desk.sandbox.repo / "more").read_text() == "more\n"
+
+
+def test_a_resolution_that_git_took_out_is_no_removal_of_it(desk: Desk) -> None:
+    desk.shell(f"sed -i 's/line 5$/mine/' text; {COMMIT} one")
+    main(desk, "sed -i 's/line 5$/theirs/' text; echo more >more")
+    resolve(desk.project, ApplyRequest(task=desk.task.id))
+    desk.shell("git reset -q --hard; git clean -qfd")
+    with pytest.raises(Conflicting):
+        apply(desk.project, ApplyRequest(task=desk.task.id))
+    person(desk, "sed -i '5s/.*/line 5/' text; git commit -qam plain")
+    apply(desk.project, ApplyRequest(task=desk.task.id))
     assert (desk.sandbox.repo / "more").read_text() == "more\n"

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from siding.app.applying.content import Sources
 from siding.app.place.project import Project
+from siding.app.recording.line_base import still_has
 from siding.errors import SidingError
 from siding.git.applying.checkout import CheckoutPlace
 from siding.git.applying.unfinished import Unfinished, unfinished_in
 from siding.git.errors import CommandFailed
 from siding.git.paths import quote_path, unquote_path
 from siding.git.repository import Repository
+from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.details.rollback import MergedBranch
@@ -126,8 +128,11 @@ def effective_steps(project: Project, task_id: TaskId) -> Iterator[Step | None]:
         yield step
 
 
-def departure(sources: Sources, branch: str, target: Sha) -> Departure:
-    """Return the departure of the task's change for the branch `branch`, which is at `target`."""
+def departure(sources: Sources, branch: str, target: Sha, now: Sha) -> Departure:
+    """Return the departure of the task's change for the branch `branch`, which is at `target`.
+
+    `now` is the snapshot (or its tree) of the state that is compared with it.
+    """
     repository = sources.bench.repository
     last = sources.project.ledger(sources.task.id).last()
     seen = last.number + 1 if last is not None else 1
@@ -140,6 +145,8 @@ def departure(sources: Sources, branch: str, target: Sha) -> Departure:
             return Departure()  # HEAD may have what was merged while the files have not
         merged, applied = _merged(step), step.as_apply
         if merged is not None:
+            if not _is_still_merged(sources, step, merged, now):
+                continue
             if merged.branch == branch and _reaches(repository, merged.commit, target):
                 paths = tuple(unquote_path(each.name) for each in merged.conflicts)
                 return Departure(commit=Sha(merged.commit), conflicts=paths)
@@ -151,6 +158,20 @@ def departure(sources: Sources, branch: str, target: Sha) -> Departure:
             heads = (Sha(applied.head),) if applied.head else ()
             return Departure(snapshot=Sha(str(step.snapshot)), heads=heads)
     return Departure() if gaps else _merged_by_agent(sources, target)
+
+
+def _is_still_merged(sources: Sources, step: Step, merged: MergedBranch, now: Sha) -> bool:
+    """Tell whether a state still has what a step merged: git can have taken it out again.
+
+    A merge of files alone counts as taken out if all that it changed is as it was before.
+    """
+    if step.syncs:
+        return still_has(sources.project, sources.workspace, Sha(merged.commit))
+    if step.parent is None or step.snapshot is None:
+        return True
+    store, before = sources.bench.store, Sha(step.parent)
+    came = {change.path for change in diff_trees(store, before, Sha(step.snapshot))}
+    return not came or any(each.path in came for each in diff_trees(store, before, now))
 
 
 def _merged(step: Step) -> MergedBranch | None:

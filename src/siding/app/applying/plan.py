@@ -146,7 +146,9 @@ def make_plan(
     """
     bench = sources.bench
     target_tree = bench.tree_of(target.sha)
-    start = departure(sources, target.branch, target.sha) if wanted.whole else Departure()
+    start = Departure()
+    if wanted.whole:
+        start = departure(sources, target.branch, target.sha, wanted.snapshot)
     history = _history(sources, target, start) if wanted.whole else History(None, ())
     if history.head is not None:
         found = gone_back(sources, [history.head])

@@ -3,11 +3,14 @@
 It follows the line: a rollback to before the sync takes the base back, too.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.app.place.lost_workspaces import REBUILT
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
+from siding.files.regular import read_small
+from siding.git.errors import GitError
 from siding.ids import Sha
 from siding.ledger.kinds import StepStatus
 from siding.ledger.present_line import present_line
@@ -47,9 +50,29 @@ def line_base(project: Project, workspace: Workspace, until: int | None = None) 
     for step in reversed(steps):
         if step.number in line and step.syncs and step.number > lost:
             merged = step.as_rollback and step.as_rollback.merged
-            if merged and step.status == StepStatus.COMPLETED:
+            if not merged or step.status != StepStatus.COMPLETED:
+                continue
+            if until is not None or still_has(project, workspace, Sha(merged.commit)):
                 return LineBase(Sha(merged.commit), Sha(merged.base))
     return own
+
+
+def still_has(project: Project, workspace: Workspace, commit: Sha) -> bool:
+    """Tell whether HEAD has a commit that a sync brought in, or is being merged with it.
+
+    Whoever gave the merge up with git, or reset the branch, has taken it out again: then the task
+    must not be compared with it, which would make a removal of it the task's own change.
+    """
+    git_dir = Path(workspace.git_dir)
+    if not workspace.git_dir or not git_dir.is_dir():
+        return True
+    head = project.repository.head(git_dir).sha
+    if head == commit or commit.encode() in (read_small(git_dir / "MERGE_HEAD", 4096) or b""):
+        return True
+    try:
+        return head is not None and project.repository.is_ancestor(commit, head)
+    except GitError:  # the commit is gone from the repository, and so from HEAD's history
+        return False
 
 
 def kept_by(detail: "Detail") -> tuple[Sha, ...]:

@@ -161,13 +161,15 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
     _git(work, where, ["read-tree", *tree])
     _set_flags(work, where, plan.present.entries or (), off=True)
     listed = [e._replace(mode=NOTHING) if "i" in e.flags else e for e in entries]
-    # Refreshed first, for what is as in HEAD; the user's git looks at the other entries itself.
-    refreshed = ["update-index", "-q", "--refresh", "-z", "--index-info"]
-    _git(work, where, refreshed, _index_info(listed, work))
+    if listed:
+        info = _index_info(listed, work)
+        _git(work, where, ["update-index", "-z", "--index-info"], info)
     add_intended(work.repository, where, entries, work.keep_fds)
     _set_flags(work, where, entries, off=False)
     if is_sparse(work.repository, where):
         apply_rules(work.repository, where, work.keep_fds)
+    # So that git knows which files are as in the index: `git merge --abort` refuses without it.
+    _git(work, where, ["update-index", "-q", "--unmerged", "--refresh"])
     put_in_place(work.place, private)
 
 
