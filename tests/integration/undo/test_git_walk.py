@@ -124,6 +124,7 @@ class GitWalk(RuleBasedStateMachine):
         self.runs = 0
         self.undoable: list[Done] = []
         self.redoable: list[Done] = []
+        self.attempt: tuple[Parts, Parts] | None = None  # before and after an undo that was killed
 
     def teardown(self) -> None:
         if hasattr(self, "directory"):
@@ -154,7 +155,7 @@ class GitWalk(RuleBasedStateMachine):
         self.after.append(self.now)
         if before != self.now:
             self.undoable.append(Done(before, self.now))
-            self.redoable.clear()
+            self._acted()
         self._count()
 
     @rule(name=NAMES, text=TEXTS, script=st.sampled_from(["add", "commit", "detach", "look"]))
@@ -187,7 +188,7 @@ class GitWalk(RuleBasedStateMachine):
         self.now = parts_of(self.desk)
         self.after.append(self.now)
         self.undoable.append(Done(before, self.now))
-        self.redoable.clear()
+        self._acted()
         self._count()
 
     @rule(data=st.data())
@@ -198,7 +199,7 @@ class GitWalk(RuleBasedStateMachine):
         KINDS["rollback"] += 1
         self.desk.rollback(number or None)
         self.undoable.append(Done(before, self._went_to(self.after[number])))
-        self.redoable.clear()
+        self._acted()
 
     @rule(data=st.data(), name=st.none() | NAMES)
     def rollback_of_files(self, data: st.DataObject, name: str | None) -> None:
@@ -213,7 +214,7 @@ class GitWalk(RuleBasedStateMachine):
         path = None if name is None else os.fsencode(name)
         wanted = Done(there, before, "files", path).goes(before)
         self.undoable.append(Done(before, self._went_to(wanted), "files", path))
-        self.redoable.clear()
+        self._acted()
 
     @rule(mode=st.sampled_from(Mode))
     def apply(self, mode: Mode) -> None:
@@ -227,7 +228,7 @@ class GitWalk(RuleBasedStateMachine):
                 KINDS["apply"] += 1
                 self.after.append(self.now)
                 self.undoable.append(Done(self.now, self.now, "apply"))
-                self.redoable.clear()
+                self._acted()
         assert parts_of(self.desk) == self.now
         self._count()
 
@@ -235,8 +236,8 @@ class GitWalk(RuleBasedStateMachine):
     def killed(self, data: st.DataObject, word: str, call: int) -> None:
         """An act is killed at some call that changes something; the next command settles it."""
         number = data.draw(st.integers(0, len(self.after) - 1)) if word == "rollback" else 0
-        if word == "sync":
-            self._base_moves("killed", "x\n")
+        if word == "sync" and not self._base_moves("killed", "x\n"):
+            return
         self._settle()
         before, known = self.now, len(self.desk.steps())
         acts: dict[str, Callable[[Desk], object]] = {
@@ -258,13 +259,15 @@ class GitWalk(RuleBasedStateMachine):
         if not begun:
             assert self.now.differs(before) == []
         elif word == "undo" and begun[0].status == "completed":
-            self.redoable.append(Done(before, self.now, *self.undoable.pop()[2:]))
+            start = self.attempt[0] if self.attempt else before
+            self.redoable.append(Done(start, self.now, *self.undoable.pop()[2:]))
+            self.attempt = None
         elif word != "undo":
             self.undoable.append(Done(before, self.now))
-            self.redoable.clear()
+            self._acted()
         else:
             KINDS["attempt at an undo"] += 1  # the next one goes on with it
-            self.undoable[-1] = self.undoable[-1]._replace(start=self.now)
+            self.attempt = (self.attempt[0] if self.attempt else before, self.now)
 
     @rule()
     def close_and_open(self) -> None:
@@ -294,7 +297,7 @@ class GitWalk(RuleBasedStateMachine):
         self.undoable.append(Done(before, between))
         after = self._went_to(self.after[targets[1]])
         self.undoable.append(Done(between, after))
-        self.redoable.clear()
+        self._acted()
 
     def _go_back(self, number: int) -> None:
         desk = Desk.again(self.desk)
@@ -305,7 +308,8 @@ class GitWalk(RuleBasedStateMachine):
     def sync(self, name: str, text: str, rebase: bool) -> None:
         """Somebody works on the base branch, and that comes in."""
         self._settle()
-        self._base_moves(name, text)
+        if not self._base_moves(name, text):
+            return
         before = self.now
         try:
             done = sync(self.desk.project, SyncRequest(task=self.desk.task.id, rebase=rebase))
@@ -318,7 +322,7 @@ class GitWalk(RuleBasedStateMachine):
         self.now = parts_of(self.desk)
         self.after.append(self.now)
         self.undoable.append(Done(before, self.now))
-        self.redoable.clear()
+        self._acted()
         self._count()
 
     @rule(force=st.booleans())
@@ -358,12 +362,20 @@ class GitWalk(RuleBasedStateMachine):
         KINDS["to the beginning"] += 1
         self._is(first)
 
-    def _base_moves(self, name: str, text: str) -> None:
+    def _acted(self) -> None:
+        self.redoable.clear()
+        self.attempt = None
+
+    def _base_moves(self, name: str, text: str) -> bool:
+        """Make a commit on the base branch, unless an apply could not be taken back any more."""
+        if any(each.kind == "apply" for each in [*self.undoable, *self.redoable]):
+            return False
         repo = self.desk.sandbox.repo
         (repo / name).parent.mkdir(exist_ok=True)
         (repo / name).write_text(text)
         self.desk.sandbox.git("add", "-A")
         self.desk.sandbox.git("commit", "-q", "--allow-empty", "-m", "theirs")
+        return True
 
     def _is(self, wanted: Parts) -> None:
         now = parts_of(self.desk)
@@ -377,15 +389,17 @@ class GitWalk(RuleBasedStateMachine):
                 self.desk.undo()
             return False
         top = self.undoable[-1]
-        if top.is_disturbed(self.now) and not force:
+        before, start = self.attempt or (self.now, top.start)
+        if top._replace(start=start).is_disturbed(self.now) and not force:
             with pytest.raises(NeedsConsent):
                 self.desk.undo()
             return False
-        before = self.now
+        goes = top.goes(self.now)
         self.desk.undo(force=force)
         KINDS["undo"] += 1
         self.undoable.pop()
-        self._went_to(top.goes(before))
+        self.attempt = None
+        self._went_to(goes)
         self.redoable.append(Done(before, self.now, top.kind, top.path))
         return True
 
@@ -396,6 +410,7 @@ class GitWalk(RuleBasedStateMachine):
             return False
         self.desk.redo()
         KINDS["redo"] += 1
+        self.attempt = None
         before, top = self.now, self.redoable.pop()
         self._went_to(top.goes(before))
         self.undoable.append(Done(before, self.now, top.kind, top.path))
@@ -408,7 +423,7 @@ class GitWalk(RuleBasedStateMachine):
             self.now = now
             self.desk.checkpoint()
             self.after.append(now)
-            self.redoable.clear()
+            self._acted()
         self._count()
 
     def _went_to(self, target: Parts) -> Parts:
