@@ -50,6 +50,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         "where it is done",
         {
             "add": ("worktree.add", "give a task a workspace"),
+            "adopt": ("worktree.adopt", "make a worktree that is there a task's workspace"),
             "list": ("worktree.list", "the workspaces of this project"),
             "status": ("worktree.status", "what changed in a workspace"),
             "keep": ("worktree.keep", "record that a workspace stays"),

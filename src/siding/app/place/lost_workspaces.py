@@ -99,6 +99,7 @@ class LostWorkspaces:
             created_at=task.created_at,
             base_commit=task.base_commit,
             base_snapshot=self._base_snapshot(task.id),
+            adopted=not path.is_relative_to(self._home),
             rest={REBUILT: True},
         )
         if status is WorkspaceState.REMOVED or going:
@@ -142,13 +143,13 @@ class LostWorkspaces:
     def _path(self, task: Task) -> Path:
         """Return the path of the workspace.
 
-        It is below the home, unless another tool began the task. Documents of different versions
-        give the path relative to different directories, so each of them is tried.
+        It is below the home, unless another tool began the task, or it was adopted. Documents of
+        different versions give the path relative to different directories, so each is tried.
         """
         usual = self._layout.workspace(task.id)
         written = task.workspace_path
         above = (self._home, self._layout.root, Path(task.repo_root)) if written else ()
-        candidates = (usual, *(place / written for place in above))
+        candidates = (usual, *(Path(os.path.normpath(place / written)) for place in above))
         return next((path for path in candidates if (path / ".git").exists()), usual)
 
     def _base_snapshot(self, task_id: TaskId) -> Sha:
