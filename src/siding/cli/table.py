@@ -51,6 +51,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         {
             "add": ("worktree.add", "give a task a workspace"),
             "adopt": ("worktree.adopt", "make a worktree that is there a task's workspace"),
+            "bind": ("worktree.bind", "give a task the workspace of another one"),
             "list": ("worktree.list", "the workspaces of this project"),
             "status": ("worktree.status", "what changed in a workspace"),
             "keep": ("worktree.keep", "record that a workspace stays"),

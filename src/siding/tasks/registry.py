@@ -17,6 +17,8 @@ from siding.storage.documents import DamagedFile, read_document_or_none, write_d
 from siding.tasks.states import WorkspaceState
 
 REGISTRY_VERSION = 1
+# A field of an entry, and of the document of its task: the task that has the workspace now.
+MOVED_TO = "moved_to"
 _STATES = frozenset(state.value for state in WorkspaceState)
 _PRESENT = (WorkspaceState.ACTIVE.value, WorkspaceState.KEPT.value)
 
@@ -154,11 +156,12 @@ class Registry:
                 return found
         return None
 
-    def put(self, workspace: Workspace) -> None:
-        """Store the workspace; it replaces the entry of the same task, if there is one."""
+    def put(self, *workspaces: Workspace) -> None:
+        """Store the workspaces in one write; each replaces the entry of its task."""
         found = self._look()
-        others = [each for each in found.all if each.task_id != workspace.task_id]
-        self._write(found, [*others, workspace])
+        stored = {each.task_id for each in workspaces}
+        others = [each for each in found.all if each.task_id not in stored]
+        self._write(found, [*others, *workspaces])
 
     def forget(self, task_id: TaskId) -> None:
         """Remove the entry of a task."""

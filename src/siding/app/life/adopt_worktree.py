@@ -11,11 +11,12 @@ from pathlib import Path
 
 from siding.app.life.adoptable import FoundWorktree, base_of, find_worktree
 from siding.app.life.attempts import Attempt, payload_of
+from siding.app.life.binding import bind
 from siding.app.life.blockers import refuse_blocked
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import keep_reserve
 from siding.app.life.start import StartRequest, check_name, put_on_board
-from siding.app.life.workspaces import ADOPT, bind, undo_adoption
+from siding.app.life.workspaces import ADOPT, undo_adoption
 from siding.app.place.base_seed import base_seed
 from siding.app.place.locking import Hold, holding_git, holding_task
 from siding.app.place.old_home import workspace_of

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from siding.app.life.attempts import Attempt, naming, payload_of
+from siding.app.life.binding import BIND, bind, recover_binding
 from siding.app.life.branches import FATE, sweep_branch
 from siding.app.life.collection import COLLECT, finish_collection
 from siding.app.life.reserve import keep_reserve
@@ -38,11 +39,8 @@ from siding.ids import Sha
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace
 from siding.tasks.states import (
-    TaskMove,
-    TaskState,
     WorkspaceMove,
     WorkspaceState,
-    move_task,
     move_workspace,
 )
 from siding.tasks.task import Task
@@ -283,6 +281,8 @@ def recover(project: Project, workspace: Workspace) -> str:
             )
         )
         return f"took back the adoption of a worktree for task {workspace.task_id}"
+    if operation == BIND:
+        return recover_binding(project, workspace)
     if operation == RESTORE:
         here = finish_return(project, workspace).workspace
         project.events.emit(
@@ -358,27 +358,6 @@ def _seed(project: Project, made: Workspace, added: AddedWorktree) -> None:
             fresh_index=added.git_dir / "index" if added.pristine else None,
         ),
     )
-
-
-def bind(project: Project, task: Task, made: Workspace, base_ref: str) -> Task:
-    """Store a workspace as that of the task, which becomes active if it was pending."""
-    with project.changing(f"binding the workspace of task {task.id}"):
-        project.registry.put(made)
-        current = project.tasks.load(task.id)
-        status = current.status
-        if status is TaskState.PENDING:
-            status = move_task(status, TaskMove.START)
-        bound = current._replace(
-            status=status,
-            base_ref=base_ref,
-            base_commit=made.base_commit,
-            branch=made.branch,
-            workspace_path=os.path.relpath(made.path, project.app.home.root),
-            worktree=made.name,
-            updated_at=project.app.now(),
-        )
-        project.tasks.save(bound)
-    return bound
 
 
 def _task_or_none(project: Project, workspace: Workspace) -> Task | None:

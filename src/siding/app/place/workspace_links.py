@@ -25,7 +25,9 @@ def mend_links(
     for workspace in registry.all():
         if workspace.status not in (WorkspaceState.ACTIVE, WorkspaceState.KEPT):
             continue
-        here = layout.workspace(workspace.task_id)
+        here = layout.workspaces_dir / Path(workspace.path).name
+        if not here.is_dir():
+            here = layout.workspace(workspace.task_id)
         if workspace.adopted:
             here = _adopted_place(workspace, repository)
         moved = workspace.path != str(here) and not Path(workspace.path).is_dir() and here.is_dir()
