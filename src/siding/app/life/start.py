@@ -277,7 +277,7 @@ def put_on_board(project: Project, request: StartRequest, base_ref: str) -> Task
     now = project.app.now()
     with project.changing("adding a task"):
         task = Task(
-            id=_fresh_id(project),
+            id=fresh_id(project),
             name=request.name,
             repo_root=str(project.paths.root),
             base_ref=base_ref,
@@ -300,7 +300,8 @@ def put_on_board(project: Project, request: StartRequest, base_ref: str) -> Task
     return task
 
 
-def _fresh_id(project: Project) -> TaskId:
+def fresh_id(project: Project) -> TaskId:
+    """Return an id that no task of the project has."""
     taken = set(project.tasks.ids())
     while (task_id := new_task_id(project.app.random_bytes)) in taken:
         pass
