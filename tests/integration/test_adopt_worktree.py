@@ -179,7 +179,8 @@ def test_gc_and_reopen_lay_it_out_again_at_its_place(sandbox: Sandbox) -> None:
     sandbox.siding("worktree", "adopt", str(path))
     before = files(path)
     sandbox.siding("task", "close", "--force")
-    sandbox.siding("gc", "--older-than", "0s", "--yes", status=None)
+    sandbox.siding("gc", "--budget", "0")
+    assert not list(sandbox.project.glob("trash/*/workspace"))
     sandbox.siding("task", "reopen", "login")
     assert files(path) == before
 
