@@ -116,6 +116,16 @@ def test_with_work_makes_the_work_so_far_the_new_tasks(sandbox: Sandbox) -> None
     assert (sandbox.repo / "a.txt").read_text() == "a\n"
 
 
+def test_with_work_takes_the_base_along_that_a_sync_has_moved(sandbox: Sandbox) -> None:
+    (sandbox.repo / "later.txt").write_text("l\n")
+    sandbox.git("add", "-A")
+    sandbox.git("commit", "-qm", "later")
+    sandbox.siding("sync", "-t", "a")
+    sandbox.siding("worktree", "bind", "b", "--worktree", "a", "--with-work")
+    assert stat(sandbox, "b") == {"a.txt", "b.txt"}
+    assert shown(sandbox, "b")["base_commit"] == sandbox.git("rev-parse", "main")
+
+
 def test_an_adopted_worktree_can_be_bound_to_another_task(sandbox: Sandbox) -> None:
     path = sandbox.directory / "login"
     sandbox.git("worktree", "add", "-q", "-b", "login", str(path))

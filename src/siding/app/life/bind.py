@@ -21,6 +21,7 @@ from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve, select
 from siding.app.place.task_workspace import require_workspace
+from siding.app.recording.line_base import line_base
 from siding.app.recording.opening import open_recorder
 from siding.errors import NotFound, UsageError
 from siding.git.applying.checkout import CheckoutPlace
@@ -136,7 +137,7 @@ def _carry(
             reason = f"siding: the workspace goes to task {taker.id}"
             head = begin_branch(project.repository, Path(old.git_dir), branch, reason=reason)
             pin(project.git, project.paths, head)
-        base = old.base_commit if request.with_work else head
+        base = line_base(project, old).commit if request.with_work else head
         made = old._replace(
             task_id=taker.id,
             branch=branch,
