@@ -240,3 +240,15 @@ def test_a_moved_home_takes_it_along(sandbox: Sandbox) -> None:
     sandbox.siding("doctor", status=None)
     for task in ("a", "b"):
         sandbox.siding("run", "--no-tty", "-t", task, "--", "true")
+
+
+def test_a_task_that_waits_for_another_one_gets_no_workspace(sandbox: Sandbox) -> None:
+    sandbox.siding("task", "update", "b", "--blocked-by", "a")
+    assert "blocked by" in refused(sandbox, "b", "--worktree", "a", status=1)
+    newest = sandbox.json("worktree", "events", "--format", "json")[-1]
+    assert (newest["event"], newest["refused"]) == ("worktree.bind.failed", True)
+    path = sandbox.directory / "login"
+    sandbox.git("worktree", "add", "-q", "-b", "login", str(path))
+    said = sandbox.siding("worktree", "adopt", str(path), "-t", "b", status=1).stderr.decode()
+    assert "blocked by" in said
+    sandbox.siding("worktree", "bind", "b", "--worktree", "a", "--force")
