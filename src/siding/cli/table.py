@@ -26,6 +26,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "gc": ("verbs.gc", "what tasks use on disk; free closed ones, recoverably"),
     "init": ("verbs.init", "make this repository a project (implicit on first use)"),
     "doctor": ("verbs.doctor", "find and mend what disagrees, without deleting work"),
+    "import": ("verbs.import_records", "bring in a board of tasks, or a folder .aide"),
     "projects": ("verbs.projects", "every project, and where its repository is"),
     "inbox": ("verbs.inbox", "what waits for a person, in every project"),
     "trust": ("verbs.trust", "allow hooks and permissions that come with the repository"),
@@ -50,6 +51,8 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         "where it is done",
         {
             "add": ("worktree.add", "give a task a workspace"),
+            "adopt": ("worktree.adopt", "make a worktree that is there a task's workspace"),
+            "bind": ("worktree.bind", "give a task the workspace of another one"),
             "list": ("worktree.list", "the workspaces of this project"),
             "status": ("worktree.status", "what changed in a workspace"),
             "keep": ("worktree.keep", "record that a workspace stays"),

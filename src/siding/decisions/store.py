@@ -84,6 +84,43 @@ class DecisionStore:
         remove_file(self._open_path(decision.session_id))
         return decision
 
+    def bring_in(self, decision: Decision, *, dry_run: bool = False) -> tuple[str, bool]:
+        """Store a decision of another program; return its id here, and whether it was there before.
+
+        If another decision has the id, ``-2``, ``-3`` … is added. A question that was brought in
+        while it was open gets its answer. With `dry_run` nothing is written. The caller holds a
+        lock.
+        """
+        for session_id in _names(decision.session_id):
+            wanted = decision._replace(origin=decision.origin._replace(session_id=session_id))
+            if self.exists(session_id):
+                there = self._readable(session_id)
+                if there is None or there.request != wanted.request:
+                    continue
+                was_open = there.state is DecisionState.OPEN
+                if wanted.state is DecisionState.OPEN or there.answers == wanted.answers:
+                    return session_id, True
+                if not was_open or there.origin.key:  # a question with a key is one of our own
+                    continue
+            if not dry_run:
+                self._bring_in(wanted)
+            return session_id, False
+        raise AssertionError("unreachable")
+
+    def _bring_in(self, decision: Decision) -> None:
+        make_dirs(self._open)
+        if decision.state is DecisionState.OPEN:
+            path = self._open_path(decision.session_id)
+            create_bytes(path, encode_document(open_document(decision)))
+        else:
+            self.close(decision)
+
+    def _readable(self, session_id: str) -> Decision | None:
+        try:
+            return self.load(session_id)
+        except (NotFound, UnreadableFile):
+            return None
+
     def load(self, session_id: str) -> Decision:
         """Return a decision, open or closed; raises NotFound, DamagedFile, NewerVersion."""
         if not is_session(session_id):

@@ -53,6 +53,10 @@ class PhaseStore:
         """Return the present pass, None if there is none; raises DamagedFile, NewerVersion."""
         return self._read(self._current)
 
+    def bring_in(self, status: FlowStatus) -> None:
+        """Store the phases of a task that another program took through them so far."""
+        write_document(self._current, document_of(status))
+
     def earlier(self) -> list[FlowStatus]:
         """Return the earlier passes, oldest first; raises DamagedFile, NewerVersion."""
         names = document_names(self._root)

@@ -17,7 +17,10 @@ from siding.storage.documents import DamagedFile, read_document_or_none, write_d
 from siding.tasks.states import WorkspaceState
 
 REGISTRY_VERSION = 1
+# A field of an entry, and of the document of its task: the task that has the workspace now.
+MOVED_TO = "moved_to"
 _STATES = frozenset(state.value for state in WorkspaceState)
+_PRESENT = (WorkspaceState.ACTIVE.value, WorkspaceState.KEPT.value)
 
 
 class Workspace(NamedTuple):
@@ -38,6 +41,7 @@ class Workspace(NamedTuple):
     inode: int = 0
     intent: Mapping[str, Any] | None = None  # an act under way, or one that was cut off
     trash: str | None = None  # where a removed workspace was moved to, relative to the project
+    adopted: bool = False  # a worktree that somebody else made; it stays where they made it
     rest: Mapping[str, Any] = {}
 
 
@@ -134,11 +138,30 @@ class Registry:
         ]
         return matches[-1] if matches else None
 
-    def put(self, workspace: Workspace) -> None:
-        """Store the workspace; it replaces the entry of the same task, if there is one."""
+    def around(self, place: str) -> Workspace | None:
+        """Return the active or kept workspace that is this directory or holds it; None if none is.
+
+        `place` and the paths of the registry are compared as they are written. Only entries of the
+        file are looked at.
+        """
+        entries = [each for each in self._entries()[0] if isinstance(each, dict)]
+        matches = [
+            entry
+            for entry in entries
+            if entry.get("status") in _PRESENT and _holds(str(entry.get("path") or ""), place)
+        ]
+        for entry in sorted(matches, key=lambda each: len(str(each["path"])), reverse=True):
+            found = self._read(entry)
+            if isinstance(found, Workspace):
+                return found
+        return None
+
+    def put(self, *workspaces: Workspace) -> None:
+        """Store the workspaces in one write; each replaces the entry of its task."""
         found = self._look()
-        others = [each for each in found.all if each.task_id != workspace.task_id]
-        self._write(found, [*others, workspace])
+        stored = {each.task_id for each in workspaces}
+        others = [each for each in found.all if each.task_id not in stored]
+        self._write(found, [*others, *workspaces])
 
     def forget(self, task_id: TaskId) -> None:
         """Remove the entry of a task."""
@@ -228,6 +251,10 @@ class _Found(NamedTuple):
         return [*self.there, *self.lost]
 
 
+def _holds(path: str, place: str) -> bool:
+    return bool(path) and (place == path or place.startswith(path.rstrip("/") + "/"))
+
+
 def _workspace_from(entry: Mapping[str, Any]) -> Workspace:
     known = dict(entry)
     take = known.pop
@@ -247,6 +274,7 @@ def _workspace_from(entry: Mapping[str, Any]) -> Workspace:
         inode=int(take("inode", 0)),
         intent=take("intent", None),
         trash=take("trash", None),
+        adopted=take("adopted", False) is True,
         rest=known,
     )
 
@@ -255,8 +283,8 @@ def _entry_of(workspace: Workspace) -> dict[str, Any]:
     entry: dict[str, Any] = workspace._asdict()
     rest = entry.pop("rest")
     entry["status"] = workspace.status.value
-    optional = ("kept_at", "removed_at", "intent", "trash")
+    optional = ("kept_at", "removed_at", "intent", "trash", "adopted")
     return {
-        **{key: value for key, value in entry.items() if key not in optional or value is not None},
+        **{key: value for key, value in entry.items() if key not in optional or value},
         **rest,
     }

@@ -315,12 +315,14 @@ def _apply_request(task_id: TaskId, wish: ActRequest) -> ApplyRequest:
 
 def _plan_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     task, steps = log(project, task_id, limit=1)
+    workspace = project.registry.of_task(task_id)
+    stays = wish.keep or (workspace is not None and workspace.adopted)
     last = steps[-1] if steps else None
     applied = last is not None and last.kind == "apply"
     concerns: tuple[str, ...] = ()
-    if not (applied or wish.keep or wish.force or last is None or last.snapshot is None):
+    if not (applied or stays or wish.force or last is None or last.snapshot is None):
         concerns = ("the workspace holds work that was not applied; it is put away too",)
-    fate = "stays where it is" if wish.keep else "is moved into the trash, whole"
+    fate = "stays where it is" if stays else "is moved into the trash, whole"
     return _plan(
         "close",
         f"Close {task.name}",
@@ -395,7 +397,7 @@ def _do_apply(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
 
 def _do_close(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:
     task = project.tasks.load(task_id)
-    fate = Fate.KEEP if wish.keep else Fate.REMOVE
+    fate = Fate.KEEP if wish.keep else Fate.USUAL
     branch = close_task(project, task, fate=fate, force=wish.force).branch
     more = "" if branch is None else f"; {branch.sentence}"
     return ActDone(f"closed {task.name}{more}", None)

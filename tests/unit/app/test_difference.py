@@ -56,3 +56,10 @@ def test_a_task_that_never_had_a_workspace(desk: Desk) -> None:
     asked = difference(desk.project, "later", at=None, start=None, end=None)
     with pytest.raises(SidingError, match="never had a workspace"), asked:
         pass
+
+
+def test_the_last_state_stands_for_a_workspace_that_was_removed(two: Desk) -> None:
+    (task_id,) = two.project.tasks.ids()
+    two.close()
+    with difference(two.project, task_id, at=None, start=None, end=None) as found:
+        assert set(found.stat_record()["file_list"]) == {"one", "three", "two"}

@@ -356,7 +356,7 @@ def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied
         reason = "some of it was left out"
     if reason is not None:
         return applied._replace(stays_open=reason)
-    closed = close_task(project, applied.task, fate=Fate.REMOVE, force=True)
+    closed = close_task(project, applied.task, fate=Fate.USUAL, force=True)
     return applied._replace(closed=closed, task=closed.task)
 
 

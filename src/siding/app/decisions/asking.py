@@ -4,14 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from siding.app.place.project import Project
+from siding.app.place.project import WAIT_FOR_PROJECT_S, Project
 from siding.app.place.selection import standing_in
 from siding.decisions.record import Origin
 from siding.decisions.request import DecisionRequest, document_of
 from siding.errors import SidingError, UsageError
+from siding.files.durable import make_dirs
 from siding.hashing import sha256_hex
 from siding.ids import TaskId, step_id
 from siding.ledger.intents import Intents
+from siding.storage.locks import FileLock, Holder
 
 
 def calling_task(project: Project) -> str:
@@ -102,3 +104,11 @@ def root_of(project: Project, task_id: str) -> Path:
         return Path(workspace.path)
     checkout = project.checkout
     return project.paths.root if checkout is None else checkout.root
+
+
+def holding_decisions(project: Project, what: str) -> FileLock:
+    """Take the lock for changes of the decisions, and return it; it is freed by `with`."""
+    make_dirs(project.layout.locks_dir)
+    lock = FileLock(project.layout.lock("decisions"))
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
+    return lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)

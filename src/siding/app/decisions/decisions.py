@@ -13,6 +13,7 @@ from typing import Any
 from siding.app.decisions.asking import (
     calling_task,
     choices,
+    holding_decisions,
     origin_of,
     root_of,
     with_relative_locations,
@@ -21,7 +22,7 @@ from siding.app.decisions.gates import GateKeys
 from siding.app.decisions.source import QuotedSource, read_source
 from siding.app.decisions.views import DecisionView, ItemView, view_of
 from siding.app.place.events import DecisionChanged
-from siding.app.place.project import WAIT_FOR_PROJECT_S, Project
+from siding.app.place.project import Project
 from siding.app.recording.calling_step import calling_steps, refuse_inside_step
 from siding.decisions.answers import Answer, check_answers
 from siding.decisions.checking import check_request
@@ -36,7 +37,6 @@ from siding.errors import NotFound, SidingError, UnreadableFile, UsageError
 from siding.files.durable import make_dirs
 from siding.namedtuples import NamedTuple
 from siding.storage.errors import DamagedFile
-from siding.storage.locks import FileLock, Holder
 
 FIRST_LOOK_S = 0.01
 LONGEST_PAUSE_S = 0.08  # a waiting caller sees the answer within a tenth of a second
@@ -132,7 +132,7 @@ def ask(
     checked = check_request(with_relative_locations(project, value))
     task_id = calling_task(project) if task_id is None else task_id
     origin = origin_of(project, task_id, key, checked.request)
-    with _changing(project, "asking"):
+    with holding_decisions(project, "asking"):
         decision, found = _store(project).ask(checked.request, origin)
     if found and choices(decision.request) != choices(checked.request):
         raise KeyTaken(
@@ -207,7 +207,7 @@ def set_damaged_aside(project: Project, session_id: str) -> str:
     Returns a phrase about the new name and about the state of the question.
     """
     store = _store(project)
-    with _changing(project, "setting a damaged decision aside"):
+    with holding_decisions(project, "setting a damaged decision aside"):
         kept = [
             (store.set_aside(error), error)
             for each, error in store.damaged(closed=True)
@@ -417,7 +417,7 @@ def collected(project: Project, decision: DecisionView) -> None:
     """
     if not decision.key_named:
         store = _store(project)
-        with _changing(project, "collecting an answer"):
+        with holding_decisions(project, "collecting an answer"):
             store.forget_key(store.load(decision.session_id))
 
 
@@ -430,7 +430,7 @@ def clean(project: Project, *, keep: int, before: str | None = None) -> list[str
     store = _store(project)
     trash = project.layout.trash_dir / f"decisions-{project.app.random_bytes(6).hex()}"
     moved = []
-    with _changing(project, "cleaning decisions up"):
+    with holding_decisions(project, "cleaning decisions up"):
         newest = store.newest()
         ids = [each for each in store.closed_ids() if newest is None or each != newest.session_id]
         for session_id in ids[: max(0, len(ids) - keep)] if keep else ids:
@@ -455,13 +455,6 @@ def _close(project: Project, store: DecisionStore, closed: Decision, how: str) -
     recorded = store.close(closed)
     project.events.emit(DecisionChanged(recorded, how))
     return _view(project, recorded)
-
-
-def _changing(project: Project, what: str) -> FileLock:
-    make_dirs(project.layout.locks_dir)
-    lock = FileLock(project.layout.lock("decisions"))
-    holder = Holder(pid=project.app.pid, since=project.app.now(), what=what)
-    return lock.acquire(timeout_s=WAIT_FOR_PROJECT_S, holder=holder)
 
 
 def _resolve(store: DecisionStore, named: str) -> str:

@@ -38,8 +38,12 @@ __all__ = [
 
 
 class Fate(StrEnum):
-    """What happens to the workspace of a task that is closed."""
+    """What happens to the workspace of a task that is closed.
 
+    `USUAL`: it is removed, but an adopted one stays, because it is somebody else's.
+    """
+
+    USUAL = "usual"
     REMOVE = "remove"
     KEEP = "keep"
     DELETE = "delete"  # the workspace and the task's records are moved to the trash
@@ -73,10 +77,11 @@ def close_task(
 
     A last snapshot is taken, and a workspace that is removed is moved to the trash as a whole. A
     closed task can still be deleted later. Its branch is deleted if nothing is lost with it, unless
-    `keep_branch` is set. Raises NotSwitchedOver if the workspace would be removed
-    while it has changes, unless `force` is set.
+    `keep_branch` is set. `Closed.fate` says what became of the workspace. Raises NotSwitchedOver if
+    the workspace would be removed while it has changes, unless `force` is set.
     """
     recover_cut_off(project)
+    fate = _decided(project, task, fate)
     with (
         spending_reserve(project),
         _closing(project, task, fate) as attempt,
@@ -145,6 +150,15 @@ def remove_workspace(
         if not is_done:
             gone = remove(project, workspace, attempt, complete=close, keep_branch=keep_branch)
         return gone, _closed(project, task) if complete else task
+
+
+def _decided(project: Project, task: Task, fate: Fate) -> Fate:
+    """Return what happens to the task's workspace if nobody said more than that it is closed."""
+    if fate is not Fate.USUAL:
+        return fate
+    workspace = workspace_of(project, task)
+    stays = workspace is not None and workspace.adopted and _has_place(workspace)
+    return Fate.KEEP if stays else Fate.REMOVE
 
 
 def _closing(project: Project, task: Task, fate: Fate) -> Attempt:

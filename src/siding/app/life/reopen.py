@@ -26,7 +26,7 @@ from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none
 from siding.storage.locks import FileLock
-from siding.tasks.registry import Workspace
+from siding.tasks.registry import MOVED_TO, Workspace
 from siding.tasks.states import (
     TaskMove,
     TaskState,
@@ -88,7 +88,7 @@ def _reopen(
         workspace, notes = bring_back(project, workspace, attempt)
     elif workspace is not None and workspace.status is WorkspaceState.KEPT and not by_undo:
         workspace = _resumed(project, workspace)
-    task, active = _open(project, task, mark)
+    task, active = _open(project, task, workspace, mark)
     return Reopened(task=task, workspace=workspace, notes=notes, active=active)
 
 
@@ -175,14 +175,24 @@ def deleted_lock(project: Project, task_id: TaskId) -> FileLock:
     return lock
 
 
-def _open(project: Project, task: Task, mark: dict[str, Any] | None) -> tuple[Task, bool]:
-    """Mark the task as open, and make it the active one if no task is active."""
+def _open(
+    project: Project, task: Task, workspace: Workspace | None, mark: dict[str, Any] | None
+) -> tuple[Task, bool]:
+    """Mark the task as open, and make it the active one if no task is active.
+
+    A task whose workspace went to another task gets the one that was made now.
+    """
     with project.changing(f"reopening task {task.id}"):
         current = project.tasks.load(task.id)
         status = current.status
         if status is TaskState.CLOSED:
             status = move_task(status, TaskMove.REOPEN)
-        rest = {key: value for key, value in current.rest.items() if key != MARK}
+        rest = {key: value for key, value in current.rest.items() if key not in (MARK, MOVED_TO)}
+        if workspace is not None and not current.worktree:
+            current = current._replace(
+                worktree=workspace.name,
+                workspace_path=os.path.relpath(workspace.path, project.app.home.root),
+            )
         opened = current._replace(
             status=status,
             closed_at=None,

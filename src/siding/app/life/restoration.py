@@ -21,10 +21,11 @@ from siding.git.worktrees.keeping import PACK_NAME, give_back, restore_branch
 from siding.git.worktrees.linked import admin_dir, attach_worktree, repair_links, worktrees
 from siding.git.worktrees.reattach import reattach
 from siding.namedtuples import NamedTuple
-from siding.tasks.registry import Workspace
+from siding.tasks.registry import MOVED_TO, Workspace
 from siding.tasks.states import WorkspaceMove, move_workspace
 
 RESTORE = "restore"
+_OF_THE_REMOVAL = ("archive", FATE, MOVED_TO)  # fields of an entry that end with the restoration
 
 
 class Returned(NamedTuple):
@@ -89,7 +90,7 @@ def finish_return(project: Project, going: Workspace) -> Returned:
         removed_at=None,
         intent=None,
         trash=None,
-        rest={key: value for key, value in going.rest.items() if key not in ("archive", FATE)},
+        rest={key: each for key, each in going.rest.items() if key not in _OF_THE_REMOVAL},
     )
     _put(project, here)
     if archive := going.rest.get("archive"):

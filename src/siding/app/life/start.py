@@ -18,6 +18,7 @@ from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.recording.opening import open_recorder
 from siding.errors import SidingError, UsageError
 from siding.git.errors import UnknownRevision
+from siding.git.refs import Head
 from siding.ids import Sha, TaskId, new_task_id
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
@@ -72,19 +73,17 @@ def start(project: Project, request: StartRequest, beginning: Beginning | None =
 def _start(
     project: Project, request: StartRequest, attempt: Attempt, beginning: Beginning | None
 ) -> Started:
-    problem = problem_with_name(request.name)
-    if problem is not None:
-        raise UsageError(f"{request.name!r} cannot name a task: {problem}")
+    name = check_name(project, request.name)
     if beginning is None:
         base_ref, base = _base(project, request)
     else:
         base_ref, base = beginning.base_ref, beginning.base
     request = request._replace(
-        name=project.redaction.text(request.name),
+        name=name,
         description=request.description and project.redaction.text(request.description),
     )
     recover_cut_off(project)
-    task = _put_on_board(project, request, base_ref)
+    task = put_on_board(project, request, base_ref)
     attempt.about(task)
     if not request.workspace:
         return _planned(project, task, switch=request.switch)
@@ -208,6 +207,29 @@ def add_workspace(
             return furnish(project, task, hold, attempt, base=commit, request=request)
 
 
+def check_name(project: Project, name: str) -> str:
+    """Return a task's name as it is recorded, without secrets; UsageError for an invalid one."""
+    problem = problem_with_name(name)
+    if problem is not None:
+        raise UsageError(f"{name!r} cannot name a task: {problem}")
+    return project.redaction.text(name)
+
+
+def default_base_of(project: Project, head: Head) -> str:
+    """Return the base for a task that names none, of somebody who stands where `head` is.
+
+    A setting that names no branch here does not count: see `_base`.
+    """
+    if project.settings.default_base:
+        try:
+            project.repository.resolve(project.settings.default_base)
+        except UnknownRevision:
+            pass
+        else:
+            return project.settings.default_base
+    return head.branch or head.sha or "HEAD"
+
+
 def default_base(project: Project) -> str:
     """Return the base for a task that names none: the setting, else what is checked out."""
     return project.settings.default_base or where_one_stands(project)
@@ -250,11 +272,12 @@ def _base(project: Project, request: StartRequest) -> tuple[str, Sha]:
     return base_ref, base
 
 
-def _put_on_board(project: Project, request: StartRequest, base_ref: str) -> Task:
+def put_on_board(project: Project, request: StartRequest, base_ref: str) -> Task:
+    """Make a pending task, and return it. The caller has checked its name with `check_name`."""
     now = project.app.now()
     with project.changing("adding a task"):
         task = Task(
-            id=_fresh_id(project),
+            id=fresh_id(project),
             name=request.name,
             repo_root=str(project.paths.root),
             base_ref=base_ref,
@@ -277,7 +300,8 @@ def _put_on_board(project: Project, request: StartRequest, base_ref: str) -> Tas
     return task
 
 
-def _fresh_id(project: Project) -> TaskId:
+def fresh_id(project: Project) -> TaskId:
+    """Return an id that no task of the project has."""
     taken = set(project.tasks.ids())
     while (task_id := new_task_id(project.app.random_bytes)) in taken:
         pass

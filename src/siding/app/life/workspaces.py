@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from siding.app.life.attempts import Attempt, naming, payload_of
+from siding.app.life.binding import BIND, bind, recover_binding
 from siding.app.life.branches import FATE, sweep_branch
 from siding.app.life.collection import COLLECT, finish_collection
 from siding.app.life.reserve import keep_reserve
@@ -38,14 +39,13 @@ from siding.ids import Sha
 from siding.tasks.names import branch_name, slug
 from siding.tasks.registry import Workspace
 from siding.tasks.states import (
-    TaskMove,
-    TaskState,
     WorkspaceMove,
     WorkspaceState,
-    move_task,
     move_workspace,
 )
 from siding.tasks.task import Task
+
+ADOPT = "adopt"
 
 
 def create(
@@ -101,7 +101,7 @@ def create(
     made = made._replace(
         status=move_workspace(WorkspaceState.ABSENT, WorkspaceMove.CREATE), intent=None
     )
-    task = _bind(project, task, made, base_ref)
+    task = bind(project, task, made, base_ref)
     attempt.end(task.id, payload_of(made), task)
     return task, made
 
@@ -133,6 +133,7 @@ def remove(
     event comes before that of the end.
     """
     move_workspace(workspace.status, WorkspaceMove.REMOVE)
+    _refuse_to_move(project, workspace)
     attempt.begin(workspace.task_id, naming(workspace))
     going = workspace._replace(
         intent={
@@ -153,6 +154,25 @@ def remove(
     finally:  # it is removed, whether the task could be closed or not
         attempt.end(workspace.task_id, payload_of(gone), _task_or_none(project, workspace))
     return gone
+
+
+def _refuse_to_move(project: Project, workspace: Workspace) -> None:
+    """Raise SidingError if an adopted worktree cannot be moved, or if git was told it must not."""
+    path = Path(workspace.path)
+    if not workspace.adopted or not path.is_dir():
+        return
+    hint = "`siding worktree keep` or `siding task close --keep` leaves it where it is"
+    if os.path.lexists(Path(workspace.git_dir) / "locked"):
+        raise SidingError(
+            f"{workspace.path!r} is locked by `git worktree lock`, so it is not moved",
+            hint=f"`git worktree unlock` it first; {hint}",
+        )
+    if path.stat().st_dev != project.layout.root.stat().st_dev or os.path.ismount(path):
+        raise SidingError(
+            f"{workspace.path!r} is on another file system than Siding's home, so it cannot be "
+            "moved into the trash",
+            hint=hint,
+        )
 
 
 def finish_removal(project: Project, going: Workspace) -> Workspace:
@@ -213,6 +233,15 @@ def undo_creation(project: Project, planned: Workspace, *, before: Workspace | N
             project.registry.put(before)
 
 
+def undo_adoption(project: Project, planned: Workspace) -> None:
+    """Forget an adoption that was not finished. The worktree itself was not touched by it."""
+    if project.ledger(planned.task_id).last() is None:
+        project.snapshots.create()  # the adoption may have been cut off before that
+        project.snapshots.remove_task(planned.task_id)
+    with project.changing(f"undoing the adoption for task {planned.task_id}"):
+        project.registry.forget(planned.task_id)
+
+
 def recover(project: Project, workspace: Workspace) -> str:
     """Finish or undo an act that a crash cut off; return a phrase about what was done.
 
@@ -240,6 +269,20 @@ def recover(project: Project, workspace: Workspace) -> str:
             )
         )
         return f"finished removing the workspace of task {workspace.task_id}"
+    if operation == ADOPT:
+        undo_adoption(project, workspace)
+        project.events.emit(
+            WorkspaceChanged(
+                workspace.task_id,
+                "adopt.failed",
+                {"name": workspace.name, "path": workspace.path},
+                error="it was cut off; the worktree is as it was",
+                recovered=True,
+            )
+        )
+        return f"took back the adoption of a worktree for task {workspace.task_id}"
+    if operation == BIND:
+        return recover_binding(project, workspace)
     if operation == RESTORE:
         here = finish_return(project, workspace).workspace
         project.events.emit(
@@ -315,26 +358,6 @@ def _seed(project: Project, made: Workspace, added: AddedWorktree) -> None:
             fresh_index=added.git_dir / "index" if added.pristine else None,
         ),
     )
-
-
-def _bind(project: Project, task: Task, made: Workspace, base_ref: str) -> Task:
-    with project.changing(f"binding the workspace of task {task.id}"):
-        project.registry.put(made)
-        current = project.tasks.load(task.id)
-        status = current.status
-        if status is TaskState.PENDING:
-            status = move_task(status, TaskMove.START)
-        bound = current._replace(
-            status=status,
-            base_ref=base_ref,
-            base_commit=made.base_commit,
-            branch=made.branch,
-            workspace_path=os.path.relpath(made.path, project.app.home.root),
-            worktree=made.name,
-            updated_at=project.app.now(),
-        )
-        project.tasks.save(bound)
-    return bound
 
 
 def _task_or_none(project: Project, workspace: Workspace) -> Task | None:

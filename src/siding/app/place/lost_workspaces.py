@@ -16,7 +16,7 @@ from siding.git.errors import GitError
 from siding.ids import Sha, TaskId
 from siding.storage.documents import read_document
 from siding.storage.layout import ProjectLayout
-from siding.tasks.registry import Workspace
+from siding.tasks.registry import MOVED_TO, Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.store import TaskStore
 from siding.tasks.task import TASK_VERSION, Task, task_from
@@ -79,8 +79,8 @@ class LostWorkspaces:
         return list(found.values())
 
     def _workspace(self, task: Task) -> Workspace | None:
-        if not task.worktree:  # only planned, or begun by another tool, which keeps no registry
-            return None
+        if not task.worktree:
+            return self._given_away(task)
         path = self._path(task)
         removed = self._removed_to(task.id)
         going = removed is not None and path.is_dir() and _was_leaving(removed)
@@ -99,11 +99,32 @@ class LostWorkspaces:
             created_at=task.created_at,
             base_commit=task.base_commit,
             base_snapshot=self._base_snapshot(task.id),
+            adopted=not path.is_relative_to(self._home),
             rest={REBUILT: True},
         )
         if status is WorkspaceState.REMOVED or going:
             return self._away(found, task, removed, going=going)
         return self._here(found, path)
+
+    def _given_away(self, task: Task) -> Workspace | None:
+        """Return the entry of a task whose workspace was bound to another task, None for others.
+
+        Those are only planned, or another tool began them, which keeps no registry.
+        """
+        if MOVED_TO not in task.rest:
+            return None
+        return Workspace(
+            name=task.branch.rpartition("/")[2],
+            path=str(self._layout.workspaces_dir / f"{task.id}-{REBUILT}"),
+            branch=task.branch,
+            task_id=task.id,
+            status=WorkspaceState.REMOVED,
+            created_at=task.created_at,
+            removed_at=task.updated_at,
+            base_commit=task.base_commit,
+            base_snapshot=self._base_snapshot(task.id),
+            rest={REBUILT: True, MOVED_TO: task.rest[MOVED_TO]},
+        )
 
     def _here(self, found: Workspace, path: Path) -> Workspace:
         """Return the entry with the directory's git directory, device and inode."""
@@ -142,13 +163,15 @@ class LostWorkspaces:
     def _path(self, task: Task) -> Path:
         """Return the path of the workspace.
 
-        It is below the home, unless another tool began the task. Documents of different versions
-        give the path relative to different directories, so each of them is tried.
+        It is below the home, unless another tool began the task, or it was adopted. Documents of
+        different versions give the path relative to different directories, so each is tried.
         """
         usual = self._layout.workspace(task.id)
         written = task.workspace_path
         above = (self._home, self._layout.root, Path(task.repo_root)) if written else ()
-        candidates = (usual, *(place / written for place in above))
+        named = (Path(os.path.normpath(place / written)) for place in above)
+        # The document comes first: after `worktree bind`, the usual place may be another task's.
+        candidates = (*named, usual)
         return next((path for path in candidates if (path / ".git").exists()), usual)
 
     def _base_snapshot(self, task_id: TaskId) -> Sha:

@@ -1,5 +1,6 @@
 """Find the project of the working directory, and make it on first use."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -132,12 +133,27 @@ class Project:
         A workspace does not count. None if the repository is bare.
         """
         here = self.paths.worktree
-        ours = here is not None and here.is_relative_to(self.layout.workspaces_dir.resolve())
-        if here is not None and not ours:
+        if here is not None and self.task_around(here, linked=self.paths.linked) is None:
             return Checkout(root=here, git_dir=self.paths.git_dir)
         if self.paths.main_worktree is None:
             return None
         return Checkout(root=self.paths.main_worktree, git_dir=self.paths.common_dir)
+
+    def task_around(self, place: Path, *, linked: bool = True) -> TaskId | None:
+        """Return the task whose workspace is this directory or holds it; None if none does.
+
+        `linked` False says that the directory is in no linked worktree of git's. Then the registry,
+        which takes milliseconds to parse, is only read for a directory below the home.
+        """
+        workspaces = Path(os.path.realpath(self.layout.workspaces_dir))
+        here = Path(os.path.realpath(place))
+        if here.is_relative_to(workspaces) and here != workspaces:
+            name = here.relative_to(workspaces).parts[0]
+            # The registry has the paths as the layout writes them, with the links in them.
+            found = self.registry.around(str(self.layout.workspaces_dir / name))
+            return TaskId(name) if found is None else found.task_id
+        found = self.registry.around(str(here)) if linked else None
+        return None if found is None else found.task_id
 
     def task_layout(self, task_id: TaskId) -> TaskLayout:
         """Return the paths of a task's files."""

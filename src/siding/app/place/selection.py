@@ -1,7 +1,5 @@
 """Select the task that a command is about."""
 
-from pathlib import Path
-
 from siding.app.place.project import Project
 from siding.errors import NoActiveTask, NotFound, UsageError
 from siding.ids import TaskId
@@ -28,11 +26,7 @@ def select(project: Project, named: str | None) -> Task:
 
 def standing_in(project: Project) -> TaskId | None:
     """Return the task in whose workspace the working directory is; None if it is in none."""
-    workspaces = Path(_real(project.layout.workspaces_dir))
-    here = Path(_real(project.app.cwd))
-    if not here.is_relative_to(workspaces) or here == workspaces:
-        return None
-    return TaskId(here.relative_to(workspaces).parts[0])
+    return project.task_around(project.app.cwd, linked=project.paths.linked)
 
 
 def resolve(project: Project, named: str) -> Task:
@@ -60,7 +54,3 @@ def _closest(named: str, tasks: list[Task]) -> str:
 
     close = get_close_matches(named, [task.name for task in tasks], n=1)
     return f"did you mean {close[0]!r}?" if close else "`siding task list --all` shows every task"
-
-
-def _real(path: Path) -> str:
-    return str(path.resolve())

@@ -5,7 +5,7 @@ from pathlib import Path
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.errors import SidingError
-from siding.tasks.registry import Workspace
+from siding.tasks.registry import MOVED_TO, Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 from siding.tasks.task import Task
 
@@ -22,6 +22,12 @@ def require_workspace(project: Project, task: Task) -> Workspace:
     if workspace.status is WorkspaceState.ABSENT:
         raise _none_yet(task)
     if workspace.status is WorkspaceState.REMOVED:
+        owner = workspace.rest.get(MOVED_TO)
+        if owner:
+            raise NoWorkspace(
+                f"the workspace of task {task.name!r} was given to task {owner}",
+                hint=f"`siding task reopen {task.id}` makes a new one from its last state",
+            )
         closed = "is closed, and its" if task.status is TaskState.CLOSED else "is open, but its"
         raise NoWorkspace(
             f"task {task.name!r} {closed} workspace was removed",

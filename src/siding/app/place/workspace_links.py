@@ -7,7 +7,7 @@ from pathlib import Path
 from siding.git.repository import Repository
 from siding.git.worktrees.reattach import is_attached, reattach
 from siding.storage.layout import ProjectLayout
-from siding.tasks.registry import Registry
+from siding.tasks.registry import Registry, Workspace
 from siding.tasks.states import WorkspaceState
 
 Changing = Callable[[str], AbstractContextManager[None]]
@@ -18,13 +18,18 @@ def mend_links(
 ) -> list[str]:
     """Correct the paths of all workspaces, in the registry and in git; return what was done.
 
-    A workspace must be in its usual place below the home.
+    A workspace must be in its usual place below the home; an adopted one where it was, or, if it
+    was inside the repository, at the same place inside it.
     """
     notes: list[str] = []
     for workspace in registry.all():
         if workspace.status not in (WorkspaceState.ACTIVE, WorkspaceState.KEPT):
             continue
-        here = layout.workspace(workspace.task_id)
+        here = layout.workspaces_dir / Path(workspace.path).name
+        if not here.is_dir():
+            here = layout.workspace(workspace.task_id)
+        if workspace.adopted:
+            here = _adopted_place(workspace, repository)
         moved = workspace.path != str(here) and not Path(workspace.path).is_dir() and here.is_dir()
         if moved:
             with changing("linking workspaces anew"):
@@ -40,3 +45,12 @@ def mend_links(
             done = reattach(repository, here, git_dir, workspace.branch, workspace.base_commit)
             notes.append(f"task {workspace.task_id}: {done}")
     return notes
+
+
+def _adopted_place(workspace: Workspace, repository: Repository) -> Path:
+    """Return where an adopted workspace is now; git's record of it named the old repository."""
+    path = Path(workspace.path)
+    common = Path(workspace.git_dir).parent.parent
+    if path.is_dir() or common.name != ".git" or not path.is_relative_to(common.parent):
+        return path
+    return repository.paths.root / path.relative_to(common.parent)

@@ -25,6 +25,7 @@ from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.process.output_files import Span
 from siding.tasks.registry import Workspace
+from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
 
 __all__ = [
@@ -226,6 +227,10 @@ def difference(
         raise no_base(task)
     title = f"{start or 'base'}..{end or 'now'}"
     before = _recorded(project, task, workspace, start or "base")
+    tip = snapshots.tip() if workspace.status is WorkspaceState.REMOVED else None
+    if end in (None, "now") and tip is not None:  # its last state stands for a workspace that left
+        yield of(before, tip, f"{start or 'base'}..last", snapshots)
+        return
     if end in (None, "now"):
         with snapshots.peek() as (seen, view):
             yield of(before, seen.tree, title, view)._replace(modes=seen.modes)

@@ -1,5 +1,6 @@
 """Compact, search, count, check, import and export sessions."""
 
+import os
 from collections.abc import Sequence
 from functools import partial as partial_call
 from pathlib import Path
@@ -173,10 +174,7 @@ def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list
 
 def task_of(project: Project, cwd: str) -> str:
     """Return the id of the task whose workspace holds the directory `cwd`, "" if none does."""
-    try:
-        return Path(cwd).relative_to(project.layout.workspaces_dir).parts[0]
-    except (ValueError, IndexError):
-        return ""
+    return (project.task_around(Path(cwd)) if os.path.isabs(cwd) else None) or ""
 
 
 def bring(project: Project, path: Path, *, form: Form | None, session_id: str | None) -> Arrival:

@@ -6,6 +6,7 @@ known from the running total that Claude Code keeps.
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from functools import cache, partial
 
 from siding.app.place.project import Project, require_project
 from siding.app.sessions.upkeep import Spent, task_of, usage
@@ -56,7 +57,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 def _key(project: Project, by: str) -> Callable[[Spent], str]:
     if by == "task":
-        return lambda each: task_of(project, each.cwd) or "-"
+        task_in = cache(partial(task_of, project))
+        return lambda each: task_in(each.cwd) or "-"
     if by == "session":
         return lambda each: each.session_id
     if by == "model":

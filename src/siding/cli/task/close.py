@@ -1,5 +1,7 @@
 """Finish a task. Its workspace is moved into the trash, whole, unless --keep leaves it in place.
 
+A worktree that was adopted stays where it is without --keep; --force or --delete moves it, too.
+
 Work that is nowhere else is not put out of sight without --force; even then it can be brought back.
 The task's branch is deleted if every commit on it is elsewhere; `siding task reopen` makes it
 again.
@@ -28,7 +30,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    fate = Fate.KEEP if arguments.keep else Fate.DELETE if arguments.delete else Fate.REMOVE
+    fate = Fate.KEEP if arguments.keep else Fate.DELETE if arguments.delete else Fate.USUAL
+    if fate is Fate.USUAL and arguments.force:
+        fate = Fate.REMOVE
     task = select_for(project, "task.close", arguments.task)
     closed = close_task(
         project, task, fate=fate, force=arguments.force, keep_branch=arguments.keep_branch
@@ -45,7 +49,7 @@ def _say(context: Context, project: Project, closed: Closed) -> None:
     word = "deleted" if fate is Fate.DELETE else "closed"
     context.screen.note(f"{word} task {closed.task.id} · {closed.task.name}")
     if closed.workspace is not None:
-        if fate is Fate.KEEP:
+        if closed.fate is Fate.KEEP:
             context.screen.note(f"  workspace kept: {closed.workspace.path}")
             context.screen.note(f"  branch stays: {closed.workspace.branch}")
         elif closed.workspace.trash is not None:

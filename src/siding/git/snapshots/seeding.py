@@ -165,7 +165,7 @@ def _copy_fresh(store: SnapshotStore, task: TaskDirectory, seed: Seed) -> bool:
         return False
     if facts.has_attributes and attributes_match(store, seed.base, CONVERTING):
         return False
-    if re.search(CONVERTING.encode(), _user_attributes(store)):
+    if _user_attributes_convert(store):
         return False
     _note(task.index_file, data)
     # git compares a file's time with the index's to know which files it must read again: a copy
@@ -182,6 +182,18 @@ def attributes_match(store: SnapshotStore, commit: Sha, pattern: str) -> bool:
         env={"GIT_LITERAL_PATHSPECS": "0"},
     )
     return done.returncode != 1  # 0 found, 1 not found; anything else: take the safe way
+
+
+def attributes_convert(store: SnapshotStore, commit: Sha) -> bool:
+    """Tell whether attributes may make a checkout of the commit write other bytes than its blobs'.
+
+    The configuration may do so as well: see `UserSettings.converts`.
+    """
+    return attributes_match(store, commit, CONVERTING) or _user_attributes_convert(store)
+
+
+def _user_attributes_convert(store: SnapshotStore) -> bool:
+    return re.search(CONVERTING.encode(), _user_attributes(store)) is not None
 
 
 def _user_attributes(store: SnapshotStore) -> bytes:

@@ -150,6 +150,8 @@ def worktrees(repository: Repository) -> list[WorktreeInfo]:
         if pointer and b"\0" in pointer:  # a power cut kept its size and lost its bytes
             pointer = None
         place = os.fsdecode(pointer.strip(b"\r\n")) if pointer else ""
+        if place:  # relative to the git directory with `worktree.useRelativePaths` of git 2.48
+            place = os.path.normpath(git_dir / place)
         found.append(
             WorktreeInfo(
                 path=Path(place).parent if place else None,
@@ -316,14 +318,45 @@ def _fill(
     trees: Sequence[str] = ("HEAD",),
 ) -> tuple[str, ...]:
     """Check the files of the last tree out, several at a time; of two, from the one before it."""
+    checkout = Checkout(repository, path, git_dir, None, user, workers)
+    write_files(checkout, *trees, keep_fds=keep_fds)
+    notes = [
+        f"filter {name!r} is not installed: its files are left as they are in the repository"
+        for name in sorted(user.missing_filters)
+    ]
+    return tuple(notes)
+
+
+class Checkout(NamedTuple):
+    """Where the files of a commit are to be written, and how.
+
+    ``git_dir`` is that of a worktree, whose sparse checkout counts. ``index_file`` is another index
+    than the worktree's own, if it is not None.
+    """
+
+    repository: Repository
+    path: Path
+    git_dir: Path
+    index_file: Path | None
+    user: UserSettings
+    workers: int = 2
+
+
+def write_files(checkout: Checkout, *trees: str, keep_fds: Sequence[int] = ()) -> None:
+    """Write the files of the last tree as the user's git would; raises CommandFailed.
+
+    They are brought there from what the index holds, or from the tree before it if there are two.
+    """
+    repository, user = checkout.repository, checkout.user
     place = Place(
-        git_dir=git_dir,
+        git_dir=checkout.git_dir,
         common_dir=repository.paths.common_dir,
-        work_tree=path,
+        work_tree=checkout.path,
+        index_file=checkout.index_file,
         locks=True,
         settings=(
             *user.settings,
-            f"checkout.workers={max(2, workers)}",
+            f"checkout.workers={max(2, checkout.workers)}",
             "checkout.thresholdForParallelism=100",
             "index.version=2",
             "index.sparse=false",
@@ -343,11 +376,6 @@ def _fill(
         failed = CommandFailed("checking the files out", done.argv, done.returncode, done.stderr)
         failed.hint = hint
         raise failed
-    notes = [
-        f"filter {name!r} is not installed: its files are left as they are in the repository"
-        for name in sorted(user.missing_filters)
-    ]
-    return tuple(notes)
 
 
 def _flush(repository: Repository, path: Path, git_dir: Path, branch: str) -> None:

@@ -1,0 +1,1 @@
+"""What other task tools keep in a repository, brought into the project."""
