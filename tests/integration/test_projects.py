@@ -96,3 +96,31 @@ def test_a_repository_that_moved_brings_its_project(sandbox: Sandbox, two: Path)
     two.rename(two.with_name("moved"))
     assert b"echo two" in log(sandbox, "log", cwd=two.with_name("moved"))
     assert rows(sandbox, two.with_name("moved"))["moved"] == ("there", True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--", "true"),
+        ("checkpoint",),
+        ("rollback", "--base"),
+        ("undo",),
+        ("sync", "--dry-run"),
+        ("apply",),
+        ("diff",),
+        ("pr",),
+        ("task", "start", "more"),
+        ("task", "close", "--force"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_needs_a_repository_that_is_gone_says_so(
+    sandbox: Sandbox, two: Path, words: tuple[str, ...]
+) -> None:
+    two.rename(two.with_name("elsewhere"))
+    before = sandbox.siding("log", "--project", "other", cwd=Path("/")).stdout
+    refused = sandbox.siding("--project", "other", *words, cwd=Path("/"), status=1).stderr.decode()
+    assert "the repository of project other" in refused
+    assert "is gone" in refused
+    assert "git ended" not in refused
+    assert sandbox.siding("log", "--project", "other", cwd=Path("/")).stdout == before

@@ -134,6 +134,7 @@ def working(
     redaction: Redaction | None = None,
 ) -> Iterator[Work]:
     """Recover acts that were cut off, record changes since the last step, and yield the task."""
+    project.require_repository()
     recover_if_cut_off(project, task_id)
     task = project.tasks.load(task_id)
     opened = open_recorder if needs_workspace else open_anywhere

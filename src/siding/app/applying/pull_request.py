@@ -113,6 +113,7 @@ def open_pull_request(project: Project, wish: PullRequestRequest) -> PullRequest
 
 def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
     """Make the commit to push, and store it in the repository, and make the text."""
+    project.require_repository()
     task = select(project, wish.task)
     remote, url = remote_of(project, wish.remote, task.base_ref)
     with holding_task(project, task.id, f"preparing a pull request of {task.name}") as hold:

@@ -80,6 +80,7 @@ def close_task(
     `keep_branch` is set. `Closed.fate` says what became of the workspace. Raises NotSwitchedOver if
     the workspace would be removed while it has changes, unless `force` is set.
     """
+    project.require_repository()
     recover_cut_off(project)
     fate = _decided(project, task, fate)
     with (
@@ -128,6 +129,7 @@ def remove_workspace(
 
     If an earlier removal was cut off, it is finished instead of starting another one.
     """
+    project.require_repository()
     is_half_done = _is_going(project, task)
     recover_cut_off(project)
     with (

@@ -73,6 +73,7 @@ def start(project: Project, request: StartRequest, beginning: Beginning | None =
 def _start(
     project: Project, request: StartRequest, attempt: Attempt, beginning: Beginning | None
 ) -> Started:
+    project.require_repository()
     name = check_name(project, request.name)
     if beginning is None:
         base_ref, base = _base(project, request)
@@ -189,7 +190,7 @@ def _take_back(project: Project, planned: Task, workspace: Workspace, hold: Hold
 def add_workspace(
     project: Project, named: str | None, *, base: str | None, carry: bool, force: bool = False
 ) -> Started:
-    """Make a workspace for a planned task, or for a task whose workspace was removed.
+    """Make a workspace for a planned task; one that was removed is brought back by `reopen`.
 
     Raises TaskBlocked if the task waits for another one, unless `force` is set.
     """

@@ -67,7 +67,8 @@ def create(
     move_workspace(state, WorkspaceMove.CREATE)
     planned = _plan(project, task, base, start)
     _refuse_occupied(planned)
-    _refuse_branch(project, planned, old)
+    _refuse_removed(task, old)
+    _refuse_branch(project, planned)
     attempt.begin(task.id, {"name": planned.name, "base_ref": base_ref})
     with project.changing(f"making the workspace of task {task.id}"):
         project.registry.put(planned)
@@ -93,7 +94,7 @@ def create(
                 user = project.user_settings
                 go_on_to(project.repository, added, base, start, user=user)
     except BaseException:
-        undo_creation(project, planned, before=old)
+        undo_creation(project, planned)
         raise
     finally:
         project.app.tell("")
@@ -211,11 +212,8 @@ def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
         )
 
 
-def undo_creation(project: Project, planned: Workspace, *, before: Workspace | None = None) -> None:
-    """Remove a workspace that was not finished; nothing has run in it, so no work is lost.
-
-    `before` is the entry of the task's removed workspace, if it had one: it gets its place back.
-    """
+def undo_creation(project: Project, planned: Workspace) -> None:
+    """Remove a workspace that was not finished; nothing has run in it, so no work is lost."""
     with holding_git(project, f"undoing the workspace of task {planned.task_id}"):
         path = Path(planned.path)
         undo_add(
@@ -227,10 +225,7 @@ def undo_creation(project: Project, planned: Workspace, *, before: Workspace | N
             start=Sha(str((planned.intent or {}).get("start") or planned.base_commit)),
         )
     with project.changing(f"undoing the workspace of task {planned.task_id}"):
-        if before is None:
-            project.registry.forget(planned.task_id)
-        else:
-            project.registry.put(before)
+        project.registry.forget(planned.task_id)
 
 
 def undo_adoption(project: Project, planned: Workspace) -> None:
@@ -325,17 +320,22 @@ def _refuse_occupied(planned: Workspace) -> None:
         )
 
 
-def _refuse_branch(project: Project, planned: Workspace, old: Workspace | None) -> None:
-    """Raise BranchExists before anything changes; a removed workspace leaves its branch there."""
-    if project.repository.branch(planned.branch) is None:
-        return
-    removed = old is not None and old.status is WorkspaceState.REMOVED
-    raise BranchExists(
-        f"there is a branch {planned.branch!r} already",
-        hint=f"`siding task reopen {planned.task_id}` brings the removed workspace back as it was"
-        if removed
-        else "choose another name for the task",
-    )
+def _refuse_removed(task: Task, old: Workspace | None) -> None:
+    """Raise SidingError if the task has a removed workspace: its entry says where that lies."""
+    if old is not None and old.status is WorkspaceState.REMOVED:
+        raise SidingError(
+            f"task {task.name!r} had a workspace already, which was removed",
+            hint=f"`siding task reopen {task.id}` brings it back as it was",
+        )
+
+
+def _refuse_branch(project: Project, planned: Workspace) -> None:
+    """Raise BranchExists before anything changes."""
+    if project.repository.branch(planned.branch) is not None:
+        raise BranchExists(
+            f"there is a branch {planned.branch!r} already",
+            hint="choose another name for the task",
+        )
 
 
 def _identified(planned: Workspace, added: AddedWorktree) -> Workspace:

@@ -61,6 +61,12 @@ class Checkout(NamedTuple):
     git_dir: Path
 
 
+class RepositoryGone(SidingError):
+    """The project's repository is not where it was, and nothing can be done without it."""
+
+    code = "repository_gone"
+
+
 class Project:
     """A repository that Siding knows, with the stores in its project directory."""
 
@@ -78,6 +84,21 @@ class Project:
         )
         self.registry = Registry(layout.worktrees_json, elsewhere=lost, say=app.warn)
         self.events = EventLog(layout, app.clock, app.listeners, redact=self._redacted)
+
+    @property
+    def has_repository(self) -> bool:
+        """Whether the repository is there; `named_project` gives a project without one, too."""
+        return self.paths.common_dir.is_dir()
+
+    def require_repository(self) -> None:
+        """Raise RepositoryGone if there is no repository; what is recorded can be read all the
+        same."""
+        if not self.has_repository:
+            raise RepositoryGone(
+                f"the repository of project {self.layout.root.name} is gone",
+                hint="`siding log`, `show` and `diff N` show what is recorded. If it was moved, "
+                "any siding command in it, where it is now, takes the project along",
+            )
 
     def _redacted(self, record: Any) -> Any:
         return self.redaction.record(record)  # `redaction` reads the settings on first use

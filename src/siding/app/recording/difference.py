@@ -242,7 +242,7 @@ def _recorded_patch(
     project: Project, task: Task, workspace: Workspace, one: Step
 ) -> RecordedPatch | None:
     """Return the step's patch if its snapshots never existed or were lost, else None."""
-    is_there = one.parent is not None and one.snapshot is not None
+    is_there = one.parent is not None and one.snapshot is not None and project.has_repository
     if is_there and one.number > lost_until(workspace) and project.snapshots.objects.is_dir():
         return None
     span = patch_span(project, task, one)

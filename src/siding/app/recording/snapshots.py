@@ -108,6 +108,7 @@ class TaskSnapshots:
 
     def changed_count(self) -> int:
         """Return how many files in the workspace differ from the newest snapshot; write nothing."""
+        self._project.require_repository()
         return changed_count(self._store, self._request(step="", kind="look"))
 
     def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
@@ -131,6 +132,7 @@ class TaskSnapshots:
         """Yield the current state of the workspace, including what a snapshot would leave out."""
         from siding.git.snapshots.peek import peek
 
+        self._project.require_repository()
         unique = self._project.app.random_bytes(8).hex()
         with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
             yield found

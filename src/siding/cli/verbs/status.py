@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.place.project import require_project
+from siding.app.place.project import Project, require_project
 from siding.app.recording.status import TaskStatus, status
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
@@ -24,17 +24,21 @@ def run(arguments: Namespace, context: Context) -> int:
         found = status(project, arguments.task)
     except NoActiveTask:
         if arguments.format == "json":
-            print_json(screen, {"repository": str(project.paths.root), "active_task": None})
+            print_json(screen, {"repository": _root(project), "active_task": None})
         else:
-            screen.print(f"repository  {inert(str(project.paths.root))}")
+            screen.print(f"repository  {inert(_root(project))}")
             screen.print("task        none active; `siding task start NAME` makes one")
         return 0
     if arguments.format == "json":
-        print_json(screen, _record(found, str(project.paths.root)))
+        print_json(screen, _record(found, _root(project)))
         return 1 if found.problems else 0
-    for label, text in _lines(found, str(project.paths.root)):
+    for label, text in _lines(found, _root(project)):
         screen.print(f"{screen.style(f'{label:<11}', 'dim')} {inert(text)}")
     return 1 if found.problems else 0
+
+
+def _root(project: Project) -> str:
+    return str(project.paths.root) if project.has_repository else "gone"
 
 
 def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
