@@ -341,7 +341,7 @@ class GitWalk(RuleBasedStateMachine):
         """Undo some acts and do them again: everything is as it was."""
         self._settle()
         count = data.draw(st.integers(1, len(self.undoable)))
-        before = parts_of(self.desk)
+        before = self.attempt[0] if self.attempt else parts_of(self.desk)
         done = sum(self._undo(force=True) for _ in range(count))
         for _ in range(done):
             assert self._redo()
