@@ -166,6 +166,7 @@ def refused(sandbox: Sandbox, *arguments: str, status: int = 2) -> str:
 def test_what_cannot_be_bound_is_refused(sandbox: Sandbox) -> None:
     path = sandbox.workspace("a")
     assert "already" in refused(sandbox, "a", "--worktree", "a")
+    assert "which workspace" in refused(sandbox, "a")
     assert "no workspace 'zzz'" in refused(sandbox, "b", "--worktree", "zzz", status=1)
     assert "no workspace yet" in refused(sandbox, "a", "--worktree", "b", status=1)
     sandbox.siding("task", "start", "busy", "--no-switch")

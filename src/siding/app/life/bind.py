@@ -190,6 +190,11 @@ def _giver(project: Project, named: str | None) -> Task:
 
 
 def _refuse(project: Project, giver: Task, taker: Task, request: BindRequest) -> None:
+    if giver.id == taker.id and request.worktree is None:
+        raise UsageError(
+            f"which workspace? {taker.name!r} is the task here, and cannot give itself one",
+            hint="--worktree NAME says it: a task, a branch or a path (`siding worktree list`)",
+        )
     if giver.id == taker.id:
         raise UsageError(f"the workspace is that of task {taker.name!r} already")
     require_workspace(project, giver)

@@ -1,6 +1,7 @@
 """Make a task and its workspace, on a branch of its own.
 
-The base is pinned: whatever happens to the branch later, the task's diff is against this commit.
+The base is pinned: whatever happens to the branch later, the task's diff is against this commit,
+until `siding sync` brings in what is new.
 What the workspace lacks (uncommitted work, ignored files, submodules) is said at once.
 
 --base names the branch that the task is compared with and applied to, and where it starts. --from
