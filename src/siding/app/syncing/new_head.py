@@ -58,7 +58,7 @@ def new_head(
     with AskedPerson(bench.git, bench.repository) as asked:
         if rebase:
             own = read_commits(bench, commits_since(bench, head, [target]))
-            _refuse_published(sources, own)
+            _refuse_published(sources, own, target)
             return _repeated(bench, own, target, asked.answer(), coming.branch)
         merged = merge_commits(bench, ours=head, theirs=target, place=place)
         if merged.conflicts:
@@ -108,20 +108,18 @@ def _repeated(
     return NewHead(How.REBASE, at, repeated=count)
 
 
-def _refuse_published(sources: Sources, own: list[RawCommit]) -> None:
-    """Raise CannotRebase if others may have one of these commits."""
-    bench = sources.bench
-    shas = [commit.sha for commit in own]
-    listing = ["rev-list", "--no-walk", *shas, "--not", "--remotes"]
-    done = bench.git.run(bench.place(), listing, doing="looking at what was pushed")
-    pushed = sorted(set(shas) - set(done.decode("ascii").split()), key=shas.index)
+def _refuse_published(sources: Sources, own: list[RawCommit], target: Sha) -> None:
+    """Raise CannotRebase if others may have one of these commits, of which the last is HEAD."""
+    bench, shas = sources.bench, [commit.sha for commit in own]
     known = sources.task.metadata.get("pull_request")
     last = str(known.get("commit")) if isinstance(known, dict) else ""
-    if last in shas:
-        pushed += shas[: shas.index(Sha(last)) + 1]
+    listing = ["rev-list", *shas[-1:], "--not", target, "--remotes"]
+    listing += [last] if last in shas else []
+    done = bench.git.run(bench.place(), listing, doing="looking at what was pushed")
+    pushed = len(shas) - len(done.split())
     if pushed:
         raise CannotRebase(
-            f"{len(set(pushed))} of the task's commits were pushed: a rebase would make others' "
-            "copies of them useless",
+            f"{pushed} of the task's commits were pushed: a rebase would make others' copies of "
+            "them useless",
             hint="`siding sync` without --rebase merges; nothing was changed",
         )
