@@ -92,7 +92,7 @@ def test_a_rollback_is_shown_first_and_needs_the_code_of_the_terminal(
     page.get_by_role("button", name="Undo").click()
     expect(dialog.get_by_role("heading")).to_contain_text("step 0003 is undone")
     use_code(page, dashboard, 2)
-    expect(page.locator(".stop.rollback")).to_have_count(2)
+    expect(page.locator(".stop.undo")).to_have_count(1)
     assert (workspace / "two.txt").exists()
 
 

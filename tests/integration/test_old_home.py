@@ -284,9 +284,6 @@ def test_such_an_id_is_given_like_any_other(dashed: Sandbox, command: str) -> No
 def test_such_a_task_gets_a_workspace_again(dashed: Sandbox) -> None:
     dashed.siding("worktree", "remove", DASHED, "--force")
     dashed.siding("task", "reopen", DASHED)
-    dashed.siding("worktree", "remove", DASHED, "--force")
-    dashed.git("branch", "-D", "bar/fix-a-b_C123")
-    dashed.siding("worktree", "add", DASHED)
     dashed.siding("run", "-t", DASHED, "--no-tty", "--", "echo", DASHED)
     assert dashed.steps(DASHED)[-1]["cmd"] == ["echo", DASHED]
 
