@@ -10,8 +10,6 @@ run (`settings.py`).
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from tempfile import mkdtemp
 
 from siding.files.durable import write_all
 from siding.files.regular import read_small
@@ -171,7 +169,8 @@ def smudged(
     if not _converts(bench, user, attributes):
         return edits
     written = [c for c in changes if c.new_mode.startswith("100")]
-    root = Path(mkdtemp(prefix="smudged-", dir=bench.root))
+    root = bench.root / f"smudged-{os.urandom(4).hex()}"
+    root.mkdir(mode=0o700)
     index = root.with_suffix(".index")
     place = files_place(bench, user)._replace(work_tree=root, index_file=index)
     lines = [f"{c.new_mode} {c.new_sha}".encode() + b"\t" + c.path for c in written]

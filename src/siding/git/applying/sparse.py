@@ -3,13 +3,14 @@
 git's rules for that (cones, patterns, their settings) are git's: they are applied to an index.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from siding.git.command import Place
 from siding.git.repository import Repository
 from siding.git.snapshots.patches import Change
+from siding.git.snapshots.scratch import scratch
 from siding.ids import Sha
 
 _REAPPLY = ["sparse-checkout", "reapply"]
@@ -31,18 +32,18 @@ def apply_rules(repository: Repository, where: Place, keep_fds: Sequence[int] = 
 
 
 def left_out(
-    repository: Repository, where: Place, changes: Sequence[Change], scratch: Path
+    repository: Repository, where: Place, changes: Sequence[Change], parent: Path
 ) -> set[bytes]:
     """Return the paths of `changes` that the sparse checkout leaves out, before or after.
 
-    `where` has the worktree's git directory; `scratch` is a directory for temporary files.
+    `where` has the worktree's git directory; `parent` is a directory for temporary ones.
     """
     if not changes or not is_sparse(repository, where):
         return set()
-    with TemporaryDirectory(prefix="sparse-", dir=scratch) as name:
-        empty = Path(name, "files")
+    with scratch(parent / f"sparse-{os.urandom(4).hex()}") as directory:
+        empty = directory / "files"
         empty.mkdir()
-        place = where._replace(work_tree=empty, index_file=Path(name, "index"), locks=True)
+        place = where._replace(work_tree=empty, index_file=directory / "index", locks=True)
         lines = [_line(c) + c.path for c in changes]
         repository.git.run(
             place,

@@ -5,13 +5,13 @@ empty ones.
 """
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from siding.git.command import Place
 from siding.git.repository import Repository
 from siding.git.snapshots.git_state import IndexEntry
+from siding.git.snapshots.store import remove_tree
 
 _NAME = "siding-intended"
 _ADD = ["add", "-N", "-f", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"]
@@ -49,8 +49,8 @@ def discard_intended(git_dir: Path) -> None:
     scratch = git_dir / _NAME
     if scratch.is_symlink() or scratch.is_file():
         scratch.unlink()
-    elif scratch.exists():
-        shutil.rmtree(scratch)
+    else:
+        remove_tree(scratch)
 
 
 def _stand_in(scratch: Path, entry: IndexEntry) -> None:
