@@ -234,10 +234,12 @@ class GitWalk(RuleBasedStateMachine):
         assert parts_of(self.desk) == self.now
         self._count()
 
-    @rule(pick=PICKS, word=st.sampled_from(["rollback", "undo", "sync"]), call=CALLS)
+    @rule(pick=PICKS, word=st.sampled_from(["undo", "rollback", "undo", "sync"]), call=CALLS)
     def killed(self, pick: int, word: str, call: int) -> None:
         """An act is killed at some call that changes something; the next command settles it."""
         number = pick % len(self.after)
+        if word == "undo" and not self.undoable:
+            return
         if word == "sync" and not self._base_moves("killed", "x\n"):
             return
         self._settle()
