@@ -39,13 +39,16 @@ def _workers() -> int:
     return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
 
 
+# These run side by side: each is one process, and the tests alone fill all processors.
 CHECKS: "list[tuple[str, list[str]]]" = [
     ("lint", ["-m", "ruff", "check", "."]),
     ("format", ["-m", "ruff", "format", "--check", "."]),
     ("types", ["-m", "mypy"]),
     ("imports", ["-c", "from importlinter.cli import lint_imports_command as c; c()"]),
-    ("tests", ["-m", "pytest", "-q", "--dist", "worksteal", "-n", str(_workers())]),
+    # Compiles the tests once; each of the processes that run them would do it at the same time.
+    ("collection", ["-m", "pytest", "-qq", "--collect-only", "--no-summary"]),
 ]
+TESTS = ["-m", "pytest", "-q", "--dist", "worksteal", "-n", str(_workers())]
 
 
 def main(words: "list[str]") -> int:
@@ -73,13 +76,37 @@ def main(words: "list[str]") -> int:
 def _test(pytest_arguments: "list[str]") -> int:
     if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room_in_memory():
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(IN_MEMORY)  # flushing costs nothing there
-    for name, command in CHECKS:
-        more = pytest_arguments if name == "tests" else []
-        print(f"== {name}", flush=True)
-        status = _python([*command, *more], stdin=subprocess.DEVNULL)  # not what started us
-        if status != 0:
-            return _fail(f"{name} failed")
-    return 0
+    # Where Python is told to write no bytecode, each of those processes would compile all tests.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    chosen = CHECKS[:-1] if pytest_arguments else CHECKS  # few tests may need no compiling
+    running = [(name, _start_quietly(command)) for name, command in chosen]
+    failed = [name for name, process in running if not _ended_well(name, process)]
+    if failed:
+        return _fail(f"{' and '.join(failed)} failed")
+    print("== tests", flush=True)
+    status = _python([*TESTS, *pytest_arguments], stdin=subprocess.DEVNULL)  # not what started us
+    return 0 if status == 0 else _fail("tests failed")
+
+
+def _start_quietly(arguments: "list[str]") -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [str(PYTHON), *arguments],
+        cwd=HERE,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def _ended_well(name: str, process: "subprocess.Popen[bytes]") -> bool:
+    """Wait for a check and print what it said, all at once; that of a collection if it failed."""
+    said, _ = process.communicate()
+    print(f"== {name}", flush=True)
+    if name != "collection" or process.returncode != 0:
+        sys.stdout.buffer.write(said)
+        sys.stdout.buffer.flush()
+    return process.returncode == 0
 
 
 def _set_up(*, development: bool) -> None:
@@ -137,9 +164,14 @@ def _development_requirements() -> "list[str]":
 
 
 def _python(arguments: "list[str]", stdin: "int | None" = None) -> int:
-    env = {**os.environ, "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
     command = [str(PYTHON), *arguments]
-    return subprocess.run(command, cwd=HERE, env=env, stdin=stdin, check=False).returncode
+    return subprocess.run(
+        command, cwd=HERE, env=_environment(), stdin=stdin, check=False
+    ).returncode
+
+
+def _environment() -> "dict[str, str]":
+    return {**os.environ, "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
 
 
 def _fail(message: str) -> int:

@@ -1,5 +1,6 @@
 """What every test may use. Nothing here touches the machine's own home or configuration."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -31,6 +32,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("siding")
+
+gc.disable()  # until all is collected: what is loaded meanwhile stays
+
+
+def pytest_collection_finish() -> None:
+    """What is there by now stays until the end: no collection has to look at it again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
