@@ -295,6 +295,8 @@ def digest(tree: Tree, node: int = _ROOT, above: tuple[int, ...] = ()) -> bytes:
             if child not in above
         ]
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).digest()
+    if isinstance(found, bytes):  # most of what there is; its repr takes longer than all else
+        return hashlib.sha256(b"b" + found).digest()
     return hashlib.sha256(repr(found).encode("utf-8", "surrogateescape")).digest()
 
 
