@@ -5,7 +5,7 @@ import pytest
 from . import test_apply_faults as applying
 from . import test_undo_faults as undoing
 from . import tracer
-from .arena import Check, Command, GateFailed, Setup
+from .arena import SEED, Check, Command, GateFailed, Setup
 from .harness import sweep
 from .product import siding
 
@@ -41,9 +41,11 @@ def planted(fault: str, *words: str) -> Command:
 
 @pytest.mark.parametrize("name", NO_INTENT)
 def test_an_act_that_is_not_written_down_first(name: str) -> None:
+    # Samples of every seed meet it; those of this one meet it early, which saves most cases.
     setup, words, check = NO_INTENT[name]
+    victim = planted("skip-intent", *words)
     with pytest.raises(GateFailed):
-        sweep(setup, planted("skip-intent", *words), check, modes=("kill",), budget=32, within=HOME)
+        sweep(setup, victim, check, modes=("kill",), budget=32, seed=SEED + 2, within=HOME)
 
 
 def test_an_apply_that_is_not_written_down_first() -> None:
