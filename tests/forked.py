@@ -63,6 +63,43 @@ def siding_in_fork(
         return Finished(status, _read(out), b"" if merged else _read(err), cpu_s)
 
 
+class Held(NamedTuple):
+    """A command that waits for `begin`, so that a tracer can seize it before."""
+
+    pid: int
+    gate: socket.socket
+
+    def begin(self) -> None:
+        self.gate.sendall(b"x")
+
+
+def held(
+    stack: ExitStack,
+    words: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str,
+    streams: tuple[int, int, int],
+    mistake: str,
+    promise: str,
+    calls: bytes,
+) -> Held:
+    """Fork a command for a tracer, who then waits for it; `stack` collects what is left of it.
+
+    `streams` are standard output, standard error and where the `promise` goes once the command has
+    ended well. `calls` is the seccomp filter that it runs under.
+    """
+    given = Request(list(words), dict(env), cwd, _umask(), None, mistake, promise, calls)
+    connection = stack.enter_context(socket.socket(socket.AF_UNIX))
+    ours, theirs = socket.socketpair()
+    stack.enter_context(ours)
+    with theirs, open(os.devnull, "rb") as nothing:
+        _ask(connection, given, (nothing.fileno(), *streams, theirs.fileno()))
+    said = ours.recv(32)
+    assert said, "the process that forks commands is gone; what it said is above"
+    return Held(int(said), ours)
+
+
 @cache
 def start() -> str:
     """Start the process that forks, once in a process that runs tests; return its address.

@@ -3,6 +3,10 @@
 It gets a listening socket as a number, takes a `Request` with three streams from each connection
 and answers with the command's exit status and processor time. A connection that is closed early
 kills its command. The process goes into the background, and ends when its standard input does.
+
+A command that a tracer is to hold comes with two more streams: one for its promise and a socket,
+where it says its pid. It begins when it is told to there, in a session of its own and under the
+tracer's seccomp filter.
 """
 
 import gc
@@ -23,6 +27,8 @@ from typing import NamedTuple, NoReturn
 
 LENGTH = struct.Struct("!Q")  # of the pickled request, sent with the streams
 
+_PROMISE = 3  # the stream of a traced command for what it promises
+
 # The dashboard's server and what it stands on: no command but `siding ui` loads it.
 _LEFT_TO_THEMSELVES = ("siding.web", "siding.__main__")
 
@@ -36,6 +42,8 @@ class Request(NamedTuple):
     umask: int
     room: int | None  # bytes of memory it may take beside what it has
     mistake: str
+    promise: str = ""  # of a traced command: what it says once it has ended well
+    filter: bytes = b""  # the system calls at which it stops; none for one that is not traced
 
 
 def serve(listening: socket.socket) -> None:
@@ -60,6 +68,8 @@ def load_all() -> None:
     for module in pkgutil.walk_packages(siding.__path__, "siding."):
         if not module.name.startswith(_LEFT_TO_THEMSELVES):
             import_module(module.name)
+    if sys.platform == "linux":
+        import_module("faults.ptrace")  # for commands that are traced
     for kind in vars(import_module("siding.namedtuples"))["_Fields"].__subclasses__():
         inspect.signature(kind)  # compiles what every command would compile again
     gc.collect()
@@ -85,12 +95,13 @@ def _begin(listening: socket.socket, waiting: selectors.BaseSelector) -> None:
     for stream in streams:
         os.close(stream)
     handle = os.pidfd_open(pid)
-    for fileobj in (handle, connection):
+    # The end of one that is traced is its tracer's to see first, who then closes the connection.
+    for fileobj in (connection,) if request.filter else (handle, connection):
         waiting.register(fileobj, selectors.EVENT_READ, (handle, connection, pid))
 
 
 def _receive(connection: socket.socket) -> tuple[Request, list[int]]:
-    head, streams, _, _ = socket.recv_fds(connection, LENGTH.size, 3)
+    head, streams, _, _ = socket.recv_fds(connection, LENGTH.size, 5)
     if len(head) < LENGTH.size:
         raise EOFError
     (length,) = LENGTH.unpack(head)
@@ -103,7 +114,8 @@ def _finish(
 ) -> None:
     """The command has ended, or nobody waits for it any more."""
     for fileobj in (handle, connection):
-        waiting.unregister(fileobj)
+        if fileobj in waiting.get_map():
+            waiting.unregister(fileobj)
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(handle, signal.SIGKILL)  # nothing to one that has ended
     _, ended, used = os.wait4(pid, 0)
@@ -118,12 +130,15 @@ def _become(request: Request, streams: list[int]) -> NoReturn:
     status = 70
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        held = streams.pop() if request.filter else None
         for fd, stream in enumerate(streams):
-            os.dup2(stream, fd)
+            os.dup2(stream, fd, inheritable=fd < _PROMISE)
+        if held is not None:
+            _wait_for_tracer(held, request.filter)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for the child's life
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        os.closerange(3, 4096)
+        os.closerange(len(streams), 4096)
         os.umask(request.umask)
         if request.room is not None:
             most = address_space() + request.room
@@ -134,12 +149,26 @@ def _become(request: Request, streams: list[int]) -> NoReturn:
         status = _command(request)
         sys.stdout.flush()
         sys.stderr.flush()
+        if request.promise and status == 0:
+            os.write(_PROMISE, request.promise.encode() + b"\n")
     except BaseException:  # noqa: BLE001 - a forked child must never return
         import traceback
 
         os.write(2, traceback.format_exc().encode())
     finally:
         os._exit(status)
+
+
+def _wait_for_tracer(held: int, filter_program: bytes) -> None:
+    """Let whoever holds the other end of the socket seize this process, and go on when told to."""
+    from faults.ptrace import allow_tracing, filter_calls
+
+    os.setsid()
+    allow_tracing()
+    os.write(held, str(os.getpid()).encode())
+    if not os.read(held, 1):
+        os._exit(127)  # the tracer is gone
+    filter_calls(filter_program)
 
 
 def _command(request: Request) -> int:

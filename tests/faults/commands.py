@@ -1,7 +1,7 @@
 """What the gates of the commands share: homes to start from, quick commands, and what must hold.
 
 `act` runs a command of the product in a fork of a process that has its modules loaded already:
-the same program at a third of the price. Victims are always real processes (`siding`, `promising`).
+the same program at a third of the price. `victims` says how victims are started (`promising`).
 """
 
 import json

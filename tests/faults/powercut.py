@@ -24,7 +24,6 @@ from .arena import (
     Report,
     Setup,
     in_workers,
-    resolve,
     settle,
 )
 from .copies import adopt, remove_tree
@@ -44,6 +43,7 @@ from .disk import (
 )
 from .tracer import Tracer
 from .trial import TIMEOUT_S
+from .victims import run_traced
 
 _ZERO = -1  # the size arrived, the bytes did not
 
@@ -84,16 +84,7 @@ def _record(arena: Arena, victim: Command, check: Check) -> Recorder:
     arena.fresh()
     recorder = Recorder(arena.case, arena.stdout)
     tracer = Tracer([str(arena.case), str(arena.stdout)], recorder.on_call, recorder.on_return)
-    argv, env, cwd = resolve(victim, arena.case)
-    with arena.stdout.open("ab") as stdout, arena.stderr.open("ab") as stderr:
-        ending = tracer.run(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdout=stdout.fileno(),
-            stderr=stderr.fileno(),
-            timeout_s=TIMEOUT_S,
-        )
+    ending = run_traced(tracer, arena, victim, timeout_s=TIMEOUT_S)
     if ending.status != 0 or ending.timed_out:
         raise GateBroken(f"undisturbed: {ending}: {arena.complaints()[-800:]}")
     if recorder.differs():

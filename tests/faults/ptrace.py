@@ -7,6 +7,7 @@ import platform
 import signal
 import struct
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from .syscalls import IO_URING_SETUP, by_number
 
@@ -97,7 +98,7 @@ def spawn_seized(
     argv: Sequence[str], *, cwd: str, env: Mapping[str, str], stdout: int, stderr: int, reads: bool
 ) -> int:
     """Starts `argv` in a session of its own, seized and filtered, about to exec."""
-    program = _filter_program(reads=reads)
+    program = filter_program(reads=reads)
     gate_read, gate_write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -110,7 +111,7 @@ def spawn_seized(
             os._exit(127)
     os.close(gate_read)
     try:
-        _ptrace(_SEIZE, pid, 0, _OPTIONS)
+        seize(pid)
         os.write(gate_write, b"x")
     except OSError:
         os.kill(pid, signal.SIGKILL)
@@ -119,6 +120,30 @@ def spawn_seized(
     finally:
         os.close(gate_write)
     return pid
+
+
+def seize(pid: int) -> None:
+    """Begin to trace a process, and everything that it starts."""
+    _ptrace(_SEIZE, pid, 0, _OPTIONS)
+
+
+def allow_tracing() -> None:
+    """Let a process trace this one that is not above it; Yama may ask for that."""
+    set_tracer, anybody = 0x59616D61, ctypes.c_ulong(-1)
+    _libc.prctl(set_tracer, anybody, 0, 0, 0)  # a kernel without Yama does not know it
+
+
+def filter_calls(program: bytes) -> None:
+    """Stop this process, and everything that it starts, at the calls of the filter."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    header = ctypes.create_string_buffer(
+        struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))  # struct sock_fprog
+    )
+    no_new_privileges, set_seccomp, mode_filter = 38, 22, 2
+    if _libc.prctl(no_new_privileges, 1, 0, 0, 0) or _libc.prctl(
+        set_seccomp, mode_filter, ctypes.byref(header), 0, 0
+    ):
+        raise OSError(ctypes.get_errno(), "prctl")
 
 
 def _become(
@@ -141,19 +166,12 @@ def _become(
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(stdout, 1)
     os.dup2(stderr, 2)
-    buffer = ctypes.create_string_buffer(program, len(program))
-    header = ctypes.create_string_buffer(
-        struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))  # struct sock_fprog
-    )
-    no_new_privileges, set_seccomp, mode_filter = 38, 22, 2
-    if _libc.prctl(no_new_privileges, 1, 0, 0, 0) or _libc.prctl(
-        set_seccomp, mode_filter, ctypes.byref(header), 0, 0
-    ):
-        raise OSError(ctypes.get_errno(), "prctl")
+    filter_calls(program)
     os.execvpe(argv[0], list(argv), dict(env))
 
 
-def _filter_program(*, reads: bool) -> bytes:
+@cache
+def filter_program(*, reads: bool) -> bytes:
     """Classic BPF over struct seccomp_data: stop at our calls, refuse io_uring, allow the rest.
 
     open and openat that neither create, truncate nor write are allowed in the kernel already:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from .ptrace import (
     AUDIT_ARCH,
@@ -162,6 +162,21 @@ class Call:
         return os.fsdecode(found.split(b"\0", 1)[0])
 
 
+class Spawn(Protocol):
+    """Starts a process, seized and filtered as by `spawn_seized`; returns its pid."""
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdout: int,
+        stderr: int,
+        reads: bool,
+    ) -> int: ...
+
+
 class Ending(NamedTuple):
     """How a traced tree ended. `status`: exit code, or minus the signal, of the first process."""
 
@@ -200,13 +215,14 @@ class Tracer:
         stderr: int,
         timeout_s: float,
         linger_s: float = 1.0,
+        spawn: Spawn = spawn_seized,
     ) -> Ending:
         """Runs to the end of the tree. What still runs `linger_s` after the first process ended,
-        or after `timeout_s`, is killed."""
+        or after `timeout_s`, is killed. `spawn` starts the first process."""
         old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         timed_out = False
         try:
-            self.main_pid = spawn_seized(
+            self.main_pid = spawn(
                 argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr, reads=self.reads
             )
             self._live.add(self.main_pid)

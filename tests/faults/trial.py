@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .arena import Arena, Command, resolve
 from .syscalls import Effect
 from .tracer import KILL, RUN, Action, Call, Ending, Tracer, Verb
+from .victims import run_traced
 
 SIGNALS = {"sigterm": signal.SIGTERM, "sigint": signal.SIGINT, "sighup": signal.SIGHUP}
 TIMEOUT_S = 60.0
@@ -64,16 +65,12 @@ class Trial:
         self._fault = fault
         if rival is not None:
             self._rival = _Rival(self.arena, rival, self._tracer)
-        argv, env, cwd = resolve(command, self.arena.case)
-        append = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        stdout, stderr = (os.open(path, append) for path in (self.arena.stdout, self.arena.stderr))
         try:
-            self.ending = self._tracer.run(
-                argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr, timeout_s=TIMEOUT_S
+            fresh = fault is not None and fault.mode in SIGNALS
+            self.ending = run_traced(
+                self._tracer, self.arena, command, timeout_s=TIMEOUT_S, fresh=fresh
             )
         finally:
-            os.close(stdout)
-            os.close(stderr)
             if self._rival is not None:
                 self.rival_hung = not self._rival.ended()
         return self
