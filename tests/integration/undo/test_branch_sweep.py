@@ -217,3 +217,23 @@ def test_the_fate_of_an_open_task_is_not_known(desk: Desk) -> None:
     opened = desk.reopen().workspace
     assert opened is not None
     assert fate_of(opened) is None
+
+
+def test_a_git_that_died_at_it_leaves_no_lock(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a power cut leaves it: git's own locks are there, and nobody who holds them."""
+    git = desk.sandbox.repo / ".git"
+    locks = [git / "packed-refs.lock", git / f"refs/heads/{desk.branch}.lock"]
+
+    def dies(*_: object) -> bool:
+        for lock in locks:
+            lock.touch()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("siding.git.repository.Repository.delete_branch", dies)
+        with pytest.raises(KeyboardInterrupt):
+            desk.close()
+    again = Desk.again(desk)
+    again.plan("another")  # any command that begins something recovers what was cut off
+    assert [lock for lock in locks if lock.exists()] == []
+    assert tip(again) is None

@@ -16,6 +16,7 @@ from siding.app.life.beginning import FROM
 from siding.app.place.project import Project
 from siding.app.place.take_over import TAKEN_OVER
 from siding.errors import NotFound, SidingError
+from siding.git.applying.move import sweep_locks
 from siding.git.errors import GitError
 from siding.git.packs import give_pack
 from siding.git.refs import is_sha
@@ -84,6 +85,7 @@ def sweep_branch(project: Project, workspace: Workspace, *, keep: bool = False) 
     The caller holds the task's lock and git's. Safe to repeat after a crash at any point: the entry
     says what is going to be done before it is done.
     """
+    _sweep_locks(project, workspace)
     fate = judge(project, workspace)
     if fate is None:  # it is gone: by the person, or by this before a crash
         return workspace
@@ -111,6 +113,20 @@ def sweepable(project: Project) -> Iterator[tuple[Workspace, BranchFate]]:
         fate = judge(project, workspace)
         if fate is not None and fate.deleted:
             yield workspace, fate
+
+
+def _sweep_locks(project: Project, workspace: Workspace) -> None:
+    """Remove the locks of a git that was deleting the branch when the power failed.
+
+    The entry says then that it is deleted. git's lock of the packed refs would stop every deletion
+    of a branch in the repository.
+    """
+    before = fate_of(workspace)
+    if before is None or not before.deleted:
+        return
+    common = project.paths.common_dir
+    locks = [common / f"refs/heads/{before.branch}.lock", common / "packed-refs.lock"]
+    sweep_locks(locks, [before.tip])
 
 
 def is_removed(workspace: Workspace) -> bool:
