@@ -1,6 +1,6 @@
 """Where a task begins if not at its base (``siding task start --from``)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.app.place.locking import Hold
@@ -21,6 +21,17 @@ class StartPoint(NamedTuple):
     commit: Sha  # what HEAD of the new workspace is at
     task: str = ""
     step: str = ""  # 0003, base
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "StartPoint":
+        """Return what `record` wrote; fields of other releases are passed over."""
+        return cls(
+            kind=str(record.get("kind") or ""),
+            name=str(record.get("name") or ""),
+            commit=Sha(str(record.get("commit") or "")),
+            task=str(record.get("task") or ""),
+            step=str(record.get("step") or ""),
+        )
 
     def record(self) -> dict[str, Any]:
         """Return the point as the start card has it; fields that say nothing are left out."""

@@ -54,8 +54,8 @@ def _from(card: Mapping[str, object]) -> str:
     found = card.get(FROM)
     if not isinstance(found, dict):
         return ""
-    known = {name: str(found.get(name) or "") for name in StartPoint._fields}
-    return f"{StartPoint(**known).title} at {known['commit'][:10]}"  # type: ignore[arg-type]
+    point = StartPoint.from_record(found)
+    return f"{point.title} at {point.commit[:10]}"
 
 
 def _card_lines(card: Mapping[str, object]) -> list[tuple[str, str]]:
