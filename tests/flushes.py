@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from siding.files import exchange
+
 Call = tuple[str, tuple[int, int]]  # what, and the (device, inode) it was done to
 
 
@@ -29,6 +31,7 @@ class Watcher:
                     _directory_of(a[1], k.get("dst_dir_fd")),
                 ],
             )
+        self._watch_exchanges(patch)
         for name in ("unlink", "rmdir", "mkdir"):
             self._watch(patch, name, lambda a, k: [_directory_of(a[0], k.get("dir_fd"))])
 
@@ -43,6 +46,16 @@ class Watcher:
             return result
 
         patch.setattr(os, name, call)
+
+    def _watch_exchanges(self, patch: pytest.MonkeyPatch) -> None:
+        real = exchange._renameat2
+
+        def call(source: exchange.Entry, target: exchange.Entry, flags: int) -> None:
+            real(source, target, flags)
+            found = [os.fstat(each.directory) for each in (source, target)]
+            self.calls += [("rename", (s.st_dev, s.st_ino)) for s in found]
+
+        patch.setattr(exchange, "_renameat2", call)
 
     def unflushed(self) -> set[Call]:
         """What was changed and not flushed afterwards."""

@@ -1,8 +1,8 @@
 """What a command did to a directory tree, step by step, and a model of that tree.
 
 A `Recorder` follows a traced run and writes down steps on numbered nodes; `applied` plays chosen
-steps on the tree as it was before. What it cannot model (a swap of names, O_TMPFILE, device nodes,
-a move from outside, stores through a shared mmap) raises or is found by `differs`.
+steps on the tree as it was before. What it cannot model (O_TMPFILE, device nodes, a move from
+outside, stores through a shared mmap) raises or is found by `differs`.
 """
 
 import hashlib
@@ -63,6 +63,17 @@ class Move(NamedTuple):
     node: int
 
 
+class Swap(NamedTuple):
+    """Two names are exchanged, in one transaction of the file system."""
+
+    directory: int
+    name: str
+    node: int
+    to_directory: int
+    to_name: str
+    to_node: int
+
+
 class Flush(NamedTuple):
     """fsync of a node; None: of everything."""
 
@@ -76,7 +87,7 @@ class Promised(NamedTuple):
 
 
 Data = Store | Resize
-Name = Enter | Leave | Move
+Name = Enter | Leave | Move | Swap
 Step = Data | Name | Flush | Promised
 
 
@@ -194,8 +205,6 @@ class Recorder:
             self.modes[self._numbers[info.st_ino]] = stat.S_IMODE(info.st_mode)
 
     def _renamed(self, call: Call) -> None:
-        if call.name == "renameat2" and call.args[4] & _RENAME_EXCHANGE:
-            raise GateBroken("not modelled: RENAME_EXCHANGE")
         source, target = call.paths
         node = self._entry(source)
         inside = [path.startswith(f"{self.root}/") for path in call.paths]
@@ -203,6 +212,20 @@ class Recorder:
             raise GateBroken(f"not modelled: a move from outside: {call.describe(str(self.root))}")
         if not inside[1]:
             self._take(Leave(directory=self._parent(source), name=_name(source)))
+            return
+        if call.name == "renameat2" and call.args[4] & _RENAME_EXCHANGE:
+            other = self._entry(target)
+            assert other is not None
+            self._take(
+                Swap(
+                    directory=self._parent(source),
+                    name=_name(source),
+                    node=node,
+                    to_directory=self._parent(target),
+                    to_name=_name(target),
+                    to_node=other,
+                )
+            )
             return
         move = Move(
             directory=self._parent(source),
@@ -272,6 +295,9 @@ def apply(tree: Tree, step: Data | Name, kept: int | None = None) -> None:
         case Move(directory, name, to_directory, to_name, node):
             if _folder(tree, directory).get(name) == node:
                 del _folder(tree, directory)[name]
+            _folder(tree, to_directory)[to_name] = node
+        case Swap(directory, name, node, to_directory, to_name, to_node):
+            _folder(tree, directory)[name] = to_node
             _folder(tree, to_directory)[to_name] = node
 
 

@@ -37,6 +37,7 @@ from .disk import (
     Resize,
     Step,
     Store,
+    Swap,
     applied,
     digest,
     write_out,
@@ -153,7 +154,7 @@ def _safe_from(steps: Sequence[Step], index: int, fs: str) -> int:
             wanted, is_name = {node}, False
         case Enter(directory, _, _) | Leave(directory, _):
             wanted, is_name = {directory}, True
-        case Move(directory, _, to_directory, _, _):
+        case Move(directory, _, to_directory, _, _) | Swap(directory, _, _, to_directory, _, _):
             wanted, is_name = {directory, to_directory}, True
         case _:
             return -1
@@ -220,6 +221,8 @@ def _text(recorder: Recorder, index: int) -> str:
             return f"#{index} {type(step).__name__.lower()} {name}"
         case Move(_, name, _, to_name, _):
             return f"#{index} rename {name} to {to_name}"
+        case Swap(_, name, _, _, to_name, _):
+            return f"#{index} exchange {name} and {to_name}"
         case _:
             return f"#{index}"
 

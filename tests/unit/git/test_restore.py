@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,10 @@ from hypothesis import strategies as st
 
 from flushes import Watcher
 from siding.git.errors import GitError, WorkspaceReplaced
+from siding.git.restoring.aside import listed, move_in, move_out
 from siding.git.restoring.obstacles import changed_since, obstacles
-from siding.git.restoring.restore import (
-    Restoration,
-    Why,
-    listed,
-    move_in,
-    move_out,
-    plan_restoration,
-    restore,
-)
+from siding.git.restoring.plan import Restoration, Why, plan_restoration
+from siding.git.restoring.restore import restore
 from siding.git.restoring.staging import staged
 from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.treewalk import OpenTree
@@ -29,6 +24,7 @@ from .world import World, on_disk, write
 
 NONE, FILE, LINK, GITLINK = "000000", "100644", "120000", "160000"
 PATH = st.lists(st.sampled_from([b"a", b"b", b"c"]), min_size=1, max_size=3).map(b"/".join)
+_NUMBERS = count()
 MODE = st.sampled_from([NONE, FILE, LINK, GITLINK])
 
 
@@ -42,7 +38,9 @@ def change(path: bytes, old: str, new: str) -> Change:
 
 
 def go(world: World, plan: Restoration) -> None:
-    with staged(world.store, world.where, plan.writes, world.directory / "staging") as contents:
+    with staged(
+        world.store, world.where, plan, world.directory / f"staging{next(_NUMBERS)}"
+    ) as contents:
         restore(world.where, plan, contents)
 
 
@@ -109,7 +107,7 @@ def test_every_directory_with_a_changed_name_is_flushed(
     else:
         shutil.rmtree(root / "src")
     plan = back(task, task.capture().snapshot, first)
-    with staged(task.store, task.where, plan.writes, task.directory / "staging") as contents:
+    with staged(task.store, task.where, plan, task.directory / "staging") as contents:
         watcher = Watcher(monkeypatch)
         restore(task.where, plan, contents)
     directories = [os.stat(path) for path in (root, root / "src", root / "src/deep")]

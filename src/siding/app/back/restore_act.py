@@ -5,6 +5,7 @@ contents to write are staged.
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 
 from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
@@ -19,17 +20,14 @@ from siding.app.back.survey import (
     refuse_moving,
     survey,
 )
-from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
 from siding.app.recording.recorder import Recorder
 from siding.git.paths import is_selected, quote_path
+from siding.git.restoring.aside import move_in, move_out
+from siding.git.restoring.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
 from siding.git.restoring.obstacles import changed_since
-from siding.git.restoring.restore import (
-    Why,
-    move_in,
-    move_out,
-    restore,
-)
+from siding.git.restoring.plan import Why
+from siding.git.restoring.restore import restore
 from siding.git.restoring.staging import staged
 from siding.git.restoring.task_index import expect, let_go
 from siding.git.returning.carry_out import REFUSED
@@ -37,7 +35,8 @@ from siding.git.returning.plan import GitReturn
 from siding.git.snapshots.git_state import GitState
 from siding.git.snapshots.modes import TreeState, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
-from siding.ids import Sha, TaskId, step_id
+from siding.git.snapshots.store import remove_tree
+from siding.ids import Sha, step_id
 from siding.ledger.details.rollback import LeftAlone, RollbackDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
@@ -62,19 +61,23 @@ class Going(NamedTuple):
 class RestorePlan(NamedTuple):
     """What a restoration will do, and the detail of its step.
 
-    `trash` is a new place in the project's trash, relative to the project; None if none is needed.
+    `place` is a new place in the project's trash, relative to the project.
     """
 
     survey: Survey
     detail: RollbackDetail
-    trash: str | None
+    place: str
 
 
-class ReturnedFiles(NamedTuple):
-    """The paths moved back from the trash, and those that stay because their place is taken."""
+class MovedFiles(NamedTuple):
+    """The paths moved back from the trash, and those that stay because their place is taken.
+
+    `kept` are versions that others wrote during the restoration.
+    """
 
     came_back: tuple[bytes, ...]
     stays: tuple[bytes, ...]
+    kept: tuple[KeptFile, ...]
 
 
 class Restored(NamedTuple):
@@ -86,9 +89,11 @@ class Restored(NamedTuple):
     missed: tuple[bytes, ...]  # paths that differ from the plan: another process wrote meanwhile
     came_back: tuple[bytes, ...]
     stays: tuple[bytes, ...]  # in the trash, because its old place is taken
+    kept: tuple[KeptFile, ...]  # versions that another process wrote meanwhile
+    kept_in: Path
 
 
-class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
+class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
     """Restore the workspace to another state. A subclass says which one, in `going`."""
 
     unchanged = REFUSED
@@ -119,63 +124,73 @@ class RestoreAct(Act[RestorePlan, ReturnedFiles, Result]):
             now = state_at(work.project, recorder.workspace, seen.snapshot)
             git = self.git_part(work, now, going.destination.snapshot)
             found = found._replace(git=git)
-        trash = None
-        if found.aside or found.blocked:
-            trash = fresh_trash(work.project.app, work.task.id)
+        place = fresh_trash(work.project.app, work.task.id)
         detail = going.detail._replace(
             restored=going.destination.snapshot,
             paths=tuple(quote_path(path) for path in going.request.paths),
-            trash=trash,
+            trash=place if found.aside or found.blocked else None,
+            displaced=place if found.plan.writes or found.plan.deletes else None,
             brought_back=going.request.bring_back,
             left=tuple(LeftAlone(quote_path(e.path), e.why.value) for e in found.plan.left),
             parts=ALL_PARTS if going.request.takes_all else "",
         )
-        return RestorePlan(found, detail, trash)
+        return RestorePlan(found, detail, place)
 
     def draft(self, work: Work, plan: RestorePlan) -> Draft | None:
         return Draft(plan.detail)
 
-    def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[ReturnedFiles]:
+    def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[MovedFiles]:
         """Restore all parts. All contents are staged before the first file is changed."""
         project, task_id = work.project, work.task.id
-        snapshots, trash, found = work.recorder.snapshots, plan.trash, plan.survey
+        snapshots, found = work.recorder.snapshots, plan.survey
         store, root, changes = snapshots.store, snapshots.root, found.plan
-        layout = project.layout
+        home, place = project.layout.root, project.layout.root / plan.place
+        remove_tree(home / "restoring" / task_id)  # contents staged by an earlier version
         expect(store, task_id, changes.writes, keep_fds=snapshots.keep_fds)
-        staging = staging_directory(project, task_id)
         with (
-            staged(store, root, changes.writes, staging, changes.modes) as contents,
+            staged(store, root, changes, place / DISPLACED) as contents,
             returning_with_files(work, found.git, token=intent.act, reason=self.what),
         ):
-            if trash is not None:
-                going = sorted({*found.aside, *found.blocked})
-                move_out(root, going, layout.root / trash / ASIDE)
+            if going := sorted({*found.aside, *found.blocked}):
+                move_out(root, going, place / ASIDE)
             restore(root, changes, contents)
         ignored = [left.path for left in changes.left if left.why is Why.IGNORED]
         let_go(store, task_id, ignored, keep_fds=snapshots.keep_fds)
         came: list[bytes] = []
         stays: list[bytes] = []
-        for place in found.request.bring_back:
-            moved, left = move_in(root, layout.root / place / ASIDE)
+        for before in found.request.bring_back:
+            moved, left = move_in(root, home / before / ASIDE)
             came += moved
             stays += left
-        moved_back = ReturnedFiles(tuple(came), tuple(stays))
-        return Ended(intent, intent.draft.completed(), moved_back)
+        kept = keep_unrecorded(place / DISPLACED, store.repository.object_format)
+        draft = intent.draft.completed()._replace(detail=_told(plan, place, kept))
+        return Ended(intent, draft, MovedFiles(tuple(came), tuple(stays), tuple(kept)))
 
-    def result(self, work: Work, plan: RestorePlan, done: Done[ReturnedFiles] | None) -> Result:
+    def result(self, work: Work, plan: RestorePlan, done: Done[MovedFiles] | None) -> Result:
         assert done is not None
-        trash = None if plan.trash is None else work.project.layout.root / plan.trash
+        home, moved = work.project.layout.root, done.outcome
         return self.restored(
             work,
             Restored(
                 step=done.step,
                 survey=plan.survey,
-                trash=trash,
+                trash=None if plan.detail.trash is None else home / plan.place,
                 missed=_missed(work.recorder, plan.survey),
-                came_back=done.outcome.came_back,
-                stays=done.outcome.stays,
+                came_back=moved.came_back,
+                stays=moved.stays,
+                kept=moved.kept,
+                kept_in=home / plan.place / DISPLACED / KEPT,
             ),
         )
+
+
+def _told(plan: RestorePlan, place: Path, kept: Sequence[KeptFile]) -> RollbackDetail:
+    """Return the detail of the step, now that it is known what was displaced."""
+    is_there = (place / DISPLACED).is_dir()
+    return plan.detail._replace(
+        displaced=plan.detail.displaced if is_there else None,
+        kept=names_of(kept, plan.place),
+    )
 
 
 def _missed(recorder: Recorder, found: Survey) -> tuple[bytes, ...]:
@@ -189,12 +204,6 @@ def _missed(recorder: Recorder, found: Survey) -> tuple[bytes, ...]:
     differ |= {change.path for change in mode_changes(store, here, wanted)}
     left = {each.path for each in found.plan.left}
     return tuple(sorted(p for p in differ - left if is_selected(p, found.request.paths)))
-
-
-def staging_directory(project: Project, task_id: TaskId) -> Path:
-    """Return the directory of staged contents. It is on the workspace's file system, so that a
-    rename puts each file in place."""
-    return project.layout.root / "restoring" / task_id
 
 
 def rollback_to(message: str, *, step: int | None, hard: bool = False) -> RollbackDetail:

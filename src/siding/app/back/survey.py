@@ -9,14 +9,9 @@ from collections.abc import Sequence
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.git.paths import is_selected, is_under, quote_path
+from siding.git.restoring.aside import listed
 from siding.git.restoring.obstacles import obstacles, of_others
-from siding.git.restoring.restore import (
-    LeftPath,
-    Restoration,
-    Why,
-    listed,
-    plan_restoration,
-)
+from siding.git.restoring.plan import LeftPath, Restoration, Why, plan_restoration
 from siding.git.restoring.task_index import ignored_now, ignored_there
 from siding.git.returning.plan import GitReturn
 from siding.git.roots import WorktreeRoot

@@ -17,14 +17,16 @@ from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.durable import flush_dir, flush_file, make_dirs
 from siding.git.objects import write_object
-from siding.git.restoring.obstacles import blob_at
-from siding.git.restoring.restore import plan_restoration, restore
-from siding.git.restoring.staging import EXECUTABLE, SYMLINK, staged
+from siding.git.restoring.blobs import blob_at
+from siding.git.restoring.plan import plan_restoration
+from siding.git.restoring.restore import restore
+from siding.git.restoring.staging import staged
 from siding.git.restoring.task_index import expect
 from siding.git.roots import recorded_root
 from siding.git.snapshots.modes import Modes, Usual, modes_of
 from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.store import remove_tree
+from siding.git.tree_modes import EXECUTABLE, SYMLINK
 from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
 from siding.storage.codec import NotJson, parse_object
@@ -201,7 +203,8 @@ def rebuild(project: Project, task_id: TaskId, path: Path, *, directories: bool 
     plan = plan_restoration(diff_trees(store, empty, tip), modes=modes)
     root = recorded_root(path)
     staging = path.with_name(path.name + ".staging")
-    with staged(store, root, plan.writes, staging, modes) as contents:
+    remove_tree(staging)
+    with staged(store, root, plan, staging) as contents:
         restore(root, plan, contents)
     expect(store, task_id, plan.writes, keep_fds=())
 

@@ -7,7 +7,7 @@ from siding.app.acts.skeleton import Done, Ended, Work, perform
 from siding.app.applying.content import Sources, bench_for
 from siding.app.applying.steps import bench_root, sources_of
 from siding.app.back.git_part import state_at, state_now
-from siding.app.back.restore_act import Going, RestoreAct, Restored, RestorePlan, ReturnedFiles
+from siding.app.back.restore_act import Going, MovedFiles, RestoreAct, Restored, RestorePlan
 from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.project import Project
 from siding.app.place.selection import select
@@ -100,11 +100,11 @@ class SyncAct(RestoreAct[Synced]):
         assert self._plan is not None
         return None if self._plan.nothing_to_do else super().draft(work, plan)
 
-    def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[ReturnedFiles]:
+    def carry_out(self, work: Work, plan: RestorePlan, intent: Intent) -> Ended[MovedFiles]:
         note_sync(work.project, work.recorder.workspace)
         return super().carry_out(work, plan, intent)
 
-    def result(self, work: Work, plan: RestorePlan, done: Done[ReturnedFiles] | None) -> Synced:
+    def result(self, work: Work, plan: RestorePlan, done: Done[MovedFiles] | None) -> Synced:
         return self._synced(work, None) if done is None else super().result(work, plan, done)
 
     def restored(self, work: Work, restored: Restored) -> Synced:

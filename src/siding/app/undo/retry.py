@@ -9,10 +9,10 @@ from collections.abc import Callable
 from siding.app.acts.skeleton import Done, Work, perform
 from siding.app.back.restore_act import (
     Going,
+    MovedFiles,
     RestoreAct,
     Restored,
     RestorePlan,
-    ReturnedFiles,
     rollback_to,
 )
 from siding.app.back.survey import Destination, RestoreRequest
@@ -122,7 +122,7 @@ class BackToBefore(RestoreAct[Restored | None]):
         return None if plan.survey.nothing_to_do else super().draft(work, plan)
 
     def result(
-        self, work: Work, plan: RestorePlan, done: Done[ReturnedFiles] | None
+        self, work: Work, plan: RestorePlan, done: Done[MovedFiles] | None
     ) -> Restored | None:
         return None if done is None else super().result(work, plan, done)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from siding.app.unfinished.ground import Ground
 from siding.git.applying.checkout import CheckoutPlace
 from siding.git.errors import SnapshotDamaged
+from siding.git.restoring.displaced import DISPLACED, keep_unrecorded, names_of
 from siding.git.returning.carry_out import sweep
 from siding.git.returning.plan import recorded_state
 from siding.git.snapshots.git_state import GitState
@@ -22,9 +23,23 @@ from siding.ledger.intents import Intent
 def finish_restoration(ground: Ground, intent: Intent) -> Draft:
     """Remove the locks of a restoration that was cut off; return the draft of its step."""
     detail = intent.draft.detail
-    if isinstance(detail, RollbackDetail) and detail.parts:
+    if not isinstance(detail, RollbackDetail):
+        return intent.draft
+    if detail.parts:
         _sweep(ground, intent, detail.restored)
-    return intent.draft
+    return intent.draft._replace(detail=_kept(ground, detail))
+
+
+def _kept(ground: Ground, detail: RollbackDetail) -> RollbackDetail:
+    """Give the versions that others wrote meanwhile their names; return the detail with these."""
+    if detail.displaced is None:
+        return detail
+    project = ground.project
+    place = project.layout.root / detail.displaced / DISPLACED
+    if not place.is_dir():
+        return detail._replace(displaced=None)
+    kept = keep_unrecorded(place, project.snapshots.repository.object_format)
+    return detail._replace(kept=names_of(kept, detail.displaced))
 
 
 def finish_taking(ground: Ground, intent: Intent) -> Draft:

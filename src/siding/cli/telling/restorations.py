@@ -86,8 +86,18 @@ def tell_restored(
         screen.note(f"  left alone: {quote_path(left.path)} ({left.why.value})")
     for path in done.stays:
         screen.warn(f"{quote_path(path)} stays in the trash: something else is in its place")
+    if done.kept:
+        screen.warn(f"{written_meanwhile(len(done.kept))} {done.kept_in}")
+    for each in done.kept:
+        screen.note(f"  {quote_path(each.path)} ({each.why.value})")
     for path in done.missed:
         screen.warn(f"{quote_path(path)} is not as planned: somebody wrote it meanwhile")
+
+
+def written_meanwhile(count: int) -> str:
+    """Return the beginning of a sentence about files that others wrote; it ends with a path."""
+    which = "its version is" if count == 1 else "their versions are"
+    return f"{counted(count, 'file')} written during this by another program: {which} in"
 
 
 def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) -> Result:

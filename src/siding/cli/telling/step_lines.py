@@ -1,6 +1,7 @@
 """The lines of `siding show` about one step: each a label and a text."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from siding.app.recording.step_commits import StepCommit
 from siding.app.recording.steps import Step
@@ -11,8 +12,13 @@ FILES_LISTED = 100
 Line = tuple[str, str]
 
 
-def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> list[Line]:
-    """Return the lines of `siding show`. A line may have no text; the caller leaves it out."""
+def step_lines(
+    task_name: str, found: Step, commits: Sequence[StepCommit], home: Path
+) -> list[Line]:
+    """Return the lines of `siding show`. A line may have no text; the caller leaves it out.
+
+    `home` is the project's directory, in which the paths of a step are.
+    """
     run = found.as_run
     how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
     return [
@@ -24,6 +30,7 @@ def step_lines(task_name: str, found: Step, commits: Sequence[StepCommit]) -> li
         ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
         ("reason", found.reason),
         *_applied(found),
+        *_kept(found, home),
         ("changed", changes(found.files, found.additions, found.deletions, found.modes)),
         *_files(found),
         ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
@@ -47,6 +54,13 @@ def _applied(found: Step) -> list[Line]:
         lines += [("checked", f"`{applied.proven_by}` held")] if applied.proven_by else []
     taken = found.reversal._asdict().items()
     return [*lines, *((word, f"step {step}") for word, step in taken if step)]
+
+
+def _kept(found: Step, home: Path) -> Iterable[Line]:
+    """Yield the versions that others wrote during a rollback."""
+    back = found.as_rollback
+    for number, path in enumerate(back.kept if back else ()):
+        yield "" if number else "kept", f"{home}/{path}"
 
 
 def _files(found: Step) -> Iterable[Line]:

@@ -53,7 +53,9 @@ def run(arguments: Namespace, context: Context) -> int:
             _copy(kept)
         return 0
     with paged(screen):
-        _print_step(screen, step_lines(task.name, found, commits_of(project, found)))
+        _print_step(
+            screen, step_lines(task.name, found, commits_of(project, found), project.layout.root)
+        )
         if kept is not None:
             name = "terminal" if kept.streams.value == "pty" else "stdout"
             _print_stream(screen, name, kept.stdout, full=arguments.full)

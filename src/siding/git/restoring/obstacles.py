@@ -9,10 +9,10 @@ import stat
 from collections.abc import Collection, Iterator
 
 from siding.git.paths import join, parents
-from siding.git.restoring.restore import Restoration
-from siding.git.restoring.staging import NOTHING, SYMLINK
+from siding.git.restoring.blobs import blob_at
+from siding.git.restoring.plan import Restoration
 from siding.git.roots import WorktreeRoot
-from siding.hashing import new_digest
+from siding.git.tree_modes import NOTHING
 
 _SLACK_NS = 20_000_000  # a file's times come from a clock that ticks every 4 to 10 ms
 
@@ -114,28 +114,3 @@ def _files_below(base: bytes, directory: bytes) -> Iterator[bytes]:
         links = [name for name in directories if os.path.islink(os.path.join(parent, name))]
         for name in [*files, *links]:
             yield os.path.relpath(os.path.join(parent, name), base)
-
-
-def blob_at(full: bytes, object_format: str, mode: str) -> str | None:
-    """Return the blob id of a file's or symlink's content; None if it is not of the kind `mode`."""
-    found = os.lstat(full)
-    if stat.S_ISLNK(found.st_mode):
-        if mode != SYMLINK:
-            return None
-        data = os.readlink(full)
-        digest = new_digest(object_format, len(data))
-        digest.update(b"blob %d\0" % len(data))
-        digest.update(data)
-        return digest.hexdigest()
-    if not stat.S_ISREG(found.st_mode) or mode == SYMLINK:
-        return None
-    fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        size = os.fstat(fd).st_size
-        digest = new_digest(object_format, size)
-        digest.update(b"blob %d\0" % size)
-        while block := os.read(fd, 1 << 20):
-            digest.update(block)
-    finally:
-        os.close(fd)
-    return digest.hexdigest()

@@ -1,4 +1,7 @@
-"""Write the contents of a restoration beside the worktree and flush them, before it begins."""
+"""Write the contents of a restoration beside the worktree and flush them, before it begins.
+
+They are in the directory into which the restoration displaces files (`displaced.py`).
+"""
 
 import errno
 import os
@@ -9,56 +12,65 @@ from pathlib import Path
 from typing import BinaryIO
 
 from siding.files import durable
+from siding.files.exchange import Entry
 from siding.git.errors import GitError
 from siding.git.paths import quote_path
+from siding.git.restoring.displaced import entry_name, remove_if_empty, write_names
+from siding.git.restoring.plan import Restoration
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.modes import Modes
 from siding.git.snapshots.patches import Change
 from siding.git.snapshots.store import SnapshotStore, remove_tree
+from siding.git.tree_modes import EXECUTABLE, SYMLINK
 from siding.git.treewalk import OpenTree
-from siding.namedtuples import NamedTuple
 
-NOTHING, GITLINK, SYMLINK, EXECUTABLE = "000000", "160000", "120000", "100755"
 _BLOCK = 1 << 20
 _FLUSHED_SINGLY = 200  # more files than this are flushed by one sync of everything
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Staged(NamedTuple):
-    """A directory of staged files. Each is named by its index in the list of writes."""
+class Staged:
+    """A directory of staged files, each named by its number (`entry_name`).
 
-    fd: int
+    `displacing` is set when the first file of the worktree may be in the directory.
+    """
 
-    def name(self, number: int) -> bytes:
-        return b"%d" % number
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.displacing = False
+
+    def entry(self, number: int) -> Entry:
+        return Entry(self.fd, entry_name(number))
 
 
 @contextmanager
 def staged(
-    store: SnapshotStore,
-    root: WorktreeRoot,
-    writes: Sequence[Change],
-    directory: Path,
-    modes: Modes | None = None,
+    store: SnapshotStore, root: WorktreeRoot, plan: Restoration, directory: Path
 ) -> Iterator[Staged]:
-    """Yield the contents of `writes`, durable in `directory`, which is removed in the end.
+    """Yield the contents that `plan` writes, durable in a new `directory`.
 
-    `directory` is on the worktree's file system and belongs to whoever holds the task's lock: what
-    a dead predecessor left in it is swept away. Permissions are those of `modes`; where these are
-    not known, a file keeps the ones that the file it replaces has, but for the executable bits,
-    which the snapshot decides.
+    It is on the worktree's file system. In the end it holds what the restoration displaced; it is
+    removed if that is nothing, also if the restoration failed before it displaced anything.
+    Permissions are those of the plan; where it has none, a file keeps the ones that the file it
+    replaces has, but for the executable bits, which the snapshot decides.
     """
-    remove_tree(directory)
-    directory.mkdir(mode=0o700, parents=True)
+    durable.make_dirs(directory)
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    contents = Staged(fd)
     try:
         _refuse_other_device(fd, root)
-        if writes:
-            _write_all(store, root, writes, directory, fd, modes)
-        yield Staged(fd=fd)
+        if plan.writes or plan.deletes:
+            write_names(fd, (*plan.writes, *plan.deletes))
+        if plan.writes:
+            _write_all(store, root, plan.writes, directory, fd, plan.modes)
+        durable.flush_names(fd)
+        yield contents
     finally:
         os.close(fd)
-        remove_tree(directory)
+        if contents.displacing:
+            remove_if_empty(directory)
+        else:
+            remove_tree(directory)
 
 
 def _refuse_other_device(fd: int, root: WorktreeRoot) -> None:
@@ -92,7 +104,7 @@ def _write_all(
         for number, change in enumerate(writes):
             size = _read_header(source, change)
             mode = None if modes is None else _wanted(tree, change, modes)
-            _write_entry(tree, change, source, size, (fd, b"%d" % number), mode, flush=singly)
+            _write_entry(tree, change, source, size, (fd, entry_name(number)), mode, flush=singly)
             source.read(1)  # the newline after each object
     if not singly:
         os.sync()

@@ -1,0 +1,194 @@
+"""What a restoration took out of the worktree, until `siding gc` removes it.
+
+The staged contents of a restoration are exchanged with the files in the worktree. So the staging
+directory holds these files afterwards: the inodes themselves, so that a process that had one open
+goes on storing into it. A list of the entries is beside them::
+
+    displaced/
+      names          what each entry is (below), written before anything is exchanged
+      0, 1, ...      a displaced file; until its turn came, the content to put into its place
+      kept/<path>    versions that no snapshot holds, under the paths that they had
+
+`names` has one record an entry, each ended by a NUL byte: ``<entry> <mode> <blob> <new blob>``, a
+TAB and the path. The first blob is what the snapshot of the moment before has at the path, the new
+one what was put there; zeros: nothing.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from itertools import count
+from pathlib import Path
+
+from siding.files.durable import flush, flush_names, write_all
+from siding.files.leases import has_writer
+from siding.git.paths import parents, quote_path
+from siding.git.restoring.blobs import blob_at
+from siding.git.snapshots.patches import Change
+from siding.git.tree_modes import REGULAR, SYMLINK
+from siding.git.treewalk import OpenTree
+from siding.namedtuples import NamedTuple
+
+DISPLACED = "displaced"  # the directory in a place in the trash
+KEPT = "kept"
+NAMES = b"names"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_READABLE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Why(StrEnum):
+    """Why a displaced file is kept under its name."""
+
+    CHANGED = "written meanwhile"
+    WRITING = "still open for writing"
+
+
+class KeptFile(NamedTuple):
+    """A displaced version that no snapshot holds, or that may still change."""
+
+    path: bytes
+    why: Why
+
+
+class Listed(NamedTuple):
+    """A record of `names`."""
+
+    entry: bytes
+    mode: str
+    sha: str
+    new_sha: str
+    path: bytes
+
+
+def entry_name(number: int) -> bytes:
+    """Return the name of an entry: writes are counted first, then deletions."""
+    return b"%d" % number
+
+
+def write_names(directory: int, changes: Sequence[Change]) -> None:
+    """Write and flush the list of the entries of `changes` in the open directory."""
+    fd = os.open(NAMES, _NEW, 0o600, dir_fd=directory)
+    try:
+        write_all(fd, b"".join(map(_record, range(len(changes)), changes)))
+        flush(fd)
+    finally:
+        os.close(fd)
+
+
+def _record(number: int, change: Change) -> bytes:
+    about = f"{number} {change.old_mode} {change.old_sha} {change.new_sha}"
+    return b"%b\t%b\0" % (about.encode("ascii"), change.path)
+
+
+def read_names(directory: Path) -> dict[bytes, Listed]:
+    """Return the records of `names` by entry; none if there is no list."""
+    try:
+        data = (directory / os.fsdecode(NAMES)).read_bytes()
+    except FileNotFoundError:
+        return {}
+    found = {}
+    for record in data.split(b"\0")[:-1]:
+        about, _, path = record.partition(b"\t")
+        words = about.split(b" ")
+        if len(words) == 4:
+            entry, mode, sha, new_sha = words
+            found[entry] = Listed(entry, mode.decode(), sha.decode(), new_sha.decode(), path)
+    return found
+
+
+def keep_unrecorded(directory: Path, object_format: str) -> list[KeptFile]:
+    """Give each displaced version that no snapshot holds its name, below ``kept``; return these.
+
+    So are files that a process has open for writing: what it stores is found there. Each file is
+    read once. Safe to repeat; the names are durable on return.
+    """
+    found = list(_unrecorded(directory, object_format))
+    if not found:
+        return []
+    kept = directory / KEPT
+    kept.mkdir(mode=0o700, exist_ok=True)
+    with OpenTree(directory) as source, OpenTree(kept, private=True) as target:
+        moved = []
+        for entry, each in found:
+            above, name, path = _free(target, each.path)
+            os.rename(entry, name, src_dir_fd=source.open(b""), dst_dir_fd=above)
+            moved.append(each._replace(path=path))
+        target.flush({above for each in moved for above in (*parents(each.path), b"")})
+        flush_names(source.open(b""))
+    return moved
+
+
+def names_of(kept: Sequence[KeptFile], place: str) -> tuple[str, ...]:
+    """Return where kept versions are, as text; `place` is the directory above ``displaced``."""
+    above = os.fsencode(f"{place}/{DISPLACED}/{KEPT}/")
+    return tuple(quote_path(above + each.path) for each in kept)
+
+
+def remove_if_empty(directory: Path) -> bool:
+    """Remove the directory if nothing was displaced into it; return whether it is gone."""
+    if any(name != NAMES for name in os.listdir(os.fsencode(directory))):
+        return False
+    (directory / os.fsdecode(NAMES)).unlink(missing_ok=True)
+    directory.rmdir()
+    with suppress(OSError):  # ignored files may lie beside it
+        directory.parent.rmdir()
+    return True
+
+
+def _unrecorded(directory: Path, object_format: str) -> Iterator[tuple[bytes, KeptFile]]:
+    if not directory.is_dir():
+        return
+    listed = read_names(directory)
+    base = os.fsencode(directory)
+    for entry in sorted(os.listdir(base)):
+        known = listed.get(entry.partition(b".")[0])
+        if known is None:
+            continue
+        why = _why_kept(os.path.join(base, entry), known, object_format)
+        if why is not None:
+            yield entry, KeptFile(known.path, why)
+
+
+def _why_kept(full: bytes, known: Listed, object_format: str) -> Why | None:
+    """Return why a version has to be kept; None if the snapshots hold it and nobody writes it."""
+    found = os.lstat(full)
+    if stat.S_ISREG(found.st_mode) and _is_open_for_writing(full):
+        return Why.WRITING
+    mode = SYMLINK if stat.S_ISLNK(found.st_mode) else REGULAR
+    try:
+        blob = blob_at(full, object_format, mode)
+    except OSError:  # somebody has made it unreadable
+        return Why.CHANGED
+    return None if blob in (known.sha, known.new_sha) else Why.CHANGED
+
+
+def _is_open_for_writing(full: bytes) -> bool:
+    """Tell whether a process has the file open for writing. False where nobody knows."""
+    try:
+        fd = os.open(full, _READABLE)
+    except OSError:  # without permission to read
+        return False
+    try:
+        return has_writer(fd) is True
+    finally:
+        os.close(fd)
+
+
+def _free(target: OpenTree, path: bytes) -> tuple[int, bytes, bytes]:
+    """Return a free place for a path: a descriptor of its directory, its name there, its path.
+
+    If several versions of a path are kept, or one is where another's directory would be, the
+    later ones are below a directory with a number.
+    """
+    for number in count(1):
+        candidate = path if number == 1 else b"%d/%b" % (number, path)
+        above, name = os.path.split(candidate)
+        try:
+            directory = target.make(above)
+        except (FileExistsError, NotADirectoryError):
+            continue
+        if not target.exists(candidate):
+            return directory, name, candidate
+    raise AssertionError  # the numbers do not end

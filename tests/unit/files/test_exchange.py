@@ -1,0 +1,191 @@
+"""Putting a file in place without destroying what is there, with and without the kernel's help."""
+
+import ctypes
+import errno
+import mmap
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from siding.files import exchange
+from siding.files.exchange import Entry, can_exchange, put, rename_new
+from siding.files.leases import has_writer
+
+Directory = Callable[[str], Entry]
+
+
+@pytest.fixture(params=["one step", "several steps", "without links"])
+def entry(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Directory]:
+    """Names in a directory, where the kernel can exchange them and where it cannot."""
+    if request.param != "one step":
+        monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
+    if request.param == "without links":
+        monkeypatch.setattr(os, "link", refused)
+    fd = os.open(tmp_path, os.O_RDONLY)
+    yield lambda name: Entry(fd, os.fsencode(name))
+    os.close(fd)
+
+
+def refused(*_args: object, **_more: object) -> None:
+    raise PermissionError(errno.EPERM, "this file system has no links")
+
+
+def displaced(directory: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(directory.iterdir()) if path.name != "place"]
+
+
+def test_a_file_goes_where_nothing_is(entry: Directory, tmp_path: Path) -> None:
+    (tmp_path / "new").write_bytes(b"new")
+    assert not put(entry("new"), entry("place"))
+    assert (tmp_path / "place").read_bytes() == b"new"
+    assert displaced(tmp_path) == []
+
+
+def test_what_was_there_is_kept(entry: Directory, tmp_path: Path) -> None:
+    (tmp_path / "new").write_bytes(b"new")
+    (tmp_path / "place").write_bytes(b"old")
+    inode = (tmp_path / "place").stat().st_ino
+    assert put(entry("new"), entry("place"))
+    assert (tmp_path / "place").read_bytes() == b"new"
+    (left,) = [path for path in tmp_path.iterdir() if path.name != "place"]
+    assert (left.read_bytes(), left.stat().st_ino) == (b"old", inode)
+    assert left.name.partition(".")[0] == "new"
+
+
+def test_a_link_is_exchanged_itself(entry: Directory, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_bytes(b"elsewhere")
+    (tmp_path / "place").symlink_to("elsewhere")
+    (tmp_path / "new").symlink_to("nowhere")
+    assert put(entry("new"), entry("place"))
+    assert os.readlink(tmp_path / "place") == "nowhere"
+    assert (tmp_path / "elsewhere").read_bytes() == b"elsewhere"
+
+
+def test_a_directory_with_files_is_kept_whole(entry: Directory, tmp_path: Path) -> None:
+    (tmp_path / "place").mkdir()
+    (tmp_path / "place/file").write_bytes(b"below")
+    (tmp_path / "new").write_bytes(b"new")
+    assert put(entry("new"), entry("place"))
+    assert (tmp_path / "place").read_bytes() == b"new"
+    (left,) = [path for path in tmp_path.iterdir() if path.name != "place"]
+    assert (left / "file").read_bytes() == b"below"
+
+
+def test_nothing_is_put_over_something(entry: Directory, tmp_path: Path) -> None:
+    (tmp_path / "new").write_bytes(b"new")
+    (tmp_path / "place").write_bytes(b"old")
+    with pytest.raises(FileExistsError):
+        rename_new(entry("new"), entry("place"))
+    assert (tmp_path / "place").read_bytes() == b"old"
+    assert (tmp_path / "new").read_bytes() == b"new"
+
+
+def test_the_new_file_is_missing(entry: Directory, tmp_path: Path) -> None:
+    (tmp_path / "place").write_bytes(b"old")
+    with pytest.raises(FileNotFoundError):
+        put(entry("new"), entry("place"))
+
+
+def test_files_made_in_the_moment_without_one_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In steps, the place is free for a moment: whoever fills it then loses nothing."""
+    monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
+    rename, left = os.rename, [b"second", b"third"]
+
+    def renamed_and_filled(source: bytes, target: bytes, **more: int) -> None:
+        rename(source, target, **more)
+        if source == b"place" and left:
+            (tmp_path / "place").write_bytes(left.pop(0))
+
+    (tmp_path / "new").write_bytes(b"new")
+    (tmp_path / "place").write_bytes(b"first")
+    monkeypatch.setattr(os, "rename", renamed_and_filled)
+    fd = os.open(tmp_path, os.O_RDONLY)
+    assert put(Entry(fd, b"new"), Entry(fd, b"place"))
+    os.close(fd)
+    assert (tmp_path / "place").read_bytes() == b"new"
+    assert displaced(tmp_path) == [b"first", b"second", b"third"]
+
+
+def test_a_disk_error_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_words: object) -> int:
+        ctypes.set_errno(errno.ENOSPC)
+        return -1
+
+    monkeypatch.setattr(exchange, "_CALL", full)
+    (tmp_path / "new").write_bytes(b"new")
+    fd = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(OSError, match="No space left"):
+        put(Entry(fd, b"new"), Entry(fd, b"place"))
+    os.close(fd)
+
+
+def test_a_trial_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fd = os.open(tmp_path, os.O_RDONLY)
+    assert can_exchange(fd) is (sys.platform == "linux")
+    monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
+    assert not can_exchange(fd)
+    os.close(fd)
+    assert list(tmp_path.iterdir()) == []
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
+OTHER = "import sys; f = open(sys.argv[1], sys.argv[2]); print(flush=True); sys.stdin.read()"
+
+
+@linux
+@pytest.mark.parametrize(("mode", "writes"), [("ab", True), ("r+b", True), ("rb", False)])
+def test_another_process_has_the_file_open(tmp_path: Path, mode: str, writes: bool) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"data")
+    fd = os.open(path, os.O_RDONLY)
+    pipe = subprocess.PIPE
+    argv = [sys.executable, "-c", OTHER, str(path), mode]
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"\n"
+        os.rename(path, tmp_path / "moved")  # the name does not matter
+        assert has_writer(fd) is writes
+        assert other.stdin is not None
+        other.stdin.close()
+        other.wait()
+    assert has_writer(fd) is False
+    os.close(fd)
+
+
+@linux
+def test_a_mapping_counts_as_a_writer(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"data")
+    fd, writing = os.open(path, os.O_RDONLY), os.open(path, os.O_RDWR)
+    mapped = mmap.mmap(writing, 4)
+    os.close(writing)
+    if has_writer(fd) is False:
+        pytest.skip("this file system (overlayfs) does not know of mappings")
+    mapped.close()
+    assert has_writer(fd) is False
+    os.close(fd)
+
+
+@linux
+def test_a_writer_that_comes_meanwhile_does_not_end_us(tmp_path: Path) -> None:
+    """Its open() breaks the lease, which sends a signal; the default of that one would kill."""
+    path = tmp_path / "file"
+    path.write_bytes(b"data")
+    asks = (
+        "import os, sys; from siding.files.leases import has_writer\n"
+        "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
+        "print(sum(has_writer(fd) is True for _ in range(20000)))"
+    )
+    argv = [sys.executable, "-c", asks, str(path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as asking:
+        while asking.poll() is None:
+            path.open("ab").close()
+    assert asking.returncode == 0

@@ -1,0 +1,149 @@
+"""What a restoration displaced: which versions are kept by name, and which the snapshots hold."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from siding.git.restoring.displaced import (
+    KeptFile,
+    Why,
+    keep_unrecorded,
+    names_of,
+    read_names,
+    remove_if_empty,
+    write_names,
+)
+from siding.git.snapshots.patches import Change
+from siding.hashing import new_digest
+from siding.ids import Sha
+
+NOTHING, FILE, LINK = "000000", "100644", "120000"
+ZEROS = Sha("0" * 40)
+PATH = st.binary(min_size=1, max_size=12).filter(lambda path: b"\0" not in path)
+
+
+def blob(content: bytes | None) -> Sha:
+    if content is None:
+        return ZEROS
+    digest = new_digest("sha1", len(content))
+    digest.update(b"blob %d\0%b" % (len(content), content))
+    return Sha(digest.hexdigest())
+
+
+def change(path: bytes, old: bytes | None, new: bytes | None, mode: str = FILE) -> Change:
+    old_mode = NOTHING if old is None else mode
+    new_mode = NOTHING if new is None else mode
+    return Change("M", path, old_mode, new_mode, blob(old), blob(new))
+
+
+def prepared(directory: Path, changes: list[Change], there: Mapping[str, bytes]) -> Path:
+    directory.mkdir()
+    fd = os.open(directory, os.O_RDONLY)
+    write_names(fd, changes)
+    os.close(fd)
+    for entry, content in there.items():
+        (directory / entry).write_bytes(content)
+    return directory
+
+
+@given(paths=st.lists(PATH, max_size=5))
+def test_the_list_is_read_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, paths: list[bytes]
+) -> None:
+    directory = tmp_path_factory.mktemp("names") / "displaced"
+    changes = [change(path, b"old", b"new") for path in paths]
+    prepared(directory, changes, {})
+    found = read_names(directory)
+    assert [each.path for each in found.values()] == paths
+    assert {(each.mode, each.sha, each.new_sha) for each in found.values()} <= {
+        (FILE, blob(b"old"), blob(b"new"))
+    }
+
+
+def test_only_what_no_snapshot_holds_is_kept(tmp_path: Path) -> None:
+    changes = [
+        change(b"same", b"old", b"new"),
+        change(b"dir/saved", b"old", b"new"),
+        change(b"not reached", b"old", b"new"),
+        change(b"made", None, b"new"),
+        change(b"deleted", b"old", None),
+        change(b"deleted and saved", b"old", None),
+    ]
+    there = {"0": b"old", "1": b"hers", "2": b"new", "3": b"hers too", "4": b"old", "5": b"last"}
+    place = prepared(tmp_path / "displaced", changes, there)
+    kept = keep_unrecorded(place, "sha1")
+    assert kept == [
+        KeptFile(b"dir/saved", Why.CHANGED),
+        KeptFile(b"made", Why.CHANGED),
+        KeptFile(b"deleted and saved", Why.CHANGED),
+    ]
+    assert (place / "kept/dir/saved").read_bytes() == b"hers"
+    assert (place / "kept/made").read_bytes() == b"hers too"
+    assert (place / "kept/deleted and saved").read_bytes() == b"last"
+    assert sorted(path.name for path in place.iterdir()) == ["0", "2", "4", "kept", "names"]
+    assert keep_unrecorded(place, "sha1") == []
+
+
+def test_a_file_that_is_open_for_writing_is_kept(tmp_path: Path) -> None:
+    place = prepared(tmp_path / "displaced", [change(b"log", b"old", b"new")], {"0": b"old"})
+    with (place / "0").open("ab") as writer:
+        assert keep_unrecorded(place, "sha1") == [KeptFile(b"log", Why.WRITING)]
+        writer.write(b" and more")
+    assert (place / "kept/log").read_bytes() == b"old and more"
+
+
+def test_versions_that_want_the_same_name(tmp_path: Path) -> None:
+    """A path may have been a file and then a directory, and have been made again and again."""
+    changes = [change(b"a", b"old", b"new"), change(b"a/b", None, b"new")]
+    there = {"0": b"one", "0.0": b"two", "0.1": b"three", "1": b"below"}
+    place = prepared(tmp_path / "displaced", changes, there)
+    kept = keep_unrecorded(place, "sha1")
+    assert len({each.path for each in kept}) == 4
+    found = {(place / "kept" / os.fsdecode(each.path)).read_bytes() for each in kept}
+    assert found == {b"one", b"two", b"three", b"below"}
+
+
+def test_links_directories_and_pipes(tmp_path: Path) -> None:
+    changes = [
+        change(b"link", b"target", b"new", LINK),
+        change(b"other", b"target", b"new", LINK),
+        change(b"directory", b"old", b"new"),
+        change(b"pipe", b"old", b"new"),
+    ]
+    place = prepared(tmp_path / "displaced", changes, {})
+    (place / "0").symlink_to("target")
+    (place / "1").symlink_to("elsewhere")
+    (place / "2").mkdir()
+    (place / "2/file").write_bytes(b"hers")
+    os.mkfifo(place / "3")
+    kept = keep_unrecorded(place, "sha1")
+    assert [each.path for each in kept] == [b"other", b"directory", b"pipe"]
+    assert os.readlink(place / "kept/other") == "elsewhere"
+    assert (place / "kept/directory/file").read_bytes() == b"hers"
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    place = prepared(tmp_path / "displaced", [change(b"\xff\n", b"o", b"n")], {"0": b"hers"})
+    (kept,) = keep_unrecorded(place, "sha1")
+    assert (place / "kept" / os.fsdecode(b"\xff\n")).read_bytes() == b"hers"
+    assert names_of([kept], "trash/t") == (r'"trash/t/displaced/kept/\377\n"',)
+
+
+def test_an_empty_place_goes(tmp_path: Path) -> None:
+    above = tmp_path / "place"
+    above.mkdir()
+    place = prepared(above / "displaced", [change(b"a", None, b"new")], {})
+    assert remove_if_empty(place)
+    assert not above.exists()
+    above.mkdir()
+    place = prepared(above / "displaced", [change(b"a", None, b"new")], {"0": b"hers"})
+    assert not remove_if_empty(place)
+    assert (place / "0").read_bytes() == b"hers"
+
+
+def test_there_is_no_such_place(tmp_path: Path) -> None:
+    assert keep_unrecorded(tmp_path / "missing", "sha1") == []
