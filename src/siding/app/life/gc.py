@@ -16,6 +16,7 @@ from pathlib import Path
 from siding.app.life.archives import places_in_trash, records_archive
 from siding.app.life.branches import BranchFate, fate_of, is_removed, sweep_branch, sweepable
 from siding.app.life.collection import collect, collect_records
+from siding.app.life.displaced import displaced_places, drop_displaced
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
@@ -65,7 +66,8 @@ class Collected(NamedTuple):
 class Report(NamedTuple):
     """The use of all tasks, the tasks chosen for freeing, and the results.
 
-    ``swept`` are the bytes of scratch directories that dead commands had left. ``unpacked`` says
+    ``swept`` are the bytes of scratch directories that dead commands had left, ``displaced`` those
+    of files that rollbacks had replaced and that the snapshots hold. ``unpacked`` says
     why the packs of the snapshot store were not joined; None if they were or needed no joining.
     ``branches`` are those that were deleted; in a dry run, those that would be.
     """
@@ -75,6 +77,7 @@ class Report(NamedTuple):
     done: tuple[Collected, ...]
     store: int  # bytes of the snapshot store as a whole
     swept: int = 0
+    displaced: int = 0
     unpacked: str | None = None
     branches: tuple[BranchFate, ...] = ()
 
@@ -88,12 +91,15 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
     uses = _uses(project)
     chosen = _choose(project, uses, budget or 0)
     done: list[Collected] = []
-    swept, unpacked = 0, None
+    swept, displaced, unpacked = 0, 0, None
     branches = [fate for _workspace, fate in sweepable(project)] if dry_run else []
+    if dry_run:
+        displaced = sum(_size(place) for _task_id, place in displaced_places(project))
     if not dry_run:
         swept = sum(_size(path) for path in find_abandoned(project))
         sweep_abandoned(project)
         sweep_refused(project)
+        displaced = drop_displaced(project)
         branches = [fate for each in sweepable(project) if (fate := _sweep(project, *each))]
         with spending_reserve(project):
             done = _collect_all(project, chosen)
@@ -104,6 +110,7 @@ def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
         done=tuple(done),
         store=project.snapshots.size() if project.snapshots.root.is_dir() else 0,
         swept=swept,
+        displaced=displaced,
         unpacked=unpacked,
         branches=tuple(branches),
     )

@@ -68,9 +68,13 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
             screen.note(branch.sentence)
     if report.swept:
         screen.note(f"freed {size(report.swept)} that cut-off commands had left")
+    if report.displaced and dry_run:
+        screen.print(f"free    at most {size(report.displaced)} of files that were gone back from")
+    elif report.displaced:
+        screen.note(f"freed {size(report.displaced)} of files that were gone back from")
     if report.unpacked is not None:
         screen.warn(f"the packs of the snapshot store stay as they are: {report.unpacked}")
-    if not report.chosen and not report.branches:
+    if not (report.chosen or report.branches or report.displaced):
         screen.note("nothing to free")
     elif dry_run:
         _say_would(screen, report)
@@ -106,6 +110,7 @@ def _record(report: Report) -> dict[str, object]:
         ],
         "store": report.store,
         "swept": report.swept,
+        "displaced": report.displaced,
         "branches": [each.record() for each in report.branches],
         "unpacked": report.unpacked,
     }

@@ -17,6 +17,7 @@ one what was put there; zeros: nothing.
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from enum import StrEnum
 from itertools import count
@@ -34,6 +35,7 @@ from siding.namedtuples import NamedTuple
 DISPLACED = "displaced"  # the directory in a place in the trash
 KEPT = "kept"
 NAMES = b"names"
+CONTENTS = b"contents"  # all staged contents in one file, until each has its own
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _READABLE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -120,6 +122,25 @@ def keep_unrecorded(directory: Path, object_format: str) -> list[KeptFile]:
     return moved
 
 
+def drop_recorded(directory: Path, object_format: str, held: AbstractSet[str]) -> int:
+    """Delete displaced files whose blob is one of `held`; return their bytes on disk.
+
+    A file that a program has open for writing stays.
+    """
+    freed = 0
+    with OpenTree(directory) as tree:
+        for entry, known in list(_entries(directory)):
+            full = os.path.join(os.fsencode(directory), entry)
+            if not {known.sha, known.new_sha} <= held or _why_kept(full, known, object_format):
+                continue
+            freed += os.lstat(full).st_blocks * 512  # POSIX counts in units of 512 bytes
+            os.unlink(entry, dir_fd=tree.open(b""))
+        with suppress(FileNotFoundError):  # of an act that was killed while it staged
+            os.unlink(CONTENTS, dir_fd=tree.open(b""))
+        flush_names(tree.open(b""))
+    return freed
+
+
 def names_of(kept: Sequence[KeptFile], place: str) -> tuple[str, ...]:
     """Return where kept versions are, as text; `place` is the directory above ``displaced``."""
     above = os.fsencode(f"{place}/{DISPLACED}/{KEPT}/")
@@ -138,17 +159,21 @@ def remove_if_empty(directory: Path) -> bool:
 
 
 def _unrecorded(directory: Path, object_format: str) -> Iterator[tuple[bytes, KeptFile]]:
+    for entry, known in _entries(directory):
+        why = _why_kept(os.path.join(os.fsencode(directory), entry), known, object_format)
+        if why is not None:
+            yield entry, KeptFile(known.path, why)
+
+
+def _entries(directory: Path) -> Iterator[tuple[bytes, Listed]]:
+    """Yield the entries that are there, with what the list says of them."""
     if not directory.is_dir():
         return
     listed = read_names(directory)
-    base = os.fsencode(directory)
-    for entry in sorted(os.listdir(base)):
+    for entry in sorted(os.listdir(os.fsencode(directory))):
         known = listed.get(entry.partition(b".")[0])
-        if known is None:
-            continue
-        why = _why_kept(os.path.join(base, entry), known, object_format)
-        if why is not None:
-            yield entry, KeptFile(known.path, why)
+        if known is not None:
+            yield entry, known
 
 
 def _why_kept(full: bytes, known: Listed, object_format: str) -> Why | None:

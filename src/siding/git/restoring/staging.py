@@ -15,7 +15,7 @@ from siding.files import durable
 from siding.files.exchange import Entry
 from siding.git.errors import GitError
 from siding.git.paths import quote_path
-from siding.git.restoring.displaced import entry_name, remove_if_empty, write_names
+from siding.git.restoring.displaced import CONTENTS, entry_name, remove_if_empty, write_names
 from siding.git.restoring.plan import Restoration
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.modes import Modes
@@ -89,7 +89,7 @@ def _write_all(
     fd: int,
     modes: Modes | None,
 ) -> None:
-    contents = directory / "contents"
+    contents = directory / os.fsdecode(CONTENTS)
     request = "".join(f"{change.new_sha}\n" for change in writes).encode("ascii")
     with contents.open("xb") as output:
         store.git.run_to_fd(

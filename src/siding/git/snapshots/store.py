@@ -195,11 +195,14 @@ class SnapshotStore:
         found = self.git.attempt(place, ["cat-file", "blob", sha])
         return found.stdout if found.returncode == 0 else None
 
-    def present(self, shas: Sequence[str]) -> set[str]:
-        """Return those of the objects that this store itself holds."""
+    def present(self, shas: Sequence[str], *, with_base: bool = False) -> set[str]:
+        """Return those of the objects that this store itself holds.
+
+        With `with_base`, also those that are in the user's repository, as those of the base are.
+        """
         asked = "".join(f"{sha}\n" for sha in shas).encode("ascii")
         output = self.git.run(
-            self.place(alternates=()),
+            self.place() if with_base else self.place(alternates=()),
             ["cat-file", "--batch-check=%(objectname)"],
             doing="looking for objects in the snapshot store",
             stdin=asked,

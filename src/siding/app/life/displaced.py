@@ -1,0 +1,56 @@
+"""Delete files that rollbacks replaced, where the snapshots hold them and nobody writes them.
+
+What others wrote during a rollback has a name of its own and stays (`git/restoring/displaced.py`).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from siding.app.life.archives import places_in_trash
+from siding.app.place.locking import TaskBusy, holding_task
+from siding.app.place.project import Project
+from siding.git.restoring.displaced import (
+    DISPLACED,
+    drop_recorded,
+    keep_unrecorded,
+    read_names,
+    remove_if_empty,
+)
+from siding.ids import TaskId
+from siding.storage.locks import LockBusy
+
+
+def displaced_places(project: Project) -> Iterator[tuple[TaskId, Path]]:
+    """Yield the directories of displaced files, and their tasks."""
+    for task_id in project.tasks.ids():
+        for place in places_in_trash(project, task_id):
+            if (place / DISPLACED).is_dir():
+                yield task_id, place / DISPLACED
+
+
+def drop_displaced(project: Project) -> int:
+    """Delete what the snapshots hold; return its bytes. Tasks that are busy are passed over."""
+    freed = 0
+    for task_id, place in list(displaced_places(project)):
+        try:
+            with holding_task(project, task_id, "gc"):
+                freed += _drop(project, place)
+        except (TaskBusy, LockBusy):
+            continue
+    return freed
+
+
+def _drop(project: Project, place: Path) -> int:
+    if not place.is_dir():
+        return 0
+    store = project.snapshots
+    object_format = store.repository.object_format
+    # Since the act ended, a program may have gone on writing into a file that it had open.
+    keep_unrecorded(place, object_format)
+    listed = read_names(place).values()
+    zeros = {"0" * store.repository.hash_size}
+    shas = {sha for each in listed for sha in (each.sha, each.new_sha)} - zeros
+    held = store.present(sorted(shas), with_base=True) | zeros if shas else zeros
+    freed = drop_recorded(place, object_format, held)
+    remove_if_empty(place)
+    return freed
