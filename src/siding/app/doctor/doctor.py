@@ -5,6 +5,7 @@ finished, a loss is reported. Each check is a function that yields findings. A f
 repaired has a function that does it.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from siding.app.unfinished.sandbox_commits import (
 from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import TEMPORARY_PREFIX
+from siding.files.exchange import can_exchange
 from siding.git.quarantine.repair import Lacking, repair
 from siding.git.quarantine.run import REFUSED
 from siding.git.snapshots.own_git_dir import take_own
@@ -73,6 +75,7 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _broken_policy(project)
     yield from _left_behind(project)
     yield from _no_sandbox(project)
+    yield from _no_exchange(project)
     yield from _refused_quarantines(project)
     yield from _lacking_objects(project)
     yield from _on_your_branch(project)
@@ -301,6 +304,24 @@ def _no_sandbox(project: Project) -> Iterator[Finding]:
         yield Finding(
             what=f"the settings ask for a sandbox, and none works here: {reason}",
             advice="install bubblewrap; `siding doctor --sandbox` shows what was tried",
+        )
+
+
+def _no_exchange(project: Project) -> Iterator[Finding]:
+    """Yield a finding if a rollback cannot exchange files in one step on this file system."""
+    try:
+        fd = os.open(project.layout.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            is_able = can_exchange(fd)
+        finally:
+            os.close(fd)
+    except OSError:  # read-only, or full: whoever writes there says so
+        return
+    if not is_able:
+        yield Finding(
+            what="the file system of Siding's home cannot exchange two names in one step",
+            advice="nothing is lost: going back moves a file out of its place, then the other one "
+            "in, and for a moment there is none; a local disk for SIDING_HOME ends that",
         )
 
 
