@@ -26,13 +26,14 @@ class OpenTree:
 
     ``made`` are the directories that `make` made. With `private` these are their owner's alone,
     until somebody gives them the mode they shall have. ``unlocked`` are directories that forbade
-    writing and were opened for it, with the mode they had.
+    writing and were opened for it, with the mode they had; without `unlock` none is.
     """
 
-    def __init__(self, root: Path, *, private: bool = False) -> None:
+    def __init__(self, root: Path, *, private: bool = False, unlock: bool = True) -> None:
         self._root = os.open(root, _DIRECTORY)
         self._open: dict[bytes, int] = {}
         self._new = 0o700 if private else 0o777
+        self._unlock = unlock
         self.made: list[bytes] = []
         self.unlocked: dict[bytes, int] = {}
 
@@ -83,7 +84,7 @@ class OpenTree:
         """Return a descriptor of a directory in which names may be changed from now on."""
         fd = self.open(path)
         mode = stat.S_IMODE(os.fstat(fd).st_mode)
-        if mode & 0o300 != 0o300:
+        if self._unlock and mode & 0o300 != 0o300:
             with suppress(PermissionError):  # not ours: then what follows says so
                 os.fchmod(fd, mode | 0o700)
                 self.unlocked.setdefault(path, mode)

@@ -10,7 +10,8 @@ import pytest
 
 from privileges import bound_by_permissions
 from siding.git.applying import checkout as checkouts
-from siding.git.applying.checkout import CheckoutPlace, IndexLocked
+from siding.git.applying.carry_out import carry_out, take_back
+from siding.git.applying.checkout import CheckoutGit, CheckoutPlace, IndexLocked, Trees
 from siding.git.applying.move import (
     CheckoutBusy,
     Move,
@@ -18,17 +19,15 @@ from siding.git.applying.move import (
     RecoveredSide,
     RefusedMove,
     TargetMoved,
-    carry_out,
     changed_paths,
     checkout_of,
     move_from,
     overlaps,
     pushed_to,
-    recover,
     refuse_busy,
     swap,
-    take_back,
 )
+from siding.git.applying.move_recovery import recover
 from siding.git.command import Place
 from siding.git.snapshots.patches import Change
 from siding.ids import Sha
@@ -86,7 +85,8 @@ def ready(world: World) -> Ready:
     write(world.root / "unknown", "unknown\n")
     place = checkout_of(world.repository, "main")
     assert place is not None
-    move = Move(branch="main", old=old, new=new, checkout=place, token=TOKEN)
+    aside = world.directory / "aside"
+    move = Move(branch="main", old=old, new=new, checkout=place, token=TOKEN, aside=aside)
     changes = changed_paths(world.repository, Place(git_dir=world.paths.common_dir), old, new)
     mine = {b"kept.txt": ("100644", b"not committed\n"), b"unknown": ("100644", b"unknown\n")}
     return Ready(world, move, changes, mine)
@@ -102,7 +102,7 @@ def test_branch_and_checkout_move_together_and_back(ready: Ready) -> None:
     go(ready)
     assert ready.is_at(ready.move.new)
     assert b"test" in ready.world.user("reflog", "-1", "main")
-    back = ready.move.reversed("fedcba9876543210")
+    back = ready.move.reversed("fedcba9876543210")._replace(aside=ready.world.directory / "back")
     changes = changed_paths(
         ready.world.repository, Place(git_dir=ready.world.paths.common_dir), back.old, back.new
     )
@@ -224,7 +224,7 @@ def test_another_git_at_work(ready: Ready) -> None:
 
 
 def test_files_that_cannot_be_written(ready: Ready) -> None:
-    """git fails half way: the branch goes back, and so do the files."""
+    """It fails half way: the branch goes back, and so do the files."""
 
     def refused() -> None:
         with pytest.raises(RefusedMove):
@@ -296,7 +296,8 @@ def half_a_file_written(world: World, move: Move, place: CheckoutPlace) -> None:
 def all_written(world: World, move: Move, place: CheckoutPlace) -> None:
     swapped(world, move, place)
     private = checkouts.private_index(place, move.token)
-    checkouts.read_trees(world.repository, world.settings, place, private, move.old, move.new)
+    where = CheckoutGit(world.repository, world.settings, place)
+    checkouts.read_trees(where, private, Trees(move.old, move.new))
 
 
 def put_in_place(world: World, move: Move, place: CheckoutPlace) -> None:
@@ -386,7 +387,8 @@ def files_only(ready: Ready) -> tuple[Move, Move]:
         for each in (move.old, move.new)
     )
     there = move._replace(branch="", old=old, new=new)
-    return there, there.reversed("fedcba9876543210")
+    back = there.reversed("fedcba9876543210")
+    return there, back._replace(aside=ready.world.directory / "back")
 
 
 def reverted(ready: Ready, back: Move) -> None:

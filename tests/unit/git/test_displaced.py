@@ -13,10 +13,9 @@ from siding.git.restoring.displaced import (
     Why,
     keep_unrecorded,
     names_of,
-    read_names,
     remove_if_empty,
-    write_names,
 )
+from siding.git.restoring.displaced_list import read_names, write_names
 from siding.git.snapshots.patches import Change
 from siding.hashing import new_digest
 from siding.ids import Sha

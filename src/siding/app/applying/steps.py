@@ -9,8 +9,10 @@ from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.app.applying.content import Sources
 from siding.app.place.project import Project
 from siding.app.recording.recorder import Recorder
+from siding.app.unfinished.displaced_files import told, with_aside
 from siding.git.applying.bench import Bench
-from siding.git.applying.move import UNCHANGED, Move, carry_out, take_back
+from siding.git.applying.carry_out import carry_out, take_back
+from siding.git.applying.move import UNCHANGED, Move
 from siding.git.snapshots.patches import Change
 from siding.git.snapshots.store import APPLIES
 from siding.ids import TaskId
@@ -52,7 +54,10 @@ class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
 
     def plan(self, work: Work) -> MovePlan | None:
         work.recorder.freeze()
-        return self.move_plan(work)
+        found = self.move_plan(work)
+        if found is None:
+            return None
+        return found._replace(move=with_aside(work.project, work.task.id, found.move))
 
     def draft(self, work: Work, plan: MovePlan | None) -> Draft | None:
         if plan is None:
@@ -79,7 +84,8 @@ class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
                 hooks=plan.hooks,
                 keep_fds=recorder.snapshots.keep_fds,
             )
-        intent = recorder.ended(intent, intent.draft.completed())
+        draft = intent.draft._replace(detail=told(project, plan.move, detail))
+        intent = recorder.ended(intent, draft.completed())
         return Ended(intent, intent.draft, None)
 
     def result(self, work: Work, plan: MovePlan | None, done: Done[None] | None) -> Result:

@@ -16,7 +16,7 @@ from siding.app.life.beginning import FROM
 from siding.app.place.project import Project
 from siding.app.place.take_over import TAKEN_OVER
 from siding.errors import NotFound, SidingError
-from siding.git.applying.move import sweep_locks
+from siding.git.applying.ref_locks import sweep_locks
 from siding.git.errors import GitError
 from siding.git.packs import give_pack
 from siding.git.refs import is_sha

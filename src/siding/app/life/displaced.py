@@ -13,9 +13,9 @@ from siding.git.restoring.displaced import (
     DISPLACED,
     drop_recorded,
     keep_unrecorded,
-    read_names,
     remove_if_empty,
 )
+from siding.git.restoring.displaced_list import read_names
 from siding.ids import TaskId
 from siding.storage.locks import LockBusy
 

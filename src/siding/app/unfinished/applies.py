@@ -4,8 +4,10 @@ The intent describes the whole move. The next command that works in the task, or
 finishes the move, or takes it back if the files in the person's checkout no longer allow it.
 """
 
+from siding.app.unfinished.displaced_files import told
 from siding.app.unfinished.ground import Ground
-from siding.git.applying.move import RecoveredSide, move_from, recover
+from siding.git.applying.move import RecoveredSide, move_from
+from siding.git.applying.move_recovery import recover
 from siding.ledger.details.apply import ApplyDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
@@ -22,8 +24,9 @@ def finish_apply(ground: Ground, intent: Intent) -> Draft:
     move = move_from(detail.move or {})
     project = ground.project
     side = recover(project.repository, project.user_settings, move, reason=detail.reflog)
+    detail = told(project, move, detail)
     if side is RecoveredSide.DONE:
-        return draft.completed()
+        return draft._replace(detail=detail).completed()
     return draft._replace(
         detail=detail._replace(commit_sha=""),
         status=StepStatus.INTERRUPTED.value,

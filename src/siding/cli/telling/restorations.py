@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any, TypeVar
 
 from siding.app.back.git_words import git_lines
 from siding.app.back.restore_act import Restored
 from siding.app.back.survey import NeedsConsent, Survey, quote_path
+from siding.app.recording.steps import Step
 from siding.cli.screen.screen import Screen
 from siding.cli.screen.words import changes, counted, task_step
 
@@ -98,6 +100,19 @@ def written_meanwhile(count: int) -> str:
     """Return the beginning of a sentence about files that others wrote; it ends with a path."""
     which = "its version is" if count == 1 else "their versions are"
     return f"{counted(count, 'file')} written during this by another program: {which} in"
+
+
+def tell_kept(screen: Screen, home: Path, step: Step | None) -> None:
+    """Print where the versions are that others wrote during an apply or the undo of one.
+
+    `home` is the project's directory.
+    """
+    applied = None if step is None else step.as_apply
+    kept = () if applied is None else applied.kept
+    if kept:
+        screen.warn(f"{counted(len(kept), 'file')} written during this by another program: kept as")
+    for path in kept:
+        screen.note(f"  {home / path}")
 
 
 def with_consent(screen: Screen, act: Callable[[bool], Result], *, force: bool) -> Result:

@@ -57,10 +57,10 @@ def _applied(found: Step) -> list[Line]:
 
 
 def _kept(found: Step, home: Path) -> Iterable[Line]:
-    """Yield the versions that others wrote during a rollback."""
-    back = found.as_rollback
-    for number, path in enumerate(back.kept if back else ()):
-        yield "" if number else "kept", f"{home}/{path}"
+    """Yield the versions that others wrote during a rollback or an apply."""
+    act = found.as_rollback or found.as_apply
+    for number, path in enumerate(act.kept if act else ()):
+        yield "" if number else "kept", str(home / path)
 
 
 def _files(found: Step) -> Iterable[Line]:

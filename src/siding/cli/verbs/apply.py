@@ -35,6 +35,7 @@ from siding.cli.globals import Context
 from siding.cli.screen.pick import pick_paths
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import changes, counted, task_step
+from siding.cli.telling.restorations import tell_kept
 from siding.errors import UsageError
 
 _NAMED = 20
@@ -109,6 +110,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(screen, _applied_record(applied))
     _say_applied(screen, applied)
+    tell_kept(screen, project.layout.root, applied.step)
     return 0
 
 

@@ -10,7 +10,7 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.words import task_name, task_step
 from siding.cli.telling.reopening import tell_reopened
-from siding.cli.telling.restorations import tell_restored, with_consent
+from siding.cli.telling.restorations import tell_kept, tell_restored, with_consent
 from siding.cli.verb import Verb
 
 
@@ -32,6 +32,7 @@ def _run(
         force=arguments.force,
     )
     _tell(context, done, as_json=arguments.json)
+    tell_kept(context.screen, project.layout.root, done.applied)
     return 0
 
 

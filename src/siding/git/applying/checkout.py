@@ -6,7 +6,6 @@ replaced as a whole, by a rename, while git's own lock (``index.lock``) is held.
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from siding.files.durable import flush_dir, write_and_rename
@@ -18,10 +17,10 @@ from siding.git.repository import Repository
 from siding.git.settings import UserSettings
 from siding.git.snapshots.patches import Change
 from siding.git.status import EntryKind, parse
+from siding.git.tree_modes import GITLINK, NOTHING
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
-_NOTHING, _GITLINK = "000000", "160000"
 _MARK = b"siding "
 _STATUS = (
     "status",
@@ -46,6 +45,18 @@ class Trees(NamedTuple):
 
     old: Sha
     new: Sha
+
+
+class CheckoutGit(NamedTuple):
+    """One of the person's checkouts, with the repository and the settings for git in it."""
+
+    repository: Repository
+    user: UserSettings
+    place: CheckoutPlace
+
+    def at(self, index: Path | None) -> Place:
+        """Return the place of a git command; `index` as in `git_place`."""
+        return git_place(self.repository, self.user, self.place, index)
 
 
 class IndexLocked(GitError):
@@ -188,270 +199,87 @@ def in_the_way(place: CheckoutPlace, changes: Sequence[Change]) -> set[bytes]:
     directory that has to become a file.
     """
     root = os.fsencode(place.root)
-    gone = {change.path for change in changes if change.new_mode == _NOTHING}
-    replaced = {change.path for change in changes if change.old_mode != _NOTHING}
+    gone = {change.path for change in changes if change.new_mode == NOTHING}
+    replaced = {change.path for change in changes if change.old_mode != NOTHING}
     found: set[bytes] = set()
     for change in changes:
-        if change.new_mode in (_NOTHING, _GITLINK):
+        if change.new_mode in (NOTHING, GITLINK):
             continue
         full = join(root, change.path)
-        if _is_real_directory(full):
+        if is_real_directory(full):
             found.update(path for path in _files_below(root, change.path) if path not in gone)
-        elif change.old_mode == _NOTHING and os.path.lexists(full):
+        elif change.old_mode == NOTHING and os.path.lexists(full):
             found.add(change.path)
         for above in parents(change.path):
             there = join(root, above)
-            if above not in replaced and os.path.lexists(there) and not _is_real_directory(there):
+            if above not in replaced and os.path.lexists(there) and not is_real_directory(there):
                 found.add(above)
     return found
 
 
 def read_trees(
-    repository: Repository,
-    user: UserSettings,
-    place: CheckoutPlace,
-    index: Path,
-    old: str,
-    new: str,
-    *,
-    keep_fds: Sequence[int] = (),
+    where: CheckoutGit, index: Path, trees: Trees, *, keep_fds: Sequence[int] = ()
 ) -> None:
-    """Change the files that differ between two trees. If git refuses, it has changed no file."""
-    repository.git.run(
-        git_place(repository, user, place, index),
-        ["read-tree", "-m", "-u", old, new],
-        doing="changing the files of the checkout",
+    """Write the files that differ between two trees. If git refuses, it has changed no file."""
+    where.repository.git.run(
+        where.at(index),
+        ["read-tree", "-m", "-u", trees.old, trees.new],
+        doing="writing the files of the change",
         keep_fds=keep_fds,
-        env=_filter_environment(repository) if user.filters else {},
+        env=filter_environment(where.repository) if where.user.filters else {},
     )
 
 
-def settle(
-    repository: Repository,
-    user: UserSettings,
-    place: CheckoutPlace,
-    token: str,
-    trees: Trees,
-    changes: Sequence[Change],
-    *,
-    publish: bool,
-    whatever: bool = False,
-) -> bool:
-    """Bring the files to `new`, each of which may be at `old`, at `new` or half written.
-
-    The caller holds the lock. Returns False, and changes no file, if the person has changed one of
-    them meanwhile. With `whatever` such a file is left as it is and the others are changed.
-    """
-    discard_index(place, token)
-    private = copy_index(place, token)
-    here = _Files(repository, user, place, private, changes)
-    at_old, at_new = here.at(new=False), here.at(new=True)
-    lost = {c.path for c in changes if c.path not in at_old | at_new and here.is_lost(c)}
-    others = {c.path for c in changes} - at_old - at_new - lost
-    if others and not whatever:
-        discard_index(place, token)
-        return False
-    by_path = {c.path: c for c in changes}
-    discard_index(place, token)
-    copy_index(place, token)
-    here.set_entries(
-        {
-            c.path: (c.old_mode, c.old_sha) if c.path in at_old else (c.new_mode, c.new_sha)
-            for c in changes
-        }
-    )
-    for path in lost:
-        _remove_remains(join(os.fsencode(place.root), path))
-    here.refresh()
-    read_trees(repository, user, place, private, trees.old, trees.new)
-    here.check_out(by_path[path] for path in lost if by_path[path].new_mode != _NOTHING)
-    if publish:
-        put_in_place(place, private)
-    discard_index(place, token)
-    return True
+def check_out(
+    where: CheckoutGit,
+    index: Path,
+    changes: Iterable[Change],
+) -> None:
+    """Write the new files of these changes, which the index has already."""
+    paths = b"".join(each.path + b"\0" for each in changes if each.new_mode != NOTHING)
+    if paths:
+        where.repository.git.run(
+            where.at(index),
+            ["checkout-index", "-q", "-f", "-u", "-z", "--stdin"],
+            doing="writing the files of the checkout",
+            stdin=paths,
+            env=filter_environment(where.repository) if where.user.filters else {},
+        )
 
 
-def unstaged_at(
-    repository: Repository,
-    user: UserSettings,
-    place: CheckoutPlace,
-    token: str,
-    changes: Sequence[Change],
+def tracked_among(
+    where: CheckoutGit,
+    index: Path,
+    paths: Iterable[bytes],
 ) -> set[bytes]:
-    """Return the paths that were written and neither changed, staged nor committed since.
+    """Return those of the paths that the index has."""
+    wanted = set(paths)
+    if not wanted:
+        return set()
+    output = where.repository.git.run(
+        where.at(index), ["ls-files", "-z"], doing="looking at the index"
+    )
+    return wanted.intersection(output.split(b"\0"))
 
-    `changes` lead back: the file must equal the old side, the index entry the new side.
-    """
-    sides = {c.path: None if c.new_mode == _NOTHING else (c.new_mode, c.new_sha) for c in changes}
-    with _seen(repository, user, place, token, changes) as here:
-        entries = here.entries()
-        return {path for path in here.at(new=False) if entries.get(path) == sides[path]}
 
-
-def stands_at(
-    repository: Repository,
-    user: UserSettings,
-    place: CheckoutPlace,
-    token: str,
+def refresh_entries(
+    where: CheckoutGit,
+    index: Path,
     changes: Sequence[Change],
-) -> bool:
-    """Tell whether every file equals the new side of its change. Writes only a copy of the
-    index."""
-    with _seen(repository, user, place, token, changes) as here:
-        return here.at(new=True) == {change.path for change in changes}
-
-
-def is_untouched(
-    repository: Repository,
-    user: UserSettings,
-    place: CheckoutPlace,
-    token: str,
-    changes: Sequence[Change],
-) -> bool:
-    """Tell whether every path equals the old side of its change, in the index and on disk."""
-    sides = {c.path: None if c.old_mode == _NOTHING else (c.old_mode, c.old_sha) for c in changes}
-    with _seen(repository, user, place, token, changes) as here:
-        entries = here.entries()
-        staged = {path for path, side in sides.items() if entries.get(path) == side}
-        return bool(sides) and len(staged) == len(sides) and here.at(new=False) == set(sides)
-
-
-@contextmanager
-def _seen(
-    repository: Repository,
-    user: UserSettings,
-    place: CheckoutPlace,
-    token: str,
-    changes: Sequence[Change],
-) -> "Iterator[_Files]":
-    """Yield the changed paths seen through a copy of the index, which is removed afterwards."""
-    private = copy_index(place, token)
-    try:
-        yield _Files(repository, user, place, private, changes)
-    finally:
-        discard_index(place, token)
-
-
-class _Files:
-    """The changed paths as they are on disk, seen through a copy of the index."""
-
-    def __init__(
-        self,
-        repository: Repository,
-        user: UserSettings,
-        place: CheckoutPlace,
-        private: Path,
-        changes: Sequence[Change],
-    ) -> None:
-        self._git = repository.git
-        self._repository, self._user, self._checkout = repository, user, place
-        self._place = git_place(repository, user, place, private)
-        self._changes = changes
-        self._root = os.fsencode(place.root)
-
-    def at(self, *, new: bool) -> set[bytes]:
-        """Return the paths whose files equal the new (or old) side, as git would store them."""
-        sides = {
-            c.path: (c.new_mode, c.new_sha) if new else (c.old_mode, c.old_sha)
-            for c in self._changes
-        }
-        absent = {path for path, (mode, _) in sides.items() if mode == _NOTHING}
-        links = {path for path, (mode, _) in sides.items() if mode == _GITLINK}
-        self._index_info(sides)
-        self.refresh()
-        output = self._git.run(
-            self._place,
-            ["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"],
-            doing="comparing the files of the checkout",
-        )
-        different = set(output.split(b"\0")[1::2])
-        present = {p for p in sides if p not in absent and p not in links and p not in different}
-        gone = {
-            p
-            for p in absent
-            if not os.path.lexists(join(self._root, p)) or _is_real_directory(join(self._root, p))
-        }
-        return present | gone | links
-
-    def is_lost(self, change: Change) -> bool:
-        """Tell whether the path has nothing of the person's: no file, or one that git was writing
-        when it died."""
-        full = join(self._root, change.path)
-        if not os.path.lexists(full):
-            return True
-        if os.path.islink(full) or not os.path.isfile(full):
-            return False
-        for mode, sha in ((change.new_mode, change.new_sha), (change.old_mode, change.old_sha)):
-            if mode not in (_NOTHING, _GITLINK) and self._begins(full, change.path, sha):
-                return True
-        return False
-
-    def set_entries(self, sides: dict[bytes, tuple[str, Sha]]) -> None:
-        """Set these index entries, given as path -> (mode, object id)."""
-        self._index_info(sides)
-
-    def entries(self) -> dict[bytes, tuple[str, str]]:
-        """Return the index entries of the changed paths as path -> (mode, object id)."""
-        output = self._git.run(self._place, ["ls-files", "-s", "-z"], doing="reading the index")
-        wanted = {change.path for change in self._changes}
-        found: dict[bytes, tuple[str, str]] = {}
-        for line in output.split(b"\0")[:-1]:
-            about, _, path = line.partition(b"\t")
-            if path in wanted:
-                mode, sha, _stage = about.decode("ascii").split(" ")
-                found[path] = (mode, sha)
-        return found
-
-    def refresh(self) -> None:
-        self._git.attempt(self._place, ["update-index", "-q", "--refresh"])
-
-    def check_out(self, changes: Iterable[Change]) -> None:
-        """Overwrite the files of these changes with what the index has."""
-        paths = b"".join(change.path + b"\0" for change in changes)
-        if paths:
-            self._git.run(
-                self._place,
-                ["checkout-index", "-q", "-f", "-u", "-z", "--stdin"],
-                doing="writing the files of the checkout",
-                stdin=paths,
-                env=_filter_environment(self._repository) if self._user.filters else {},
-            )
-
-    def _index_info(self, sides: dict[bytes, tuple[str, Sha]]) -> None:
-        zeros = "0" * self._repository.paths.hash_size
-        lines = []
-        for path, (mode, sha) in sorted(sides.items(), key=lambda side: side[1][0] != _NOTHING):
-            about = f"0 {zeros}" if mode == _NOTHING else f"{mode} {sha}"
-            lines.append(about.encode("ascii") + b"\t" + path + b"\0")
-        if lines:
-            self._git.run(
-                self._place,
-                ["update-index", "--replace", "-z", "--index-info"],
-                doing="preparing the index",
-                stdin=b"".join(lines),
-            )
-
-    def _begins(self, full: bytes, path: bytes, sha: str) -> bool:
-        size = os.lstat(full).st_size
-        if size == 0:
-            return True
-        shown = os.fsdecode(path)
-        done = self._git.attempt(
-            self._place,
-            ["cat-file", "--filters", f"--path={shown}", sha],
-            env=_filter_environment(self._repository) if self._user.filters else {},
-        )
-        if done.returncode or size >= len(done.stdout):
-            return False
-        with open(full, "rb") as file:
-            return file.read() == done.stdout[:size]
+) -> None:
+    """Have the index know the times of the files of `changes`; git would read them again else."""
+    paths = [each.path for each in changes if each.new_mode not in (NOTHING, GITLINK)]
+    few = ["add", "--refresh", "--", *map(os.fsdecode, paths)]
+    command = few if _fit(paths) else ["update-index", "-q", "--refresh"]
+    if paths:
+        where.repository.git.attempt(where.at(index), command)
 
 
 def _excused(
     repository: Repository, where: Place, place: CheckoutPlace, changes: Sequence[Change]
 ) -> set[bytes]:
     """Return the changed paths that are on disk and marked assume-unchanged or skip-worktree."""
-    tracked = [c.path for c in changes if c.old_mode not in (_NOTHING, _GITLINK)]
+    tracked = [c.path for c in changes if c.old_mode not in (NOTHING, GITLINK)]
     if not tracked:
         return set()
     few = _fit(tracked)
@@ -476,7 +304,7 @@ def _touched(place: CheckoutPlace, changes: Sequence[Change]) -> list[str]:
     root = os.fsencode(place.root)
     paths = {change.path for change in changes}
     above = {directory for path in paths for directory in parents(path)}
-    paths |= {path for path in above if not _is_real_directory(join(root, path))}
+    paths |= {path for path in above if not is_real_directory(join(root, path))}
     return ["--", *map(os.fsdecode, sorted(paths))] if _fit(paths) else []
 
 
@@ -492,19 +320,11 @@ def _files_below(root: bytes, directory: bytes) -> Iterator[bytes]:
             yield os.path.relpath(os.path.join(parent, name), root)
 
 
-def _is_real_directory(path: bytes) -> bool:
+def is_real_directory(path: bytes) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def _remove_remains(path: bytes) -> None:
-    """Remove the beginning of a file that git was writing when it died."""
-    try:
-        os.unlink(path)
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError):
-        return
-
-
-def _filter_environment(repository: Repository) -> dict[str, str]:
+def filter_environment(repository: Repository) -> dict[str, str]:
     """Return the variables that the person's own filters need, for example Git LFS to download."""
     wanted = ("SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "http_proxy", "https_proxy", "no_proxy")
     return {k: repository.git.environ[k] for k in wanted if k in repository.git.environ}

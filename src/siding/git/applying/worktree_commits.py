@@ -17,7 +17,8 @@ from siding.git.applying.checkout import (
     release_dead_lock,
     take_lock,
 )
-from siding.git.applying.move import Move, RecoveredSide, side_of_branch, swap
+from siding.git.applying.move import Move, RecoveredSide, swap
+from siding.git.applying.move_recovery import side_of_branch
 from siding.git.errors import GitError
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings

@@ -5,13 +5,10 @@ directory holds these files afterwards: the inodes themselves, so that a process
 goes on storing into it. A list of the entries is beside them::
 
     displaced/
-      names          what each entry is (below), written before anything is exchanged
+      names          what each entry is (`displaced_list.py`)
       0, 1, ...      a displaced file; until its turn came, the content to put into its place
       kept/<path>    versions that no snapshot holds, under the paths that they had
 
-`names` has one record an entry, each ended by a NUL byte: ``<entry> <mode> <blob> <new blob>``, a
-TAB and the path. The first blob is what the snapshot of the moment before has at the path, the new
-one what was put there; zeros: nothing.
 """
 
 import os
@@ -23,20 +20,18 @@ from enum import StrEnum
 from itertools import count
 from pathlib import Path
 
-from siding.files.durable import flush, flush_names, write_all
+from siding.files.durable import flush_names
 from siding.files.leases import has_writer
 from siding.git.paths import parents, quote_path
 from siding.git.restoring.blobs import blob_at
-from siding.git.snapshots.patches import Change
+from siding.git.restoring.displaced_list import NAMES, Listed, identity_at, read_names
 from siding.git.tree_modes import REGULAR, SYMLINK
 from siding.git.treewalk import OpenTree
 from siding.namedtuples import NamedTuple
 
 DISPLACED = "displaced"  # the directory in a place in the trash
 KEPT = "kept"
-NAMES = b"names"
 CONTENTS = b"contents"  # all staged contents in one file, until each has its own
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _READABLE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -52,52 +47,6 @@ class KeptFile(NamedTuple):
 
     path: bytes
     why: Why
-
-
-class Listed(NamedTuple):
-    """A record of `names`."""
-
-    entry: bytes
-    mode: str
-    sha: str
-    new_sha: str
-    path: bytes
-
-
-def entry_name(number: int) -> bytes:
-    """Return the name of an entry: writes are counted first, then deletions."""
-    return b"%d" % number
-
-
-def write_names(directory: int, changes: Sequence[Change]) -> None:
-    """Write and flush the list of the entries of `changes` in the open directory."""
-    fd = os.open(NAMES, _NEW, 0o600, dir_fd=directory)
-    try:
-        write_all(fd, b"".join(map(_record, range(len(changes)), changes)))
-        flush(fd)
-    finally:
-        os.close(fd)
-
-
-def _record(number: int, change: Change) -> bytes:
-    about = f"{number} {change.old_mode} {change.old_sha} {change.new_sha}"
-    return b"%b\t%b\0" % (about.encode("ascii"), change.path)
-
-
-def read_names(directory: Path) -> dict[bytes, Listed]:
-    """Return the records of `names` by entry; none if there is no list."""
-    try:
-        data = (directory / os.fsdecode(NAMES)).read_bytes()
-    except FileNotFoundError:
-        return {}
-    found = {}
-    for record in data.split(b"\0")[:-1]:
-        about, _, path = record.partition(b"\t")
-        words = about.split(b" ")
-        if len(words) == 4:
-            entry, mode, sha, new_sha = words
-            found[entry] = Listed(entry, mode.decode(), sha.decode(), new_sha.decode(), path)
-    return found
 
 
 def keep_unrecorded(directory: Path, object_format: str) -> list[KeptFile]:
@@ -186,7 +135,9 @@ def _why_kept(full: bytes, known: Listed, object_format: str) -> Why | None:
         blob = blob_at(full, object_format, mode)
     except OSError:  # somebody has made it unreadable
         return Why.CHANGED
-    return None if blob in (known.sha, known.new_sha) else Why.CHANGED
+    if blob in (known.sha, known.new_sha) or identity_at(full) in (known.before, known.new):
+        return None
+    return Why.CHANGED
 
 
 def _is_open_for_writing(full: bytes) -> bool:

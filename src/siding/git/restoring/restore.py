@@ -23,19 +23,20 @@ from siding.git.roots import WorktreeRoot, check_root
 from siding.git.treewalk import OpenTree
 
 
-def restore(root: WorktreeRoot, plan: Restoration, staged: Staged) -> None:
+def restore(root: WorktreeRoot, plan: Restoration, staged: Staged, *, unlock: bool = True) -> None:
     """Carry `plan` out with the contents in `staged`; durable on return.
 
     The caller holds the task's lock, has the present state in a snapshot, and has looked for
-    `obstacles`. Raises WorkspaceReplaced when the root is not the recorded directory.
+    `obstacles`. A directory that forbids writing is opened for it with `unlock`; else it is a
+    PermissionError. Raises WorkspaceReplaced when the root is not the recorded directory.
     """
     check_root(root)
-    with OpenTree(root.path, private=plan.modes is not None) as tree:
+    with OpenTree(root.path, private=plan.modes is not None, unlock=unlock) as tree:
         _narrow(tree, plan)
         staged.displacing = True
         touched = _delete(tree, plan, staged)
-        for number, change in enumerate(plan.writes):
-            _put(tree, change.path, staged.entry(number))
+        for change in plan.writes:
+            _put(tree, change.path, staged.entry(change.path))
             touched.add(os.path.dirname(change.path))
         for path in plan.directories:
             touched |= _make_empty(tree, path)
@@ -80,12 +81,12 @@ def _set_modes(tree: OpenTree, plan: Restoration) -> None:
 def _delete(tree: OpenTree, plan: Restoration, staged: Staged) -> set[bytes]:
     """Move the paths out, remove the directories that this has emptied; return those touched."""
     touched: set[bytes] = set()
-    for number, change in enumerate(plan.deletes, start=len(plan.writes)):
+    for change in plan.deletes:
         directory, name = os.path.split(change.path)
         if tree.is_directory(change.path):
             continue  # somebody has made it meanwhile
         try:
-            above, aside = tree.writable(directory), staged.entry(number)
+            above, aside = tree.writable(directory), staged.entry(change.path)
             os.rename(name, aside.name, src_dir_fd=above, dst_dir_fd=aside.directory)
         except (FileNotFoundError, NotADirectoryError):
             continue

@@ -6,7 +6,7 @@ They are in the directory into which the restoration displaces files (`displaced
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +15,8 @@ from siding.files import durable
 from siding.files.exchange import Entry
 from siding.git.errors import GitError
 from siding.git.paths import quote_path
-from siding.git.restoring.displaced import CONTENTS, entry_name, remove_if_empty, write_names
+from siding.git.restoring.displaced import CONTENTS, remove_if_empty
+from siding.git.restoring.displaced_list import entry_name, write_names
 from siding.git.restoring.plan import Restoration
 from siding.git.roots import WorktreeRoot
 from siding.git.snapshots.modes import Modes
@@ -30,17 +31,18 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Staged:
-    """A directory of staged files, each named by its number (`entry_name`).
+    """An open directory of staged files, and the name of the entry for each path.
 
     `displacing` is set when the first file of the worktree may be in the directory.
     """
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, names: Mapping[bytes, bytes]) -> None:
         self.fd = fd
         self.displacing = False
+        self._names = names
 
-    def entry(self, number: int) -> Entry:
-        return Entry(self.fd, entry_name(number))
+    def entry(self, path: bytes) -> Entry:
+        return Entry(self.fd, self._names[path])
 
 
 @contextmanager
@@ -56,11 +58,12 @@ def staged(
     """
     durable.make_dirs(directory)
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    contents = Staged(fd)
+    changes = (*plan.writes, *plan.deletes)
+    contents = Staged(fd, {each.path: entry_name(n) for n, each in enumerate(changes)})
     try:
         _refuse_other_device(fd, root)
-        if plan.writes or plan.deletes:
-            write_names(fd, (*plan.writes, *plan.deletes))
+        if changes:
+            write_names(fd, changes)
         if plan.writes:
             _write_all(store, root, plan.writes, directory, fd, plan.modes)
         durable.flush_names(fd)

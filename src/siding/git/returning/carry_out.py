@@ -17,7 +17,8 @@ from siding.git.applying.checkout import (
     release_dead_lock,
     take_lock,
 )
-from siding.git.applying.move import UNCHANGED, CheckoutBusy, Move, swap, sweep_locks
+from siding.git.applying.move import UNCHANGED, CheckoutBusy, Move, swap
+from siding.git.applying.ref_locks import sweep_locks
 from siding.git.applying.sparse import apply_rules, is_sparse
 from siding.git.command import Place
 from siding.git.errors import GitError, SnapshotDamaged, SnapshotFailed, said_by

@@ -36,6 +36,8 @@ class ApplyDetail(NamedTuple):
     gone_back: tuple["LeftCommit", ...] = ()
     proven_by: str = ""  # the command of `--if`, which held on the result
     reversal: Reversal = Reversal()
+    displaced: str | None = None  # as in RollbackDetail; absolute if it is not in the trash
+    kept: tuple[str, ...] = ()
     move: Mapping[str, Any] | None = None  # `siding.git.applying.move.move_from` reads it
     reflog: str = ""
 
@@ -66,6 +68,8 @@ class ApplyDetail(NamedTuple):
             ),
             proven_by=text(record.get("proven_by")),
             reversal=Reversal.from_record(record),
+            displaced=text_or_none(record.get("displaced")),
+            kept=strings(record.get("kept")),
             move=move if isinstance(move, dict) else None,
             reflog=text(record.get("reflog")),
         )
@@ -89,6 +93,8 @@ class ApplyDetail(NamedTuple):
                 left_out=[each._asdict() for each in self.left_out],
                 gone_back=[each._asdict() for each in self.gone_back],
                 proven_by=self.proven_by,
+                displaced=self.displaced,
+                kept=list(self.kept),
             ),
             **self.reversal.as_record(),
             **said(move=self.move, reflog=self.reflog),

@@ -1,0 +1,55 @@
+"""Where the files go that an apply replaces in the person's checkout."""
+
+import os
+
+from siding.app.place.project import Project
+from siding.app.place.trash import fresh_trash
+from siding.git.applying.move import Move
+from siding.git.restoring.displaced import (
+    drop_recorded,
+    keep_unrecorded,
+    names_of,
+    remove_if_empty,
+)
+from siding.git.restoring.displaced_list import read_names
+from siding.ids import TaskId
+from siding.ledger.details.apply import ApplyDetail
+
+
+def with_aside(project: Project, task_id: TaskId, move: Move) -> Move:
+    """Return the move with a directory for what it displaces, on the checkout's file system.
+
+    That is a place in the project's trash; if this is on another file system, a directory in the
+    checkout's git directory or, in a linked worktree, in the checkout itself.
+    """
+    if move.checkout is None:
+        return move
+    place = move.checkout
+    name = f"siding-{move.token}"
+    trash = project.layout.root / fresh_trash(project.app, task_id)
+    device = os.stat(place.root).st_dev
+    for holder, aside in ((project.layout.root, trash), (place.git_dir, place.git_dir / name)):
+        if os.stat(holder).st_dev == device:
+            return move._replace(aside=aside)
+    return move._replace(aside=place.root / f".{name}")
+
+
+def told(project: Project, move: Move, detail: ApplyDetail) -> ApplyDetail:
+    """Give versions that others wrote meanwhile their names; return the detail with these.
+
+    Outside of the trash, where `siding gc` does not look, all other displaced files are deleted.
+    """
+    if move.aside is None or move.checkout is None or not move.displaced.is_dir():
+        return detail
+    object_format = project.snapshots.repository.object_format
+    kept = keep_unrecorded(move.displaced, object_format)
+    home = project.layout.root
+    if move.aside.is_relative_to(home):
+        place = os.fspath(move.aside.relative_to(home))
+    else:
+        place = os.fspath(move.aside)
+        known = read_names(move.displaced).values()
+        shas = {sha for each in known for sha in (each.sha, each.new_sha)}
+        drop_recorded(move.displaced, object_format, shas)
+    is_gone = remove_if_empty(move.displaced)
+    return detail._replace(displaced=None if is_gone else place, kept=names_of(kept, place))
