@@ -1,6 +1,7 @@
 """Where the files go that an apply replaces in the person's checkout."""
 
 import os
+from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
@@ -27,11 +28,15 @@ def with_aside(project: Project, task_id: TaskId, move: Move) -> Move:
     place = move.checkout
     name = f"siding-{move.token}"
     trash = project.layout.root / fresh_trash(project.app, task_id)
-    device = os.stat(place.root).st_dev
+    device = _device_of(place.root)
     for holder, aside in ((project.layout.root, trash), (place.git_dir, place.git_dir / name)):
-        if os.stat(holder).st_dev == device:
+        if _device_of(holder) == device:
             return move._replace(aside=aside)
     return move._replace(aside=place.root / f".{name}")
+
+
+def _device_of(path: Path) -> int:
+    return os.stat(path).st_dev
 
 
 def told(project: Project, move: Move, detail: ApplyDetail) -> ApplyDetail:
