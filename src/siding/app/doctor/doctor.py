@@ -360,10 +360,12 @@ def _repair(project: Project, workspace: Workspace) -> str:
 def _left_behind(project: Project) -> Iterator[Finding]:
     found = find_abandoned(project)
     if found:
-        count = "a directory" if len(found) == 1 else f"{len(found)} directories"
+        count = "1 temporary file or directory"
+        if len(found) > 1:
+            count = f"{len(found)} temporary files or directories"
         yield Finding(
-            what=f"commands that were killed left {count} of their own in the snapshot store",
-            advice="nothing in there is anybody's: it is removed",
+            what=f"commands that were killed left {count} of their own",
+            advice="nobody needs what is in there: it is removed",
             mend=lambda: f"removed {sweep_abandoned(project)}",
         )
 
