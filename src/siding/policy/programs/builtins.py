@@ -10,7 +10,8 @@ from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
     from siding.policy.budget import Budget
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 def alias(examiner: "Examiner", call: "Call") -> PrintedText:

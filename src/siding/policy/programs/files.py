@@ -11,7 +11,8 @@ from siding.policy.programs.archives import COMPRESSORS
 from siding.policy.programs.plain import dangerous_argument, options
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 def remove(examiner: "Examiner", call: "Call") -> PrintedText:

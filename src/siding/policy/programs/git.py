@@ -12,7 +12,8 @@ from siding.policy.programs.git_programs import judge_programs, judge_setting
 from siding.policy.programs.git_verbs import PLAIN, VALUES, VERBS
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 _GLOBAL_VALUES = ordered("""

@@ -7,7 +7,8 @@ from siding.policy.fields import known
 from siding.policy.names import ordered
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 # Settings that name a program, or change whose program is run.

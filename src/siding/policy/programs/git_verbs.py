@@ -11,7 +11,8 @@ from siding.policy.paths import Zone
 from siding.policy.programs.git_programs import RUNS, judge_setting
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 # Commands that only look, or only add to what is recorded.

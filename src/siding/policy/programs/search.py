@@ -8,7 +8,8 @@ from siding.policy.options import arguments
 from siding.policy.programs.plain import reader
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")

@@ -9,7 +9,8 @@ from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 SHELLS = names("sh bash dash zsh ksh mksh ash fish rbash yash tcsh csh")

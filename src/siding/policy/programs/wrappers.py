@@ -10,7 +10,8 @@ from siding.policy.options import arguments
 from siding.policy.programs.builtins import change_directory
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 def wrapper(examiner: "Examiner", call: "Call") -> PrintedText:
