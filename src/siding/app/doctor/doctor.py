@@ -15,7 +15,7 @@ from siding.app.doctor.snapshots import snapshot_problems
 from siding.app.doctor.waiting import problems
 from siding.app.life.attempts import Attempt, naming
 from siding.app.life.workspaces import recover, remove
-from siding.app.place.locking import TaskBusy, holding_git, holding_task
+from siding.app.place.locks import TaskBusy, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.policy.enforcement import may_be_judged
