@@ -14,6 +14,7 @@ FIGURES: dict[str, str] = {
     "F7": "benchmarks.ledger",
     "F8": "benchmarks.sessions",
     "F11": "benchmarks.dashboard",
+    "F12": "benchmarks.recording",
     "redaction": "benchmarks.redaction",
     "apply": "benchmarks.apply",
     "rollback": "benchmarks.rollback",

@@ -21,9 +21,12 @@ READS = (
     ("verify", "alpha"),
     ("doctor", "--check"),
 )
+INTENT = "intents/a0123456789ab.json"
 FILES = (
     "task.json",
     "ledger.jsonl",
+    INTENT,
+    "intents/a0123456789ab.lock",
     "running.json",
     "lock",
     "artifacts/0001.output",
@@ -49,7 +52,10 @@ CACHES = ("lock", "cache/", "locks/", "/index", "/seen")  # made again without a
 
 
 def everywhere(case: Path) -> None:
-    """Two tasks, every kind of file; the damaged one is linked at `<case>/target-N`."""
+    """Two tasks, every kind of file; the damaged one is linked at `<case>/target-N`.
+
+    Two acts of the first task were cut off, one of them of an earlier version.
+    """
     doubled(case)
     act(case, "trust")
     act(case, "run", "-t", "beta", "--", "sh", "-c", "echo b > b")
@@ -64,16 +70,21 @@ def everywhere(case: Path) -> None:
         "parent": parent,
         "record": {"cmd": ["true"]},
     }
-    (task_files(case, "alpha") / "running.json").write_bytes(json.dumps(running).encode())
+    alpha = task_files(case, "alpha")
+    (alpha / "running.json").write_bytes(json.dumps(running).encode())
+    cut_off = {**running, "act": "a0123456789ab", "number": 3}
+    (alpha / INTENT).parent.mkdir(exist_ok=True)
+    (alpha / INTENT).write_bytes(json.dumps(cut_off).encode())
+    (alpha / INTENT).with_suffix(".lock").touch()
     # The project and the task get names that do not change from one setup to the next.
-    alpha = board(case)["alpha"]["id"]
+    task_id = board(case)["alpha"]["id"]
     (case / "project").symlink_to(project_of(case))
     for name in OF_PROJECT:
         if "{alpha}" in name:
             (case / name.replace("/", "+")).symlink_to(
-                project_of(case) / name.replace("{alpha}", alpha)
+                project_of(case) / name.replace("{alpha}", task_id)
             )
-    (case / "alpha").symlink_to(task_files(case, "alpha"))
+    (case / "alpha").symlink_to(alpha)
 
 
 def kinds_for(number: int, count: int = 1) -> tuple[str, ...]:
@@ -141,6 +152,7 @@ NEWER = {
     "project/project.json": ((), ("task", "start", "more")),
     "project/trust.json": (("log", "-t", "beta"), ("trust",)),
     "alpha/running.json": (("log", "-t", "beta"), ("run", "-t", "alpha", "--", "true")),
+    f"alpha/{INTENT}": (("log", "-t", "beta"), ("run", "-t", "alpha", "--", "true")),
 }
 
 
@@ -171,7 +183,8 @@ def newer_is_refused(case: Path, name: str, *, fault: str = "") -> None:
 def test_a_ledger_line_of_a_newer_version_is_kept_and_told(tmp_path: Path) -> None:
     everywhere(tmp_path)
     ledger = tmp_path / "alpha/ledger.jsonl"
-    (tmp_path / "alpha/running.json").unlink()
+    for name in ("running.json", INTENT):
+        (tmp_path / "alpha" / name).unlink()
     line = json.loads(ledger.read_bytes().splitlines()[-1])
     newer = {**line, "v": 99, "step_id": "0002", "kind": "dream", "later": {"x": 1}}
     ledger.write_bytes(ledger.read_bytes() + json.dumps(newer).encode() + b"\n")

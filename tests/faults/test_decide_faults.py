@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
-from siding.app.decisions.decisions import AlreadyClosed, Via, answer, ask, get, list_decisions
+from siding.app.decisions.answer import answer
+from siding.app.decisions.lookup import get, list_decisions
+from siding.app.decisions.question import ask
 from siding.app.place.project import Project, ensure_project
 from siding.app.place.wiring import open_app
+from siding.decisions.record import Via
+from siding.decisions.states import AlreadyClosed
 
 from .arena import Command, GateFailed
 from .commands import GATE, act

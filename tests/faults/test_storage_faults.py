@@ -10,7 +10,7 @@ import pytest
 from planted import planted
 from siding.errors import UnreadableFile
 from siding.files.durable import TEMPORARY_PREFIX, create_bytes, make_dirs, move_aside, remove_file
-from siding.files.stale import remove_stale_temporaries
+from siding.files.stale import remove_if_stale, stale_temporaries
 from siding.storage.documents import migrate_document, read_document, write_document
 from siding.storage.journals import TORN, Journal
 from siding.storage.locks import FileLock
@@ -80,7 +80,8 @@ def count_holds(case: Path, promises: list[str]) -> None:
     assert data["count"] >= max([1, *numbers])
     with FileLock(case / "count.lock").acquire(timeout_s=5):
         write_document(case / COUNT, {**data, "count": data["count"] + 1})
-    remove_stale_temporaries(case)
+    for left in stale_temporaries(case):
+        remove_if_stale(left)
     assert not list(case.glob(f"{TEMPORARY_PREFIX}*"))
 
 

@@ -32,7 +32,7 @@ DOORS = {
     "app/place/settings.py": "yaml, for settings that are there",
     "app/place/selection.py": "difflib, for a name that is not there",
     "app/place/dashboard.py": "hmac",
-    "app/place/locking.py": "the process tree, when a task is busy",
+    "app/place/locks.py": "the process tree, when a task is busy",
     "app/place/lost_workspaces.py": "git's worktrees, when the registry is lost",
     "app/place/old_home.py": "git's worktrees, for a task of another tool",
     # What is rare in an act.

@@ -76,8 +76,8 @@ def flush_tree(root: Path) -> None:
 def _temporary(directory: int, data: bytes, mode: int) -> Iterator[str]:
     """Write and flush a new file in the directory, and yield its name.
 
-    It stays locked while it is open, so that `remove_stale_temporaries` knows that its writer
-    lives. When the block fails the file is taken away again.
+    It stays locked while it is open, so that `stale.py` knows that its writer lives. When the
+    block fails the file is taken away again.
     """
     name = f"{TEMPORARY_PREFIX}{os.getpid()}.{os.urandom(8).hex()}"
     fd = os.open(name, _CREATE, mode, dir_fd=directory)

@@ -9,21 +9,26 @@ from siding.files.durable import TEMPORARY_PREFIX
 from siding.files.regular import open_regular
 
 
-def remove_stale_temporaries(directory: Path) -> list[Path]:
-    """Remove temporary files whose writers are dead, and return them.
+def stale_temporaries(directory: Path) -> list[Path]:
+    """Return the temporary files in a directory whose writers are dead.
 
     A writer lives when its process does or when the file is still locked (its number may mean
-    nothing here: another container).
+    nothing here: another container). A directory that is not there has none.
     """
     try:
         names = sorted(os.listdir(directory))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    ours = [directory / name for name in names if name.startswith(TEMPORARY_PREFIX)]
-    return [path for path in ours if _remove_if_stale(path)]
+    found = [directory / name for name in names if name.startswith(TEMPORARY_PREFIX)]
+    return [path for path in found if _on_stale(path, remove=False)]
 
 
-def _remove_if_stale(path: Path) -> bool:
+def remove_if_stale(path: Path) -> bool:
+    """Remove a temporary file if its writer is (still) dead; return whether it was removed."""
+    return _on_stale(path, remove=True)
+
+
+def _on_stale(path: Path, *, remove: bool) -> bool:
     pid = path.name.removeprefix(TEMPORARY_PREFIX).partition(".")[0]
     if not (pid.isascii() and pid.isdigit()) or _is_alive(int(pid)):
         return False
@@ -33,7 +38,8 @@ def _remove_if_stale(path: Path) -> bool:
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path.unlink()
+        if remove:
+            path.unlink()
     except OSError:
         return False
     finally:

@@ -9,12 +9,15 @@ is read and finished like any other intent, and is never written.
 """
 
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.files.durable import make_dirs, remove_file
+from siding.ledger.fields import whole_or_none
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.errors import DamagedFile
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder, LockBusy
 
@@ -157,21 +160,45 @@ def is_intent(name: str) -> bool:
     return name.endswith(_SUFFIX) and not name.startswith(".")
 
 
+def _is_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_snapshot(value: object) -> bool:
+    hexadecimal = isinstance(value, str) and set(value) <= set("0123456789abcdef")
+    return not value or (hexadecimal and len(str(value)) in (40, 64))
+
+
+# What a field may hold. One that is missing is None.
+_FIELDS: Mapping[str, Callable[[object], bool]] = {
+    "number": lambda value: (whole_or_none(value) or 0) > 0,
+    "kind": lambda value: isinstance(value, str),
+    "started_at": _is_text,
+    "pid": lambda value: value is None or whole_or_none(value) is not None,
+    "token": _is_text,
+    "parent": _is_snapshot,
+    "record": lambda value: value is None or isinstance(value, dict),
+}
+
+
 def _read(path: Path) -> Intent | None:
     document = read_document_or_none(
         path, what="step in progress", version=INTENT_VERSION, required=("number", "kind")
     )
     if document is None:
         return None
+    wrong = [name for name, is_right in _FIELDS.items() if not is_right(document.get(name))]
+    if wrong:
+        raise DamagedFile(path, f"{wrong[0]!r} is not what it must be", what="step in progress")
     from siding.ledger.draft import Draft
 
     return Intent(
         act=path.stem if path.parent.name == "intents" else "",
-        number=int(document["number"]),
-        kind=str(document["kind"]),
-        started_at=str(document.get("started_at", "")),
-        pid=int(document.get("pid", 0)),
-        token=str(document.get("token", "")),
-        parent=document.get("parent"),
-        draft=Draft.from_record(str(document["kind"]), document.get("record") or {}),
+        number=document["number"],
+        kind=document["kind"],
+        started_at=document.get("started_at") or "",
+        pid=document.get("pid") or 0,
+        token=document.get("token") or "",
+        parent=document.get("parent") or None,
+        draft=Draft.from_record(document["kind"], document.get("record") or {}),
     )

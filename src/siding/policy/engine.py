@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from siding.hashing import sha256_hex
 from siding.policy.budget import LONGEST_LINE, Budget, TooMuch
+from siding.policy.call import Call
 from siding.policy.effects import LONGEST_SHOWN, odd_characters
-from siding.policy.examiner import Call, Examiner, Judges
+from siding.policy.examiner import Examiner, Judges
 from siding.policy.fields import ANYTHING, MARKS, shown_words
 from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy

@@ -8,13 +8,16 @@ program. After a branch it keeps only what holds on both ways.
 from collections.abc import Callable, Container, Mapping
 
 from siding.namedtuples import NamedTuple
+from siding.policy.assignments import assigned_by, keep_assigned
 from siding.policy.budget import LONGEST_LINE, LONGEST_VALUE, Budget, TooMuch
+from siding.policy.call import Call
 from siding.policy.effects import LONGEST_SHOWN, Effects, odd_characters, secret_variable
 from siding.policy.expansion import Expander
 from siding.policy.fields import ANYTHING, MARKS, NOTHING, UNKNOWN, PrintedText, shown_words
 from siding.policy.grammar import Parser, parse
-from siding.policy.paths import HARMLESS_DEVICES, JudgingPlace
+from siding.policy.paths import JudgingPlace
 from siding.policy.policy import Policy
+from siding.policy.redirections import judge_redirects, output_after
 from siding.policy.scan import assigned, multiplies
 from siding.policy.state import ShellState
 from siding.policy.tree import (
@@ -29,7 +32,6 @@ from siding.policy.tree import (
     Literal,
     Loop,
     Pipeline,
-    Redirect,
     Redirected,
     Script,
     Simple,
@@ -43,27 +45,10 @@ _COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})  # arithmetic 
 MOST_TURNS = 12  # a loop's body is judged with this many values of its variable at most
 
 
-class Call(NamedTuple):
-    """One program that is about to run, as its judge gets it."""
-
-    words: tuple[str, ...]  # fields; the first names the program
-    state: ShellState
-    stdin: PrintedText
-    env: Mapping[str, str] = {}  # assignments before it
-
-    @property
-    def name(self) -> str:
-        return self.words[0].rpartition("/")[2]
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        return self.words[1:]
-
-
 class Judges(NamedTuple):
     """The functions that judge single programs and variables; they live in `programs`.
 
-    The engine passes them in, because `programs` imports this module.
+    The engine passes them in, because `programs` builds on all of this package.
     """
 
     judge: Callable[["Examiner", Call], PrintedText]
@@ -79,7 +64,7 @@ class Examiner(Effects):
         policy: Policy,
         place: JudgingPlace,
         env: Mapping[str, str],
-        judges: "Judges",
+        judges: Judges,
         budget: Budget | None = None,
     ) -> None:
         super().__init__(policy, place, budget or Budget())
@@ -237,11 +222,11 @@ class Examiner(Effects):
         self, command: Redirected, state: ShellState, stdin: PrintedText
     ) -> PrintedText:
         with self.part("redirection") as opened:
-            stdin, kept = self._redirects(command.redirects, state, stdin)
+            stdin, target = judge_redirects(self, Expander(self, state), command.redirects, stdin)
         if not opened.findings:
             self.drop(opened)
         output = self.command(command.command, state, stdin)
-        return self._kept(output, kept, state)
+        return output_after(self, output, target, state)
 
     def _if(self, command: If, state: ShellState, stdin: PrintedText) -> PrintedText:
         outputs = []
@@ -379,72 +364,39 @@ class Examiner(Effects):
     def _simple(self, command: Simple, state: ShellState, stdin: PrintedText) -> PrintedText:
         with self.part(" ".join(command.text[:LONGEST_SHOWN].split())):
             expander = Expander(self, state)
-            assigned = self._assignments(command, state, expander)
+            assigned = assigned_by(command, expander)
+            for name, value in assigned.items():
+                self.variable(name, value, state, lasting=not command.words)
             expander.names.clear()
             words = tuple(expander.fields(command.words))
             used = frozenset(expander.names)
-            stdin, kept = self._redirects(command.redirects, state, stdin)
+            stdin, target = judge_redirects(self, Expander(self, state), command.redirects, stdin)
             self.project_rules(command.text, words)
             if not command.words:
-                self._set(assigned, state)
-                return self._kept(NOTHING, kept, state)
+                keep_assigned(assigned, state)
+                return output_after(self, NOTHING, target, state)
             alias = self._alias(command.words[0], state)
             if alias is not None:
                 with self.within(f"alias {command.words[0].text}"):
                     rest = command.text.partition(command.words[0].text)[2]
-                    return self._kept(self.line(f"{alias} {rest}", state, stdin), kept, state)
+                    return output_after(
+                        self, self.line(f"{alias} {rest}", state, stdin), target, state
+                    )
             if not words:
-                self._set(assigned, state)
-                return self._kept(NOTHING, kept, state)
+                keep_assigned(assigned, state)
+                return output_after(self, NOTHING, target, state)
             self._secrets_used(words, used)
             call = Call(words=words, state=state, stdin=stdin, env=assigned)
-            return self._kept(self.call(call), kept, state)
+            return output_after(self, self.call(call), target, state)
 
     def _alias(self, word: Word, state: ShellState) -> str | None:
         if len(word.parts) == 1 and isinstance(word.parts[0], Literal):
             return state.aliases.get(word.parts[0].text) if not word.parts[0].quoted else None
         return None
 
-    def _assignments(
-        self, command: Simple, state: ShellState, expander: Expander
-    ) -> dict[str, str]:
-        assigned: dict[str, str] = {}
-        for assignment in command.assignments:
-            if assignment.subscript is not None:
-                expander.subscript(assignment.subscript)
-            if assignment.array is not None:
-                elements = expander.elements(assignment.array)
-                state.hold(assignment.name, elements, append=assignment.append)
-                for element in elements if assignment.name in state.integers else ():
-                    self.evaluated(element, state)
-                assigned[assignment.name] = UNKNOWN
-                continue
-            value = expander.single(assignment.value)
-            if assignment.append:
-                value = self._appended(state.variables.get(assignment.name, UNKNOWN), value)
-            if assignment.subscript is not None or assignment.name in state.arrays:
-                state.hold(assignment.name, [value], append=True)
-            if assignment.name in state.integers:
-                self.evaluated(value, state)
-            assigned[assignment.name] = UNKNOWN if assignment.subscript is not None else value
-        for name, value in assigned.items():
-            self.variable(name, value, state, lasting=not command.words)
-        return assigned
-
-    def _appended(self, value: str, more: str) -> str:
-        if len(value) + len(more) > LONGEST_VALUE:
-            return UNKNOWN
-        self.budget.text(len(value) + len(more), "making a value")
-        return value + more
-
     def variable(self, name: str, value: str, state: ShellState, *, lasting: bool) -> None:
         """Judge ``name=value``; `lasting` is False when it is set for one command only."""
         self.judges.variable(self, name, value, state, lasting)
-
-    def _set(self, assigned: Mapping[str, str], state: ShellState) -> None:
-        state.variables.update(assigned)
-        if "IFS" in assigned:
-            state.plain_splitting = False
 
     def _secrets_used(self, words: tuple[str, ...], used: frozenset[str]) -> None:
         if words[0] in ("[", "test", "export", "unset", "read", "local", "declare"):
@@ -457,7 +409,7 @@ class Examiner(Effects):
 
     def call(self, call: Call) -> PrintedText:
         """Judge one program with its arguments and return what it writes to standard output."""
-        self.budget.spend(10 + sum(map(_cost, call.words)), "judging its commands")
+        self.budget.spend(call.cost, "judging its commands")
         first = call.words[0]
         if any(mark in first for mark in MARKS):
             self.found("dynamic-command", first)
@@ -521,62 +473,3 @@ class Examiner(Effects):
             output = self.command(body, state, call.stdin)
         state.positional, state.calls = before, state.calls[:-1]
         return output
-
-    # -- redirections ----------------------------------------------------------------------
-
-    def _redirects(
-        self, redirects: tuple[Redirect, ...], state: ShellState, stdin: PrintedText
-    ) -> tuple[PrintedText, str]:
-        """Judge redirections; return the new stdin, and the file stdout goes to.
-
-        The file is "" when stdout is not redirected.
-        """
-        expander = Expander(self, state)
-        target = ""
-        for redirect in redirects:
-            self.budget.spend(4, "judging its commands")
-            if redirect.heredoc is not None:
-                stdin = PrintedText(text=expander.single(redirect.heredoc.body))
-                continue
-            if redirect.operator == "<<<":
-                stdin = PrintedText(text=expander.single(redirect.target) + "\n")
-                continue
-            path = expander.pattern(redirect.target)
-            if redirect.operator in (">&", "<&") and (path.rstrip("-").isdigit() or path == "-"):
-                continue
-            if path.startswith(("/dev/tcp/", "/dev/udp/")):
-                self.found("send-data", path)
-                stdin = PrintedText(remote=True)
-                continue
-            if redirect.operator != "<":
-                self.writes(path, state)
-                if redirect.descriptor in ("", "1") and redirect.operator != "<>":
-                    target = path
-            if redirect.operator in ("<", "<>"):
-                self.reads(path, state)
-                stdin = PrintedText(remote=self.is_fetched(path, state))
-        for name in sorted(expander.names):
-            if secret_variable(name):
-                self.found("print-secret", f"${name}")
-        return stdin, target
-
-    def _kept(self, output: PrintedText, target: str, state: ShellState) -> PrintedText:
-        if not target:
-            return output
-        if output.endless and target != "/dev/null":
-            self.found("fill-disk", target)
-        if output.remote:
-            self.takes(target, state)
-        if output.secret and target not in HARMLESS_DEVICES:
-            self.found("print-secret", target)
-        return NOTHING
-
-
-def _cost(word: str) -> int:
-    """Return the units that judging one argument takes.
-
-    A word of joined flags (``-abc``) is matched once for each flag, which counts when there are
-    hundreds of them.
-    """
-    flags = len(word) if word[:1] == "-" and len(word) > 300 else 0
-    return 8 + len(word) // 16 + 4 * flags

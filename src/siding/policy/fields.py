@@ -34,11 +34,6 @@ def known(field: str) -> bool:
     return not any(mark in field for mark in MARKS)
 
 
-def certain(field: str) -> bool:
-    """Return whether the field holds no `UNKNOWN`; names of entries and numbers may be open."""
-    return UNKNOWN not in field
-
-
 def shown(field: str) -> str:
     """Return the field with its marks as readable characters."""
     return field.translate(_SHOWN)

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 
 from siding.policy.budget import Budget
+from siding.policy.simple_commands import SimpleCommandReader
 from siding.policy.tree import (
-    Assignment,
     Case,
     Command,
     Condition,
@@ -20,25 +20,16 @@ from siding.policy.tree import (
     For,
     Function,
     Group,
-    Heredoc,
     If,
-    Literal,
     Loop,
     Pipeline,
-    Redirect,
     Redirected,
     Script,
-    Simple,
     Word,
-    WordPart,
 )
-from siding.policy.words import NAME, WordReader, joined
+from siding.policy.words import NAME
 
-_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
-_BLANK_STARTS = frozenset(" \t\\")
 _RESERVED = re.compile(r"(?:[{}!]|\[\[|[a-z]+)(?=[ \t\n;&|<>()]|\\\n|\Z)")
-_REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<&|>&|<>|>>|>\||&>>|&>|<|>)")
-_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[)?")
 _FUNCTION_NAME = re.compile(r"[^\s;&|<>()$`'\"\\=]+")
 _FUNCTION = re.compile(r"([^\s;&|<>()$`'\"\\=]+)[ \t]*\([ \t]*\)")
 _PARENTHESES = re.compile(r"\([ \t]*\)")
@@ -51,7 +42,6 @@ _OPENERS = frozenset(
 )
 _ENDERS = frozenset({"then", "else", "elif", "fi", "do", "done", "esac", "}", "in"})
 _RESERVED_STARTS = frozenset(word[0] for word in _OPENERS | _ENDERS)
-_DECLARE = frozenset({"declare", "typeset", "local", "export", "readonly"})
 
 
 def parse(text: str, budget: Budget | None = None) -> Script:
@@ -63,7 +53,7 @@ def parse(text: str, budget: Budget | None = None) -> Script:
     return Parser(text, budget=budget).read_script("")
 
 
-class Parser(WordReader):
+class Parser(SimpleCommandReader):
     """Reads lists, pipelines and commands."""
 
     def read_script(self, closer: str) -> Script:
@@ -80,23 +70,23 @@ class Parser(WordReader):
     def _list(self, enders: frozenset[str]) -> Script:
         """Read commands until one of the reserved words `enders`, a ``)``, ``;;`` or the end."""
         pipelines: list[Pipeline] = []
-        self._newlines()
+        self.newlines()
         while not self._at_end_of_list(enders):
             commands = self._pipeline()
             connector = self._connector()
             pipelines.append(Pipeline(commands=tuple(commands), connector=connector))
             if connector in ("&&", "||"):
-                self._newlines()
+                self.newlines()
                 if self._at_end_of_list(enders):
                     raise self.fail(f"nothing follows {connector}")
             elif connector:
-                self._newlines()
+                self.newlines()
             elif not self._at_end_of_list(enders):
                 raise self.fail("two commands with nothing between them")
         return Script(pipelines=tuple(pipelines))
 
     def _at_end_of_list(self, enders: frozenset[str]) -> bool:
-        self._blanks()
+        self.blanks()
         here = self.text[self.at : self.at + 2]
         if not here or here[0] == ")" or here in (";;", ";&"):
             return True
@@ -108,7 +98,7 @@ class Parser(WordReader):
         return False
 
     def _connector(self) -> str:
-        self._blanks()
+        self.blanks()
         here = self.text[self.at : self.at + 2]
         if here in ("&&", "||"):
             self.at += 2
@@ -119,7 +109,7 @@ class Parser(WordReader):
             self.at += 1
             return here[:1]
         if here[:1] == "\n":
-            self._newline()
+            self.newline()
             return ";"
         return ""
 
@@ -127,12 +117,12 @@ class Parser(WordReader):
         self._prefixes()
         commands = [self._command()]
         while True:
-            self._blanks()
+            self.blanks()
             here = self.text[self.at : self.at + 2]
             if here == "||" or here[:1] != "|":
                 return commands
             self.at += 2 if self.peek("|&") else 1
-            self._newlines()
+            self.newlines()
             commands.append(self._command())
 
     def _prefixes(self) -> None:
@@ -141,33 +131,12 @@ class Parser(WordReader):
             self.step()
             timed = self._reserved() == "time"
             self.at += 4 if timed else 1
-            self._blanks()
+            self.blanks()
             if timed and _TIMED.match(self.text, self.at):
                 self.at += 2
-                self._blanks()
+                self.blanks()
             if self.ended or self.text[self.at] in ";&|\n)":
                 raise self.fail("nothing follows")
-
-    def _newline(self) -> None:
-        self.step()
-        self.at += 1
-        if self.waiting:
-            self.read_heredocs()
-
-    def _newlines(self) -> None:
-        self._blanks()
-        while self.peek("\n"):
-            self._newline()
-            self._blanks()
-
-    def _blanks(self) -> None:
-        if self.text[self.at : self.at + 1] in _BLANK_STARTS:
-            blank = _BLANK.match(self.text, self.at)
-            if blank:
-                self.at = blank.end()
-        if self.peek("#") and (self.at == 0 or self.text[self.at - 1] in " \t\n;&|()<>"):
-            end = self.text.find("\n", self.at)
-            self.at = len(self.text) if end < 0 else end
 
     def _reserved(self) -> str:
         if self.text[self.at : self.at + 1] not in _RESERVED_STARTS:
@@ -177,7 +146,7 @@ class Parser(WordReader):
         return word if word in _OPENERS or word in _ENDERS else ""
 
     def _expect(self, word: str) -> None:
-        self._newlines()
+        self.newlines()
         if self._reserved() != word:
             raise self.fail(f"{word!r} was expected")
         self.at += len(word)
@@ -186,13 +155,13 @@ class Parser(WordReader):
 
     def _command(self) -> Command:
         self.budget.spend(10, "reading the line")
-        self._blanks()
+        self.blanks()
         self.deeper()
         command = self._compound()
         if command is None:
-            command = self._function() or self._simple()
+            command = self._function() or self.read_simple()
         elif not isinstance(command, Function | Coprocess):
-            redirects = self._redirects()
+            redirects = self.read_redirects()
             if redirects:
                 command = Redirected(command=command, redirects=redirects)
         self.depth -= 1
@@ -279,7 +248,7 @@ class Parser(WordReader):
         return body
 
     def _for(self) -> For:
-        self._blanks()
+        self.blanks()
         if self.peek("(("):
             self.at += 2
             inner = self.read_arithmetic()
@@ -291,7 +260,7 @@ class Parser(WordReader):
         if name is None:
             raise self.fail("a variable's name was expected after 'for'")
         self.at = name.end()
-        self._newlines()
+        self.newlines()
         words: tuple[Word, ...] | None = None
         if self._reserved() == "in":
             self.at += 2
@@ -300,7 +269,7 @@ class Parser(WordReader):
         return For(name=name.group(), words=words, arithmetic=None, body=self._body_of_for())
 
     def _body_of_for(self) -> Script:
-        self._newlines()
+        self.newlines()
         if self._reserved() == "{":
             self.at += 1
             script = self._filled(frozenset({"}"}))
@@ -310,37 +279,37 @@ class Parser(WordReader):
 
     def _words_to_end_of_line(self) -> tuple[Word, ...]:
         words: list[Word] = []
-        self._blanks()
+        self.blanks()
         while not self.ended and self.text[self.at] not in ";\n&|)":
             words.append(self.read_word())
-            self._blanks()
+            self.blanks()
         return tuple(words)
 
     def _case(self) -> Case:
-        self._blanks()
+        self.blanks()
         subject = self.read_word()
         self._expect("in")
         items = []
-        self._newlines()
+        self.newlines()
         while self._reserved() != "esac":
             if self.peek("("):
                 self.at += 1
             patterns = self._case_patterns()
             script = self._list(frozenset({"esac"}))
             items.append((patterns, script))
-            self._blanks()
+            self.blanks()
             if self.peek(";;") or self.peek(";&"):
                 self.at += 3 if self.peek(";;&") else 2
-            self._newlines()
+            self.newlines()
         self.at += 4
         return Case(subject=subject, items=tuple(items))
 
     def _case_patterns(self) -> tuple[Word, ...]:
         patterns = []
         while True:
-            self._blanks()
+            self.blanks()
             patterns.append(self.read_word(patterns=True))
-            self._blanks()
+            self.blanks()
             if self.peek("|"):
                 self.at += 1
                 continue
@@ -353,10 +322,10 @@ class Parser(WordReader):
         """Read up to ``]]`` and return the words; its operators (``<``, ``&&``) run nothing."""
         words: list[Word] = []
         while True:
-            self._blanks()
+            self.blanks()
             while self.peek("\n"):
-                self._newline()
-                self._blanks()
+                self.newline()
+                self.blanks()
             self.step()
             if self.ended:
                 raise self.fail("a [[ is not closed")
@@ -372,15 +341,15 @@ class Parser(WordReader):
             words.append(self.read_word(patterns=True))
 
     def _named_function(self) -> Function:
-        self._blanks()
+        self.blanks()
         name = _FUNCTION_NAME.match(self.text, self.at)
         if name is None:
             raise self.fail("a function's name was expected")
         self.at = name.end()
-        self._blanks()
+        self.blanks()
         if _PARENTHESES.match(self.text, self.at):
             self.at = self.text.index(")", self.at) + 1
-        self._newlines()
+        self.newlines()
         return Function(name=name.group(), body=self._body_of_function())
 
     def _function(self) -> Function | None:
@@ -388,7 +357,7 @@ class Parser(WordReader):
         if found is None:
             return None
         self.at = found.end()
-        self._newlines()
+        self.newlines()
         return Function(name=found.group(1), body=self._body_of_function())
 
     def _body_of_function(self) -> Command:
@@ -397,152 +366,12 @@ class Parser(WordReader):
         self.depth -= 1
         if body is None:
             raise self.fail("a function's body was expected")
-        redirects = self._redirects()
+        redirects = self.read_redirects()
         return Redirected(command=body, redirects=redirects) if redirects else body
 
     def _coprocess(self) -> Coprocess:
-        self._blanks()
+        self.blanks()
         named = _COPROC_NAME.match(self.text, self.at)
         if named:
             self.at = named.end()
         return Coprocess(command=self._command())
-
-    # -- simple commands -------------------------------------------------------------------
-
-    def _simple(self) -> Simple:
-        start = self.at
-        assignments: list[Assignment] = []
-        words: list[Word] = []
-        redirects: list[Redirect] = []
-        while True:
-            self._blanks()
-            redirect = self._redirect()
-            if redirect is not None:
-                redirects.append(redirect)
-                continue
-            if self.ended or self.text[self.at] in ";&|\n()":
-                if not self.ended and self.peek("("):
-                    raise self.fail("'(' is not expected here")
-                break
-            declaring = bool(words) and words[0].text in _DECLARE
-            assignment = self._assignment() if not words or declaring else None
-            if assignment is None:
-                words.append(self.read_word())
-            elif declaring and assignment.array is None:
-                words.append(_as_word(assignment))
-            else:
-                assignments.append(assignment)
-        if not (assignments or words or redirects):
-            raise self.fail("a command was expected")
-        return Simple(
-            assignments=tuple(assignments),
-            words=tuple(words),
-            redirects=tuple(redirects),
-            text=self.text[start : self.at].strip(),
-        )
-
-    def _assignment(self) -> Assignment | None:
-        start = self.at
-        found = _ASSIGNED.match(self.text, self.at)
-        if found is None:
-            return None
-        self.at = found.end()
-        self.step()
-        subscript = None
-        if found.group(2):
-            subscript = Word(parts=tuple(self._quoted_until("]")), text="")
-        operator = next((o for o in ("+=", "=") if self.peek(o)), None)
-        if operator is None:
-            self.at = start
-            return None
-        self.at += len(operator)
-        value: Word | None = None
-        array: tuple[Word, ...] | None = None
-        if self.peek("("):
-            array = self._array()
-        elif not self.ended and (self.text[self.at] not in " \t\n;&|<>()" or self._substitutes()):
-            value = self.read_word()
-        return Assignment(
-            name=found.group(1),
-            subscript=subscript,
-            append=operator == "+=",
-            value=value,
-            array=array,
-        )
-
-    def _substitutes(self) -> bool:
-        return self.peek("<(") or self.peek(">(")
-
-    def _array(self) -> tuple[Word, ...]:
-        self.at += 1
-        words: list[Word] = []
-        while True:
-            self._newlines()
-            if self.ended:
-                raise self.fail("an array is not closed")
-            if self.peek(")"):
-                self.at += 1
-                return tuple(words)
-            words.append(self.read_word())
-
-    # -- redirections ----------------------------------------------------------------------
-
-    def _redirects(self) -> tuple[Redirect, ...]:
-        redirects: list[Redirect] = []
-        while True:
-            self._blanks()
-            redirect = self._redirect()
-            if redirect is None:
-                return tuple(redirects)
-            redirects.append(redirect)
-
-    def _redirect(self) -> Redirect | None:
-        found = _REDIRECT.match(self.text, self.at)
-        if found is None:
-            return None
-        descriptor, operator = found.group(1) or "", found.group(2)
-        if operator in ("<", ">") and self.text[found.end() : found.end() + 1] == "(":
-            if descriptor:
-                raise self.fail("a redirection to a process substitution without a space")
-            return None
-        self.budget.spend(4, "reading the line")
-        self.at = found.end()
-        blank = _BLANK.match(self.text, self.at)  # not _blanks(): `> #x` writes to a file `#x`
-        if blank:
-            self.at = blank.end()
-        target = self.read_word()
-        heredoc = None
-        if operator in ("<<", "<<-"):
-            heredoc = _heredoc(target, strip_tabs=operator == "<<-", fail=self.fail)
-            self.waiting.append(heredoc)
-        return Redirect(operator=operator, descriptor=descriptor, target=target, heredoc=heredoc)
-
-
-def _heredoc(target: Word, *, strip_tabs: bool, fail: object) -> Heredoc:
-    literals = [part for part in target.parts if isinstance(part, Literal)]
-    if len(literals) != len(target.parts):
-        assert callable(fail)
-        raise fail("a here-document's delimiter is not plain text")
-    return Heredoc(
-        delimiter="".join(part.text for part in literals),
-        quoted=any(mark in target.text for mark in "'\"\\"),
-        strip_tabs=strip_tabs,
-    )
-
-
-def _as_word(assignment: Assignment) -> Word:
-    """Return the word for ``name=value`` after ``export`` and the like.
-
-    Bash treats it as an argument, but expands its value as it does for an assignment.
-    """
-    name: list[WordPart] = [Literal(text=assignment.name, quoted=False)]
-    if assignment.subscript is not None:
-        inside = assignment.subscript.parts
-        name += [Literal(text="[", quoted=False), *inside, Literal(text="]", quoted=False)]
-    operator = "+=" if assignment.append else "="
-    value: tuple[WordPart, ...] = assignment.value.parts if assignment.value else ()
-    return Word(
-        parts=joined([*name, Literal(text=operator, quoted=False), *value]),
-        text=assignment.name + operator + (assignment.value.text if assignment.value else ""),
-        assigns=True,
-    )

@@ -6,8 +6,7 @@ twice, and children that ignore signals. Three methods are used together:
 - While a command runs, its orphans become our children (`adopting_orphans`), so that everything it
   started stays below us in the process tree.
 - Every process of a step has the step's token in its environment. This works also after the
-  recorder was killed with SIGKILL: `processes_with_token` and `end_token` find and end the
-  processes that still live.
+  recorder was killed with SIGKILL: `end_token` finds and ends the processes that still live.
 - The whole group of a living process is killed at once, so that a process that forks faster than
   we look cannot escape.
 
@@ -220,14 +219,6 @@ def end_all(
     while not ender.advance():
         time.sleep(_LOOK_S)
     return ender.result()
-
-
-def processes_with_token(token: str) -> tuple[ProcessInfo, ...]:
-    """Return the living processes with this step's token, and their descendants.
-
-    We and our ancestors are left out, although that very step may have started us.
-    """
-    return tuple(info(status) for status in ProcessTree(token).living())
 
 
 def end_token(

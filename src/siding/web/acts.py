@@ -17,7 +17,7 @@ from siding.app.back.git_words import git_lines
 from siding.app.back.rollback import quote_path
 from siding.app.back.survey import Survey
 from siding.app.life.close import Fate, close_task
-from siding.app.place.locking import TaskBusy, busy_with
+from siding.app.place.locks import TaskBusy, busy_with
 from siding.app.place.project import Project
 from siding.app.recording.steps import log
 from siding.app.undo.preview import coming

@@ -46,10 +46,6 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         listeners.subscribe(self._hear)
 
-    def followers(self) -> int:
-        """Return how many follow something."""
-        return sum(topic.count for topic in self._topics.values())
-
     async def stream(self, names: Sequence[str]) -> AsyncIterator[bytes]:
         """Yield the messages of these topics as server-sent events, for ever."""
         self._loop = asyncio.get_running_loop()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from integration.undo.desk import Desk
-from siding.app.place.locking import holding_task
+from siding.app.place.locks import holding_task
 from siding.app.recording.opening import open_recorder
 from siding.app.recording.recorder import Recorder
 from siding.ledger.details.checkpoint import CheckpointDetail

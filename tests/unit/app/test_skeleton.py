@@ -6,7 +6,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.app.acts.skeleton import Act, Done, Ended, Work, perform
-from siding.app.place.locking import TaskBusy, holding_task
+from siding.app.place.locks import TaskBusy, holding_task
 from siding.app.recording.recorder import Recorder
 from siding.app.running.checkpoint import checkpoint
 from siding.ledger.details.rollback import RollbackDetail

@@ -23,7 +23,7 @@ from siding.files.durable import (
     write_all,
 )
 from siding.files.regular import open_regular, read_bytes, read_small
-from siding.files.stale import remove_stale_temporaries
+from siding.files.stale import remove_if_stale, stale_temporaries
 
 
 def _socket(path: Path) -> None:
@@ -318,9 +318,11 @@ def test_only_temporaries_of_dead_writers_are_removed(tmp_path: Path) -> None:
     stale.touch()
     for path in kept:
         path.mkdir() if path.name.endswith("directory") else path.touch()
-    assert remove_stale_temporaries(tmp_path) == [stale]
+    assert stale_temporaries(tmp_path) == [stale]
+    assert remove_if_stale(stale)
+    assert not any(remove_if_stale(path) for path in (stale, *kept[:-1]))
     assert sorted(tmp_path.iterdir()) == sorted(kept)
-    assert remove_stale_temporaries(tmp_path / "missing") == []
+    assert stale_temporaries(tmp_path / "missing") == []
 
 
 def test_a_temporary_that_is_still_locked_is_kept(tmp_path: Path) -> None:
@@ -329,9 +331,11 @@ def test_a_temporary_that_is_still_locked_is_kept(tmp_path: Path) -> None:
     with durable._temporary(directory, b"data", 0o600) as name:
         foreign = tmp_path / name.replace(str(os.getpid()), str(_dead_pid()))
         (tmp_path / name).rename(foreign)
-        assert remove_stale_temporaries(tmp_path) == []
+        assert stale_temporaries(tmp_path) == []
+        assert not remove_if_stale(foreign)
     os.close(directory)
-    assert remove_stale_temporaries(tmp_path) == [foreign]
+    assert stale_temporaries(tmp_path) == [foreign]
+    assert remove_if_stale(foreign)
 
 
 def test_in_a_directory_without_permission_nothing_changes(tmp_path: Path) -> None:

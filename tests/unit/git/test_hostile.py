@@ -17,7 +17,7 @@ from siding.git.snapshots.ignored import ignored_matching
 from siding.git.snapshots.lineage import lineage
 from siding.git.snapshots.patches import DiffPart, diff_stat, diff_trees, write_patch
 from siding.git.snapshots.peek import peek
-from siding.git.snapshots.pins import pin, pinned, unpin
+from siding.git.snapshots.pins import pin
 from siding.git.worktrees.linked import (
     add_worktree,
     attach_worktree,
@@ -269,7 +269,6 @@ def everything(world: World) -> list[Callable[[], object]]:
         lambda: store.verify(TASK, contents=True),
         store.repack,
         lambda: pin(world.git, world.paths, base),
-        lambda: pinned(world.git, world.paths),
         lambda: worktrees(repository),
         lambda: add_worktree(repository, other, "siding/other", base, user=user),
         lambda: undo_add(repository, other, "siding/other", base, aside=aside),
@@ -278,5 +277,4 @@ def everything(world: World) -> list[Callable[[], object]]:
         lambda: detach_worktree(repository, world.worktree, world.git_dir, aside / "task"),
         lambda: attach_worktree(repository, world.worktree, aside / "task" / "git-dir"),
         lambda: repository.delete_branch("siding/other", base),
-        lambda: unpin(world.git, world.paths, base),
     ]

@@ -98,6 +98,34 @@ def test_a_damaged_one_is_said(layout: TaskLayout) -> None:
         Intents(layout).all()
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("number", "3"),
+        ("number", [3]),
+        ("number", 0),
+        ("number", True),
+        ("kind", None),
+        ("started_at", 4),
+        ("pid", "7"),
+        ("pid", {}),
+        ("token", ["t"]),
+        ("parent", 5),
+        ("parent", "HEAD"),
+        ("parent", "-" * 40),
+        ("record", [1]),
+    ],
+)
+def test_one_with_a_field_of_another_kind_is_said(
+    layout: TaskLayout, field: str, value: object
+) -> None:
+    Intents(layout).write(intent(), HOLDER)
+    path = layout.intents_dir / "a000000000001.json"
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), field: value}))
+    with pytest.raises(DamagedFile, match=f"a000000000001.*{field}"):
+        Intents(layout).all()
+
+
 def test_the_one_of_an_earlier_version_belongs_to_the_task_lock(layout: TaskLayout) -> None:
     old = {"version": 1, "number": 2, "kind": "checkpoint", "record": {"message": "m"}}
     layout.running_json.write_text(json.dumps(old))

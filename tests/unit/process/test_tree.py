@@ -14,7 +14,7 @@ import pytest
 
 from siding.process import procfs
 from siding.process.command import Ending, StreamPlan
-from siding.process.tree import ProcessTree, end_all, end_token, processes_with_token
+from siding.process.tree import ProcessTree, end_all, end_token
 
 from .world import ENVIRONMENT, PYTHON, Place, wait_until
 
@@ -178,7 +178,7 @@ def test_a_normal_end_leaves_a_daemon_and_names_it(place: Place) -> None:
     assert run.outcome.left_running[0].name.startswith("python")
     assert run.outcome.ended_by_us == ()
     assert run.outcome.notes == ()
-    assert [found.pid for found in processes_with_token(place.token)] == [pid]
+    assert [found.pid for found in ProcessTree(place.token).living()] == [pid]
     ended = end_token(place.token, grace_s=0.1)
     assert [found.pid for found in ended.ended] == [pid]
     assert ended.survivors == ()

@@ -21,7 +21,7 @@ from siding.process.command import (
 from siding.process.output import OutputFiles
 from siding.process.output_files import Output, read_output
 from siding.process.record import RunSandbox, run_recorded
-from siding.process.tree import end_token, processes_with_token
+from siding.process.tree import ProcessTree, end_token
 
 PYTHON = sys.executable
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TERM": "xterm"}
@@ -144,7 +144,7 @@ class Place:
 
     def living(self) -> list[str]:
         """Return the names of the place's processes that live."""
-        return sorted(found.name for found in processes_with_token(self.token))
+        return sorted(found.name for found in ProcessTree(self.token).living())
 
     def end(self) -> None:
         end_token(self.token, grace_s=0.0)

@@ -15,7 +15,7 @@ import pytest
 
 import planted
 from siding.files.durable import TEMPORARY_PREFIX, create_bytes, make_dirs, move_aside, remove_file
-from siding.files.stale import remove_stale_temporaries
+from siding.files.stale import remove_if_stale, stale_temporaries
 from siding.storage.documents import migrate_document, read_document, write_document
 from siding.storage.journals import TORN, Journal
 
@@ -199,7 +199,8 @@ def run_case(root: Path, name: str, mode: str, at: int, fault: str = "") -> Endi
     ACTS[name].prepare(path)
     ending = run_victim(name.partition("-")[0], path, mode, at, fault)
     if mode == "kill":
-        remove_stale_temporaries(path.parent)
+        for left in stale_temporaries(path.parent):
+            remove_if_stale(left)
     if mode in {"kill", "EIO", "ENOSPC", "EACCES", "EMFILE", "short"}:
         assert not list(path.parent.glob(TEMPORARY_PREFIX + "*"))
     ACTS[name].check(path, ending)

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from typing import ClassVar, Generic, TypeVar
 
 from siding.app.life.recovery import recover_if_cut_off
-from siding.app.place.locking import Hold, holding_task
+from siding.app.place.locks import Hold, holding_task
 from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.recording.opening import open_anywhere, open_recorder

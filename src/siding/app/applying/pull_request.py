@@ -17,7 +17,7 @@ from siding.app.applying.steps import bench_root, sources_of
 from siding.app.applying.task_title import title_of
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.place.events import PullRequestChanged
-from siding.app.place.locking import holding_task
+from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.line_base import line_base

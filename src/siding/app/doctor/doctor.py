@@ -16,7 +16,7 @@ from siding.app.doctor.snapshots import snapshot_problems
 from siding.app.doctor.waiting import problems
 from siding.app.life.attempts import Attempt, naming
 from siding.app.life.workspaces import recover, remove
-from siding.app.place.locking import TaskBusy, holding_git, holding_task
+from siding.app.place.locks import TaskBusy, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.policy.enforcement import may_be_judged
@@ -381,10 +381,12 @@ def _repair(project: Project, workspace: Workspace) -> str:
 def _left_behind(project: Project) -> Iterator[Finding]:
     found = find_abandoned(project)
     if found:
-        count = "a directory" if len(found) == 1 else f"{len(found)} directories"
+        count = "1 temporary file or directory"
+        if len(found) > 1:
+            count = f"{len(found)} temporary files or directories"
         yield Finding(
-            what=f"commands that were killed left {count} of their own in the snapshot store",
-            advice="nothing in there is anybody's: it is removed",
+            what=f"commands that were killed left {count} of their own",
+            advice="nobody needs what is in there: it is removed",
             mend=lambda: f"removed {sweep_abandoned(project)}",
         )
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from siding.app.place.base_seed import base_seed
-from siding.app.place.locking import holding_task
+from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import LOST, lost_until
 from siding.app.recording.opening import open_recorder

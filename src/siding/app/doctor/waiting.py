@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from siding.app.decisions.decisions import damaged_decisions, list_decisions, set_damaged_aside
+from siding.app.decisions.lookup import damaged_decisions, list_decisions
+from siding.app.decisions.upkeep import set_damaged_aside
 from siding.app.place.project import Project
 from siding.app.unfinished.phases import finish_cut_off
 from siding.errors import SidingError

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from siding.adapters.records.aide import AideTask
-from siding.app.decisions.asking import holding_decisions
+from siding.app.decisions.origin import holding_decisions
 from siding.app.importing.report import Fate, Item
 from siding.app.importing.source import Source
 from siding.app.importing.tasks import NewTask, Provenance, imported_tasks, new_ids, save_new

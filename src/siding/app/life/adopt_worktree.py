@@ -18,7 +18,7 @@ from siding.app.life.reserve import keep_reserve
 from siding.app.life.start import StartRequest, check_name, put_on_board
 from siding.app.life.workspaces import ADOPT, undo_adoption
 from siding.app.place.base_seed import base_seed
-from siding.app.place.locking import Hold, holding_git, holding_task
+from siding.app.place.locks import Hold, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from siding.app.place.locking import Hold
+from siding.app.place.locks import Hold
 from siding.app.place.project import Project
 from siding.ids import Sha
 from siding.ledger.step import Step

@@ -16,7 +16,7 @@ from siding.app.life.blockers import refuse_blocked
 from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.place.base_seed import base_seed
 from siding.app.place.events import TaskChanged
-from siding.app.place.locking import Hold, holding_git, holding_task
+from siding.app.place.locks import Hold, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve, select

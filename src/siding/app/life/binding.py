@@ -10,7 +10,7 @@ from pathlib import Path
 
 from siding.app.life.attempts import payload_of
 from siding.app.place.events import WorkspaceChanged
-from siding.app.place.locking import holding_git
+from siding.app.place.locks import holding_git
 from siding.app.place.project import Project
 from siding.app.place.take_over import TAKEN_OVER
 from siding.errors import SidingError

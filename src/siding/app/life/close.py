@@ -12,7 +12,7 @@ from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import spending_reserve
 from siding.app.life.workspaces import finish_removal, keep, remove
 from siding.app.place.events import TaskChanged
-from siding.app.place.locking import Hold, holding_task
+from siding.app.place.locks import Hold, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import known_workspace

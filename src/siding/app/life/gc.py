@@ -20,7 +20,7 @@ from siding.app.life.displaced import displaced_places, drop_displaced
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
-from siding.app.place.locking import TaskBusy, holding_git, holding_task
+from siding.app.place.locks import TaskBusy, holding_git, holding_task
 from siding.app.place.project import Project
 from siding.app.unfinished.sandbox_commits import sweep_refused
 from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned

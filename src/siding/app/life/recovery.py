@@ -5,7 +5,7 @@ look for such intents in all tasks, so that nobody needs `siding doctor` just be
 failed during `siding task start`.
 """
 
-from siding.app.place.locking import TaskBusy, holding_task
+from siding.app.place.locks import TaskBusy, holding_task
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.ids import TaskId

@@ -17,7 +17,7 @@ from siding.app.life.branches import fate_of
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.restoration import bring_back
 from siding.app.place.events import TaskChanged
-from siding.app.place.locking import holding_task
+from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve
 from siding.errors import NotFound, SidingError, UsageError

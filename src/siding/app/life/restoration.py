@@ -11,7 +11,7 @@ from pathlib import Path
 from siding.app.life.archives import lay_out, rebuild
 from siding.app.life.attempts import Attempt, naming, payload_of
 from siding.app.life.branches import FATE, bring_branch_back
-from siding.app.place.locking import holding_git
+from siding.app.place.locks import holding_git
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside, remove_file

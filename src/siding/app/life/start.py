@@ -10,7 +10,7 @@ from siding.app.life.startcard import StartCard, draw_card
 from siding.app.life.workspaces import create, undo_creation
 from siding.app.place.environment import environment_in
 from siding.app.place.events import TaskChanged
-from siding.app.place.locking import Hold, holding_task
+from siding.app.place.locks import Hold, holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.policy.enforcement import run_judged_hook

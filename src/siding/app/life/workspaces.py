@@ -17,7 +17,7 @@ from siding.app.life.reserve import keep_reserve
 from siding.app.life.restoration import RESTORE, finish_return
 from siding.app.place.base_seed import base_seed
 from siding.app.place.events import WorkspaceChanged
-from siding.app.place.locking import Hold, holding_git
+from siding.app.place.locks import Hold, holding_git
 from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
 from siding.app.recording.opening import take_base_snapshot

@@ -7,8 +7,9 @@ event. Gates that held are stored in the history entry of the move.
 from collections.abc import Callable
 from pathlib import Path
 
-from siding.app.decisions.decisions import ask, with_key
 from siding.app.decisions.gates import key_of_gate
+from siding.app.decisions.lookup import with_key
+from siding.app.decisions.question import ask
 from siding.app.place.environment import environment_in
 from siding.app.place.events import GateTried
 from siding.app.place.phase_plan import Configured

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.place.settings import hooks_in
-from siding.app.place.trusting import HOOKS, add, trust_json, trusted_hooks
+from siding.app.place.trust import HOOKS, add, trust_json, trusted_hooks
 from siding.hashing import sha256_hex
 from siding.ledger.reports import PolicyEvent
 from siding.namedtuples import NamedTuple

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from siding.adapters.agents.table import BY_PROGRAM, OBEYED
 from siding.app.place.project import find_project
 from siding.app.place.settings import DEFAULT_POLICY_PATH, OWN_POLICY, Settings
-from siding.app.place.trusting import POLICIES, add, trusted_policies
+from siding.app.place.trust import POLICIES, add, trusted_policies
 from siding.app.policy.parse_cache import parsed
 from siding.errors import SidingError, UnreadableFile
 from siding.files.regular import read_bytes

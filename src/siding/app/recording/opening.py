@@ -2,7 +2,7 @@
 
 import os
 
-from siding.app.place.locking import Hold
+from siding.app.place.locks import Hold
 from siding.app.place.lost_workspaces import REBUILT
 from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction

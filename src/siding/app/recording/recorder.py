@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from siding.app.place.locking import Hold
+from siding.app.place.locks import Hold
 from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.place.snapshot_loss import lost_until

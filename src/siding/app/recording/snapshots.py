@@ -34,7 +34,7 @@ from siding.phases.documents import read_documents
 from siding.tasks.registry import Workspace
 
 if TYPE_CHECKING:
-    from siding.app.place.locking import Hold
+    from siding.app.place.locks import Hold
     from siding.app.place.project import Project
     from siding.git.snapshots.peek import Peek
 

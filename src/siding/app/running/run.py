@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from siding.app.acts.skeleton import perform, working
 from siding.app.life.recovery import recover_cut_off
-from siding.app.place.locking import holding_task
+from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.policy.ruling import Asker

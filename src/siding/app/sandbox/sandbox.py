@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from siding.app.place.project import Project
 from siding.app.place.settings import DEFAULT_TEXT
-from siding.app.place.trusting import trust_json, trusted_sandboxes
+from siding.app.place.trust import trust_json, trusted_sandboxes
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.ledger.reports import SandboxReport

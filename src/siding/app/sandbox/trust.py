@@ -1,7 +1,7 @@
 """Show the repository's sandbox settings that would widen a run, and trust them by their digest."""
 
 from siding.app.place.project import Project
-from siding.app.place.trusting import SANDBOXES, add, trust_json, trusted_sandboxes
+from siding.app.place.trust import SANDBOXES, add, trust_json, trusted_sandboxes
 from siding.app.sandbox.sandbox import repository_asks
 from siding.app.sandbox.settings import SandboxSettings, asked_in, digest, loosens, replaced
 from siding.namedtuples import NamedTuple

@@ -12,7 +12,7 @@ from siding.app.back.git_words import under_way
 from siding.app.back.restore_act import Going, RestoreAct, Restored, RestorePlan
 from siding.app.back.rollback import destination_of
 from siding.app.back.survey import Destination, RestoreRequest
-from siding.app.place.locking import Hold, TaskBusy, holding_task
+from siding.app.place.locks import Hold, TaskBusy, holding_task
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.difference import no_base

@@ -15,7 +15,7 @@ from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
 from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest
 from siding.app.life.close import Fate, close_task, remove_workspace
 from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
-from siding.app.place.locking import Hold, holding_task
+from siding.app.place.locks import Hold, holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve, select
 from siding.errors import NoActiveTask, NotFound, SidingError

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from siding.app.place.locking import TaskBusy, holding_git, holding_task
+from siding.app.place.locks import TaskBusy, holding_git, holding_task
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.regular import read_bytes

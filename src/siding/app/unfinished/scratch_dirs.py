@@ -1,22 +1,49 @@
-"""Remove the scratch directories of commands that died."""
+"""Remove the scratch directories and temporary files of commands that died."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from siding.app.place.project import Project
+from siding.files.stale import remove_if_stale, stale_temporaries
 from siding.git.snapshots.scratch import abandoned, sweep
 from siding.git.snapshots.store import APPLIES, PEEKS
 
-# Seconds. A younger directory is left alone: its owner may not have taken its lock yet.
+# Seconds. What is younger is left alone: its owner may not have taken its lock yet.
 _YOUNG_S = 60
 
 
 def find_abandoned(project: Project) -> list[Path]:
-    """Return the scratch directories of peeks and applies whose process is dead."""
-    store = project.snapshots.root
-    before = project.app.clock.now().timestamp() - _YOUNG_S
-    return [path for name in (PEEKS, APPLIES) for path in abandoned(store / name, before=before)]
+    """Return what dead processes left: the scratch directories of peeks and applies, and documents
+    that were being written."""
+    return [*_directories(project), *_temporaries(project)]
 
 
 def sweep_abandoned(project: Project) -> int:
-    """Remove these directories; return how many were removed."""
-    return sum(sweep(path) for path in find_abandoned(project))
+    """Remove these directories and files; return how many were removed."""
+    return sum(map(sweep, _directories(project))) + sum(map(remove_if_stale, _temporaries(project)))
+
+
+def _directories(project: Project) -> list[Path]:
+    store = project.snapshots.root
+    before = _before(project)
+    return [path for name in (PEEKS, APPLIES) for path in abandoned(store / name, before=before)]
+
+
+def _temporaries(project: Project) -> list[Path]:
+    found = [path for where in _places(project) for path in stale_temporaries(where)]
+    return [path for path in found if path.lstat().st_mtime < _before(project)]
+
+
+def _places(project: Project) -> Iterator[Path]:
+    """Yield the directories in which documents are written."""
+    layout = project.layout
+    others = {layout.workspaces_dir, layout.trash_dir, layout.snapshots_git}
+    for directory, inside, _names in os.walk(layout.root):
+        where = Path(directory)
+        yield where
+        inside[:] = [name for name in inside if where / name not in others]
+
+
+def _before(project: Project) -> float:
+    return project.app.clock.now().timestamp() - _YOUNG_S

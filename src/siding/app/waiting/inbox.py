@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from siding.app.decisions.decisions import DecisionView, damaged_decisions, list_decisions
+from siding.app.decisions.lookup import damaged_decisions, list_decisions
+from siding.app.decisions.views import DecisionView
 from siding.app.place.project import Project
 from siding.app.place.projects import known_projects
 from siding.app.place.wiring import App

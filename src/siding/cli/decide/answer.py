@@ -10,7 +10,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from siding.app.decisions.decisions import Via, answer, find, list_decisions
+from siding.app.decisions.answer import answer
+from siding.app.decisions.lookup import find, list_decisions
 from siding.app.decisions.requests import read_answers
 from siding.app.decisions.views import DecisionView, ItemView, as_record
 from siding.app.place.project import Project, require_project
@@ -19,6 +20,7 @@ from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.telling.decisions import print_head
 from siding.cli.telling.dialogue import Dialogue
+from siding.decisions.record import Via
 from siding.errors import NotFound, UsageError
 
 LONGEST_INPUT = 1 << 20  # bytes

@@ -2,9 +2,11 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions.decisions import Via, cancel, find
+from siding.app.decisions.answer import cancel
+from siding.app.decisions.lookup import find
 from siding.app.place.project import require_project
 from siding.cli.globals import Context
+from siding.decisions.record import Via
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 
-from siding.app.decisions.decisions import clean
+from siding.app.decisions.upkeep import clean
 from siding.app.place.project import require_project
 from siding.cli.globals import Context
 from siding.cli.screen.words import counted, seconds_in

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions.decisions import damaged_decisions, list_decisions
+from siding.app.decisions.lookup import damaged_decisions, list_decisions
 from siding.app.decisions.views import DecisionView, as_record
 from siding.app.place.project import require_project
 from siding.cli.formats import print_json

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions.decisions import find
+from siding.app.decisions.lookup import find
 from siding.app.place.project import require_project
 from siding.cli.globals import Context
 from siding.cli.telling.answers import print_answer

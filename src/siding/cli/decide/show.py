@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions.decisions import find
+from siding.app.decisions.lookup import find
 from siding.app.decisions.pages import page_of
 from siding.app.decisions.views import as_record
 from siding.app.place.project import require_project

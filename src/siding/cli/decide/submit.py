@@ -14,9 +14,9 @@ command is ended: the same JSON, or the same --key, finds the same question agai
 import sys
 from argparse import ArgumentParser, Namespace
 
-from siding.app.decisions.decisions import Asking, ask, wait
 from siding.app.decisions.gates import refuse_key_of_gates
 from siding.app.decisions.pages import page_of
+from siding.app.decisions.question import Asking, ask, wait
 from siding.app.decisions.requests import read_file, read_text
 from siding.app.decisions.views import DecisionView, as_record
 from siding.app.place.hidden_home import project_for_people

@@ -1,6 +1,6 @@
 """The answer of a decision, printed for the program that asked."""
 
-from siding.app.decisions.decisions import collected, output_or_raise
+from siding.app.decisions.question import collected, output_or_raise
 from siding.app.decisions.views import DecisionView, as_record
 from siding.app.place.project import Project
 from siding.cli.formats import print_json, print_line

@@ -1,6 +1,6 @@
 """Print a decision on a terminal. All of its texts are made inert first."""
 
-from siding.app.decisions.decisions import source_of
+from siding.app.decisions.lookup import source_of
 from siding.app.decisions.source import QuotedSource
 from siding.app.decisions.views import DecisionView, ItemView, OptionView
 from siding.app.place.project import Project

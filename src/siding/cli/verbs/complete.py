@@ -97,7 +97,7 @@ def _branches(context: Context) -> list[str]:
 
 
 def _decisions(context: Context, *, closed: bool) -> list[str]:
-    from siding.app.decisions.decisions import list_decisions
+    from siding.app.decisions.lookup import list_decisions
     from siding.app.place.project import require_project
 
     found, _ = list_decisions(require_project(context.app), closed=closed, limit=50)

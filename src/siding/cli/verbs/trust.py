@@ -9,7 +9,7 @@ always make a run narrower; wider only once you allowed it. Any change asks agai
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import ensure_project
-from siding.app.place.trusting import forget_all
+from siding.app.place.trust import forget_all
 from siding.app.policy.hooks import RepositoryHooks, repository_hooks, trust
 from siding.app.policy.in_force import PolicySource, ground_of, loosening_policy, trust_policy
 from siding.app.recording.calling_step import refuse_inside_step

@@ -36,7 +36,7 @@ from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 from siding.process.capture import Running
 
-_STATUS = (*ARGUMENTS, "--ignored=matching", "--ignore-submodules=dirty")
+STATUS = (*ARGUMENTS, "--ignored=matching", "--ignore-submodules=dirty")
 _NESTING = 16  # levels of repositories in repositories
 
 
@@ -172,8 +172,9 @@ class CaptureWork:
         """Take the snapshot; raises CommandFailed when a part of it failed."""
         tree, known = self._present()
         moved = heads_since(self.store, self.request.task_id, self.request.git_dir, self.last)
-        state, lost = self.git_state(moved)
         changes = self._store_new(tree) if tree != self.last.tree else ()
+        # After the files: what is staged is as a rule what they hold, and need not be stored twice.
+        state, lost = self.git_state(moved)
         check_root(self.request.root)
         done = Capture(
             snapshot=self.tip,
@@ -208,8 +209,8 @@ class CaptureWork:
         self.index.prepare(self.last.tree, self.request.git_dir)
         hash_bytes = self.store.repository.hash_size // 2
         look = ModeLook(self.task, self.root, hash_bytes)
-        entries, scan = self._look()
-        made = self._settle(entries)
+        entries, scan, gitlinks = self._look()
+        made = self._settle(entries, gitlinks)
         look.git_has_looked()
         tree = self.last.tree
         if made.staged or made.changes_index:
@@ -267,22 +268,27 @@ class CaptureWork:
     def changed_count(self) -> int:
         """Return how many paths are not as the last snapshot has them; nothing is written."""
         place = self.index.place(locks=False)
-        entries = parse(self.git.run(place, _STATUS, doing="looking for changes"))
+        entries = parse(self.git.run(place, STATUS, doing="looking for changes"))
         made = self._plan(list(entries), self.index.gitlinks())
         return len(made.update) + len(made.drop)
 
-    def _look(self) -> tuple[list[StatusEntry], Scan]:
-        """Ask git what changed, and meanwhile look for what git does not show."""
-        running = self.git.start(self.index.place(), _STATUS, keep_fds=self.request.keep_fds)
+    def _look(self) -> tuple[list[StatusEntry], Scan, dict[bytes, str]]:
+        """Ask git what changed, and meanwhile look for what git does not show.
+
+        Return also the index entries that stand for submodules. git may refresh the index while it
+        is read, which replaces the file and changes no entry of that kind.
+        """
+        running = self.git.start(self.index.place(), STATUS, keep_fds=self.request.keep_fds)
         wanted = self._start_wanted_ignored()
         scan = scan_tree(self.root, self.task.seen)
+        gitlinks = self.index.gitlinks()
         done = running.finish()
         entries = list(parse(output_of(done, doing="looking for changes")))
         if wanted is not None:
             listed = output_of(wanted.finish(), doing="looking for ignored files to record")
             names = listed.split(b"\0")[:-1]
             entries += [StatusEntry(kind=EntryKind.UNTRACKED, path=name) for name in names]
-        return entries, scan
+        return entries, scan, gitlinks
 
     def _start_wanted_ignored(self) -> Running | None:
         """Ask for ignored files that are recorded by configuration and not in the index yet."""
@@ -294,9 +300,8 @@ class CaptureWork:
             listing += [spec for pattern in patterns for spec in _pathspecs(pattern)]
         return self.git.start(self.index.place(), listing, env={"GIT_LITERAL_PATHSPECS": "0"})
 
-    def _settle(self, entries: list[StatusEntry]) -> IndexPlan:
+    def _settle(self, entries: list[StatusEntry], gitlinks: Mapping[bytes, str]) -> IndexPlan:
         """Plan, after making git look into nested repositories as if they were directories."""
-        gitlinks = self.index.gitlinks()
         made = self._plan(entries, gitlinks)
         opened: dict[bytes, str] = {}
         for _ in range(_NESTING):

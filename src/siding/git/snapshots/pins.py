@@ -29,20 +29,3 @@ def pin(git: Git, repository: RepositoryPaths, sha: Sha) -> None:
     make_dirs(path.parent)
     # The name says what the ref holds: two writers write the same, and git packs it as any other.
     replace_by_lock(path, sha.encode("ascii") + b"\n", mode=0o644)
-
-
-def unpin(git: Git, repository: RepositoryPaths, sha: Sha) -> None:
-    """Let the commit go; a missing pin is fine. Only when no task starts from it any more."""
-    place = Place(git_dir=repository.common_dir)
-    (repository.common_dir / (_PREFIX + sha + ".lock")).unlink(missing_ok=True)
-    git.run(place, ["update-ref", "-d", _PREFIX + sha], doing=f"letting commit {sha} go")
-
-
-def pinned(git: Git, repository: RepositoryPaths) -> list[Sha]:
-    """Return the commits that are kept alive."""
-    output = git.run(
-        Place(git_dir=repository.common_dir),
-        ["for-each-ref", "--format=%(objectname)", _PREFIX],
-        doing="listing the commits that are kept",
-    )
-    return [Sha(line) for line in output.decode("ascii").split()]

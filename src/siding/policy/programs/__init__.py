@@ -13,7 +13,8 @@ from siding.policy.programs import plain, tables
 from siding.policy.programs.whereabouts import MODULE_OF
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 Judge = Callable[["Examiner", "Call"], PrintedText]
 

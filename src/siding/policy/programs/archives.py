@@ -9,7 +9,8 @@ from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 _TAR_RUNS = ordered("""
     -I --use-compress-program --to-command --checkpoint-action -F --info-script --new-volume-script

@@ -13,7 +13,8 @@ from siding.policy.programs.program_text import judge_text
 from siding.policy.programs.python_text import judge_python
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 # interpreter -> family, options that hold text, options that load something, options with values
 _FAMILIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {

@@ -10,7 +10,8 @@ from siding.policy.paths import Zone
 from siding.policy.programs.plain import reads_all
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 _SQL_WRITES = re.compile(
     r"(?is)\b(?:drop|truncate|delete|alter|update|insert|replace|grant|revoke|create|copy|vacuum"

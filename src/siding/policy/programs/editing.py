@@ -11,7 +11,8 @@ from siding.policy.programs.plain import options, reader
 from siding.policy.programs.program_text import reading_text, without_strings
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 
 def awk(examiner: "Examiner", call: "Call") -> PrintedText:

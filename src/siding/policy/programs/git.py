@@ -1,69 +1,25 @@
-"""git: commands that lose work, change shared history, act on other repositories, run programs."""
+"""git: the options before its command, the repository that it acts on, the files that it writes."""
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from siding.policy.fields import (
-    ANY,
-    ANYTHING,
-    MARKS,
-    NUMBER,
-    UNKNOWN,
-    PrintedText,
-    known,
-    shown_words,
-)
+from siding.policy.fields import ANY, ANYTHING, NUMBER, UNKNOWN, PrintedText, known, shown_words
 from siding.policy.names import names, ordered
-from siding.policy.options import Arguments, arguments
+from siding.policy.options import arguments
 from siding.policy.paths import Zone
-from siding.policy.programs.shells import change_directory
+from siding.policy.programs.builtins import change_directory
+from siding.policy.programs.git_programs import judge_programs, judge_setting
+from siding.policy.programs.git_verbs import PLAIN, VALUES, VERBS
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
+
 
 _GLOBAL_VALUES = ordered("""
     -C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source
     --list-cmds
 """)
-
-# Commands that only look, or only add to what is recorded.
-_PLAIN = names(
-    """
-    status log show diff blame annotate grep shortlog describe rev-parse rev-list ls-files
-    ls-tree ls-remote cat-file name-rev merge-base show-ref show-branch for-each-ref
-    count-objects fsck var version help whatchanged cherry range-diff diff-tree diff-index
-    diff-files diff-files check-ignore check-attr check-ref-format check-mailmap verify-commit
-    verify-tag verify-pack get-tar-commit-id patch-id stripspace column interpret-trailers
-    merge-tree merge-file mv add fetch pull merge cherry-pick revert commit-tree write-tree
-    hash-object mktree mktag format-patch request-pull bundle diff-pairs bugreport rerere
-    sparse-checkout init pack-refs merge-index fmt-merge-msg mailinfo mailsplit unpack-file
-    update-index  stage  last-modified
-    """
-)
-
-# Settings that name a program, or change whose program is run.
-_RUNS = re.compile(
-    r"(?i)^(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|attributesfile"
-    r"|alternaterefscommand|worktree|bare|repositoryformatversion|excludesfile)"
-    r"|alias\..+|pager\..+|credential(?:\..+)?\.helper|diff\.external|diff\..+\.(?:command|textconv)"
-    r"|difftool\..+|mergetool\..+|merge\..+\.driver|filter\..+|gpg\..*program|gpg\.program"
-    r"|sequence\.editor|interactive\.difffilter|browser\..+|man\..+|web\.browser|help\.browser"
-    r"|sendemail\..+|uploadpack\.packobjectshook|remote\..+\.(?:url|pushurl|uploadpack|receivepack|vcs)"
-    r"|url\..+\.(?:insteadof|pushinsteadof)|include(?:if)?\..*path|init\.templatedir|submodule\..+"
-    r"|protocol\..+|receive\..+|safe\.directory|http\..*proxy|http\.sslverify|http\.cookiefile"
-    r"|core\.sshvariant|ssh\.variant|tar\..+\.command|trailer\..+\.(?:command|cmd)|log\.showsignature"
-    r"|guitool\..+|instaweb\..+|imap\..+|extensions\..+|commit\.template|blame\.ignorerevsfile"
-    r"|transfer\.fsckobjects|fsck\..+|gc\..+|advice\.x|maintenance\..+|hook\..+|lfs\..+)$"
-)
-_RUNS_OPTIONS = ordered("""
-    --upload-pack --receive-pack --exec --extcmd --open-files-in-pager --template --ext-diff
-    --textconv --smtp-server --sendmail-cmd --to-cmd --cc-cmd --index-filter --tree-filter
-    --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter --setup
-    --trailer-command --gui-tool
-""")
-
-Judge = Callable[["Examiner", "Call", Arguments], None]
 
 
 def git(examiner: "Examiner", call: "Call") -> PrintedText:
@@ -86,15 +42,15 @@ def git(examiner: "Examiner", call: "Call") -> PrintedText:
         examiner.found("git-unknown", verb)
         return ANYTHING
     _place(examiner, call, verb, words)
-    _programs(examiner, call, words)
+    judge_programs(examiner, call, words)
     for word in words:
         for path in (word, word.partition("=")[2], word.rpartition(":")[2]):
             if path:
                 examiner.reads(path, state)
-    judge = _VERBS.get(verb)
+    judge = VERBS.get(verb)
     if judge is not None:
-        judge(examiner, call, arguments(words, _VALUES.get(verb, ())))
-    elif verb not in _PLAIN:
+        judge(examiner, call, arguments(words, VALUES.get(verb, ())))
+    elif verb not in PLAIN:
         examiner.found("git-unknown", verb)
     _outputs(examiner, call, verb, words)
     return _listed(verb)
@@ -114,7 +70,7 @@ def _global_option(examiner: "Examiner", call: "Call", name: str, value: str) ->
         call.state.other_cwds = frozenset()
     elif name == "-c":
         key, _, setting = value.partition("=")
-        _setting(examiner, call, key, setting)
+        judge_setting(examiner, call, key, setting)
     elif name == "--config-env":
         examiner.found("git-runs-programs", f"--config-env={value}")
     elif name == "--exec-path" and value:
@@ -129,15 +85,6 @@ def _global_option(examiner: "Examiner", call: "Call", name: str, value: str) ->
             examiner.found("git-elsewhere", value)
     elif UNKNOWN in name:
         examiner.found("git-unknown", name)
-
-
-def _setting(examiner: "Examiner", call: "Call", key: str, value: str) -> None:
-    harmless = value.strip() in ("cat", "less", "true", ":", "false", "vim", "vi", "nano", "")
-    pager = re.match(r"(?i)core\.(?:pager|editor)|sequence\.editor|pager\.", key)
-    if not known(key) or (_RUNS.match(key) and not (harmless and pager)):
-        examiner.found("git-runs-programs", f"{key}={value}")
-        if known(value) and " " in value:
-            examiner.inner_text(f"git -c {key}", value.lstrip("!"), call.state)
 
 
 _LOOKING = names("""
@@ -159,24 +106,6 @@ def _place(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> N
         examiner.found("git-elsewhere", call.state.cwd)
 
 
-def _programs(examiner: "Examiner", call: "Call", words: list[str]) -> None:
-    for index, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name in _RUNS_OPTIONS or (
-            len(name) > 6 and any(o.startswith(name) and name[:2] == "--" for o in _RUNS_OPTIONS)
-        ):
-            if name in ("--template", "--textconv", "--ext-diff") and not equals:
-                continue
-            value = value if equals else (words[index + 1] if index + 1 < len(words) else "")
-            examiner.found("git-runs-programs", f"{name}={value}")
-            if known(value):
-                examiner.inner_text(f"git {name}", value, call.state)
-        if word.startswith(("ext::", "fd::")) or "::" in word.partition("/")[0]:
-            examiner.found("git-runs-programs", word)
-        if word == "--":
-            return
-
-
 def _outputs(examiner: "Examiner", call: "Call", verb: str, words: list[str]) -> None:
     given = arguments(words, ("-o", "--output", "--output-directory"))
     for path in given.values("--output", "--output-directory"):
@@ -185,379 +114,5 @@ def _outputs(examiner: "Examiner", call: "Call", verb: str, words: list[str]) ->
         for path in given.values("-o"):
             examiner.writes_into(path, call.state)
 
-
-# -- commands that need a look ------------------------------------------------------------------
-
-
-def _discards(examiner: "Examiner", call: "Call") -> None:
-    examiner.found("git-discards", shown_words(call.words))
-
-
-def _rewrites(examiner: "Examiner", call: "Call") -> None:
-    examiner.found("git-rewrites", shown_words(call.words))
-
-
-def _reset(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("--hard", "--merge", "--keep") or UNKNOWN in "".join(n for n, _ in given.options):
-        _discards(examiner, call)
-
-
-def _checkout(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has(
-        "-f",
-        "--force",
-        "-B",
-        "--discard-changes",
-        "-C",
-        "--force-create",
-        "--ours",
-        "--theirs",
-        "--merge",
-        "--overwrite-ignore",
-    ):
-        _discards(examiner, call)
-        return
-    creates = given.has("-b", "-c", "--create", "--orphan", "--detach", "-d", "-t", "--track")
-    separated = "--" in call.arguments
-    paths = [w for w in given.operands if w in (".", "..") or _like_path(w)]
-    if not creates and (separated or paths or len(given.operands) > 1):
-        _discards(examiner, call)
-
-
-def _like_path(word: str) -> bool:
-    return (
-        word.startswith(("./", "../", "/", ":"))
-        or word.endswith("/")
-        or any(mark in word for mark in MARKS if mark != UNKNOWN and mark != NUMBER)
-        or bool(re.search(r"\.(?:py|js|ts|md|txt|c|h|go|rs|java|json|ya?ml|toml|sh)$", word))
-    )
-
-
-def _restore(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if not given.has("-S", "--staged") or given.has("-W", "--worktree"):
-        _discards(examiner, call)
-
-
-def _clean(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if not given.has("-n", "--dry-run") or given.has("-i", "--interactive"):
-        _discards(examiner, call)
-
-
-def _stash(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    verb = given.operands[0] if given.operands else "push"
-    if verb in ("drop", "clear"):
-        _discards(examiner, call)
-    elif verb not in ("push", "save", "list", "show", "pop", "apply", "branch", "create", "store"):
-        examiner.found("git-unknown", f"stash {verb}")
-
-
-def _branch(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    forced = given.has("-D", "-M", "-C", "-f", "--force", "--edit-description")
-    if forced:
-        _rewrites(examiner, call)
-
-
-def _tag(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-d", "--delete", "-f", "--force"):
-        _rewrites(examiner, call)
-
-
-def _push(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-n", "--dry-run"):
-        return
-    if given.has(
-        "-f",
-        "--force",
-        "--force-with-lease",
-        "--force-if-includes",
-        "--mirror",
-        "--delete",
-        "-d",
-        "--prune",
-        "--all",
-    ) or any(word.startswith(("+", ":")) or UNKNOWN in word for word in given.operands[1:]):
-        _rewrites(examiner, call)
-    if given.operands and _elsewhere(given.operands[0]):
-        examiner.found("send-data", given.operands[0])
-
-
-def _elsewhere(remote: str) -> bool:
-    return "://" in remote or bool(re.match(r"[\w.-]+(?:@[\w.-]*)?:", remote)) or UNKNOWN in remote
-
-
-def _remote(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    verb = given.operands[0] if given.operands else ""
-    if verb in ("add", "set-url", "rename", "remove", "rm"):
-        examiner.found(
-            "send-data" if verb in ("add", "set-url") else "git-rewrites", shown_words(call.words)
-        )
-
-
-def _commit(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("--amend"):
-        _rewrites(examiner, call)
-
-
-def _rebase(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    for command in given.values("-x", "--exec"):
-        examiner.found("git-runs-programs", command)
-        if known(command):
-            examiner.inner_text("git rebase -x", command, call.state)
-
-
-def _config(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-e", "--edit"):
-        examiner.found("git-runs-programs", "config --edit")
-    operands = list(given.operands)
-    if operands[:1] in (["get"], ["list"], ["set"], ["unset"], ["edit"]):
-        operands.pop(0)
-    reads = given.has("--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin")
-    reads = reads or given.operands[:1] in (("get",), ("list",))
-    if any("credential" in word for word in operands):
-        examiner.found("print-secret", " ".join(operands))
-    if reads or (len(operands) < 2 and not given.has("--unset", "--unset-all", "--remove-section")):
-        return
-    for path in given.values("-f", "--file"):
-        examiner.writes(path, call.state)
-    if given.has("--global", "--system"):
-        examiner.found("write-outside", shown_words(call.words))
-    if operands:
-        value = operands[1] if len(operands) > 1 else ""
-        if _RUNS.match(operands[0]) or not known(operands[0]):
-            examiner.found("git-runs-programs", " ".join(operands))
-            if known(value):
-                examiner.inner_text("git config", value.lstrip("!"), call.state)
-
-
-def _worktree(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    verb, *paths = given.operands or ("",)
-    if verb == "list":
-        return
-    if verb in ("remove", "move", "prune"):
-        _discards(examiner, call)
-    elif verb not in ("add", "lock", "unlock", "repair"):
-        examiner.found("git-unknown", f"worktree {verb}")
-    for path in paths[:1] if verb in ("add", "remove") else paths:
-        if verb == "remove" and given.has("-f", "--force"):
-            zone = examiner.zone(path, call.state)
-            if zone not in (Zone.INSIDE, Zone.TEMPORARY, Zone.UNKNOWN):
-                examiner.found("git-elsewhere" if path.startswith("/") else "git-discards", path)
-        elif verb in ("add", "move"):
-            examiner.writes(path, call.state)
-
-
-def _submodule(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    verb = given.operands[0] if given.operands else "status"
-    if verb == "foreach":
-        line = " ".join(word for word in given.operands[1:])
-        examiner.found("git-runs-programs", line)
-        if known(line):
-            examiner.inner_text("git submodule foreach", line, call.state)
-    elif verb == "deinit" or given.has("-f", "--force"):
-        _discards(examiner, call)
-    elif verb not in ("status", "update", "init", "summary", "sync", "add", "absorbgitdirs"):
-        examiner.found("git-unknown", f"submodule {verb}")
-
-
-def _bisect(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] == ("run",):
-        at = call.arguments.index("run")
-        examiner.found("git-runs-programs", shown_words(call.words))
-        examiner.inner("git bisect run", call.arguments[at + 1 :], call)
-
-
-def _reflog(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] in (("expire",), ("delete",), ("drop",)):
-        _discards(examiner, call)
-
-
-def _rm(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("-n", "--dry-run"):
-        return
-    if (given.has("-f", "--force") or given.has("-r")) and not given.has("--cached"):
-        _discards(examiner, call)
-
-
-def _clone(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    for setting in given.values("-c", "--config"):
-        key, _, value = setting.partition("=")
-        _setting(examiner, call, key, value)
-    for option in given.values("--template", "-u", "--upload-pack"):
-        examiner.found("git-runs-programs", option)
-    if len(given.operands) > 1:
-        examiner.writes(given.operands[-1], call.state)
-    if given.operands and _elsewhere(given.operands[0]):
-        name = given.operands[-1].rstrip("/").rpartition("/")[2].removesuffix(".git")
-        examiner.takes(name, call.state)
-
-
-def _init(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    for option in given.values("--template"):
-        examiner.found("git-runs-programs", option)
-    for path in (*given.operands, *given.values("--separate-git-dir")):
-        examiner.writes_into(path, call.state)
-
-
-def _apply(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("--unsafe-paths", "--directory"):
-        examiner.found("write-outside", shown_words(call.words))
-
-
-def _grep(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    for name, value in given.options:
-        if name == "-O":
-            examiner.found("git-runs-programs", f"-O{value or ''}")
-            if value:
-                examiner.inner_text("git grep -O", value, call.state)
-
-
-def _difftool(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    examiner.found("git-runs-programs", shown_words(call.words))
-    for command in given.values("-x", "--extcmd"):
-        examiner.inner_text("git difftool -x", command, call.state)
-
-
-def _fetch(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    # Pruning remote-tracking branches loses nothing, they mirror the remote; pruning tags may.
-    if any(name == "-P" or name.startswith("--prune-") for name, _ in given.options):
-        _rewrites(examiner, call)
-    if any(word.startswith("+") for word in given.operands[1:]):
-        _rewrites(examiner, call)
-
-
-def _symbolic_ref(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if len(given.operands) > 1 or given.has("-d", "--delete"):
-        _rewrites(examiner, call)
-
-
-def _notes(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] in (("remove",), ("prune",)) or given.has("-f", "--force"):
-        _rewrites(examiner, call)
-
-
-def _lfs(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.operands[:1] not in (
-        ("ls-files",),
-        ("status",),
-        ("env",),
-        ("version",),
-        ("pull",),
-        ("fetch",),
-        ("track",),
-        ("logs",),
-        ("checkout",),
-    ):
-        _rewrites(examiner, call)
-
-
-def _credential(examiner: "Examiner", call: "Call", _given: Arguments) -> None:
-    examiner.found("print-secret", shown_words(call.words))
-
-
-def _always_rewrites(examiner: "Examiner", call: "Call", _given: Arguments) -> None:
-    _rewrites(examiner, call)
-
-
-def _always_discards(examiner: "Examiner", call: "Call", _given: Arguments) -> None:
-    _discards(examiner, call)
-
-
-def _always_runs(examiner: "Examiner", call: "Call", _given: Arguments) -> None:
-    examiner.found("git-runs-programs", shown_words(call.words))
-
-
-def _gc(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if any(name.startswith("--prune") for name, _ in given.options) or given.has("--aggressive"):
-        _discards(examiner, call)
-
-
-def _archive(examiner: "Examiner", call: "Call", given: Arguments) -> None:
-    if given.has("--remote"):
-        examiner.found("git-runs-programs", shown_words(call.words))
-
-
-_VALUES: dict[str, tuple[str, ...]] = {
-    "checkout": ("-b", "--orphan"),
-    "switch": ("-c", "--create", "--orphan"),
-    "commit": ordered("""
-            -m -F -C -c -t --author --date --message --file --fixup --squash --trailer -S
-        """),
-    "stash": ("-m", "--message"),
-    "rebase": ("-x", "--exec", "--onto", "-s", "-X", "-S"),
-    "push": ("-o", "--push-option", "--repo"),
-    "tag": ("-m", "-F", "-u", "--sort", "--format"),
-    "clone": ordered("""
-            -c --config -b --branch --depth -o --origin --template -u --reference
-            --separate-git-dir -j --filter --upload-pack
-        """),
-    "config": ("-f", "--file", "--blob", "--type", "--default", "--get-urlmatch"),
-    "worktree": ("-b", "-B", "--reason", "--expire"),
-    "restore": ("-s", "--source"),
-    "init": ("--template", "--separate-git-dir", "-b", "--initial-branch"),
-    "branch": ("-u", "--set-upstream-to", "--sort", "--format", "--contains", "--merged"),
-    "grep": ("-e", "-f", "-A", "-B", "-C", "-m", "-O", "--max-depth"),
-    "difftool": ("-x", "--extcmd", "-t", "--tool"),
-    "submodule": ("-b", "--reference", "--depth"),
-    "apply": ("-p", "-C"),
-    "clean": ("-e", "--exclude"),
-}
-
-_VERBS: dict[str, Judge] = {
-    "reset": _reset,
-    "checkout": _checkout,
-    "switch": _checkout,
-    "restore": _restore,
-    "clean": _clean,
-    "stash": _stash,
-    "branch": _branch,
-    "tag": _tag,
-    "push": _push,
-    "remote": _remote,
-    "commit": _commit,
-    "rebase": _rebase,
-    "config": _config,
-    "worktree": _worktree,
-    "submodule": _submodule,
-    "bisect": _bisect,
-    "reflog": _reflog,
-    "rm": _rm,
-    "clone": _clone,
-    "init": _init,
-    "apply": _apply,
-    "am": _apply,
-    "grep": _grep,
-    "difftool": _difftool,
-    "mergetool": _always_runs,
-    "fetch": _fetch,
-    "pull": _fetch,
-    "symbolic-ref": _symbolic_ref,
-    "notes": _notes,
-    "lfs": _lfs,
-    "credential": _credential,
-    "credential-store": _credential,
-    "credential-cache": _credential,
-    "update-ref": _always_rewrites,
-    "filter-branch": _always_rewrites,
-    "replace": _always_rewrites,
-    "filter-repo": _always_rewrites,
-    "fast-import": _always_rewrites,
-    "prune": _always_discards,
-    "prune-packed": _always_discards,
-    "repack": _gc,
-    "gc": _gc,
-    "read-tree": _always_discards,
-    "checkout-index": _always_discards,
-    "unpack-objects": _always_rewrites,
-    "archive": _archive,
-    "daemon": _always_runs,
-    "instaweb": _always_runs,
-    "hook": _always_runs,
-    "send-email": _always_runs,
-    "imap-send": _always_runs,
-    "shell": _always_runs,
-    "maintenance": _always_runs,
-    "web--browse": _always_runs,
-    "gui": _always_runs,
-}
 
 JUDGES = {"git": git}

@@ -9,7 +9,8 @@ from siding.policy.options import Arguments, arguments
 from siding.policy.programs.plain import reads_all
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 _LOCAL = re.compile(
     r"(?i)^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|::1"

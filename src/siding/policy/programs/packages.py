@@ -10,7 +10,8 @@ from siding.policy.programs.plain import dangerous_argument, runner
 from siding.policy.programs.remote import DESTROYS
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 _REGISTRY = re.compile(
     r"^--?(?:index-url|extra-index-url|find-links|trusted-host|registry|source|index|default-index"

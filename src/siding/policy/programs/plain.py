@@ -22,7 +22,8 @@ from siding.policy.paths import Zone
 from siding.policy.programs.tables import INERT
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 _RUNS_A_PROGRAM = (
     r"(?i)^-{1,2}(?:[\w-]+[-.])?(?:exec(?:ute)?|command|cmd|program|shell|pager|editor|pre|rsh"

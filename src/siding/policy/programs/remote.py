@@ -10,7 +10,8 @@ from siding.policy.paths import Zone
 from siding.policy.programs.plain import options, reads_all, runner
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 _LOOKS = names(
     """

@@ -18,7 +18,8 @@ from siding.policy.options import arguments
 from siding.policy.paths import Zone
 
 if TYPE_CHECKING:
-    from siding.policy.examiner import Call, Examiner
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
 
 _ASKING = {"--version", "--help", "-V", "-h", "-?", "help", "version"}
 

@@ -81,9 +81,12 @@ _NAMES = {
     """,
     "files": """
     srm unlink trash gio-trash shred rm rmdir del-cli rimraf trash-put wipe cp install
-    ginstall mkdir touch truncate mkfifo mktemp fallocate chmod chown chgrp chattr setfacl
-    setfattr setcap chcon tee sponge fd fdfind split csplit sort uniq xxd rsync scp dos2unix
-    unix2dos rename recode mv ln dd find patch date
+    ginstall mkdir touch truncate mkfifo mktemp fallocate chmod chown chgrp chattr
+    setfacl setfattr setcap chcon tee sponge split csplit sort uniq xxd rsync scp
+    dos2unix unix2dos rename recode mv ln dd patch date
+    """,
+    "search": """
+    fd fdfind find
     """,
     "code": """
     python python2 python3 pypy pypy3 py ipython python3.6 python3.7 python3.8 python3.9
@@ -103,20 +106,26 @@ _NAMES = {
     git
     """,
     "shells": """
-    newgrp ash bash fish rbash tcsh dash ksh csh yash sh zsh mksh env nice ionice chrt nohup
-    setsid timeout gtimeout time stdbuf unbuffer chronic ifne errno command builtin exec
-    noglob nocorrect busybox toybox taskset numactl prlimit cpulimit setarch linux32 linux64
-    i386 x86_64 strace ltrace truss valgrind catchsegv perf heaptrack gdbserver rr eatmydata
-    faketime fakeroot fakechroot torsocks proxychains proxychains4 dbus-launch
-    dbus-run-session xvfb-run setpriv unshare nsenter chroot proot bwrap firejail
-    systemd-run systemd-inhibit caffeinate daemonize start-stop-daemon flock lockfile-exec
-    setlock chpst softlimit with-contenv tini dumb-init su-exec gosu sudo doas pkexec run0
-    sudo-rs gksudo kdesudo dzdo calife capsh ld.so ld-linux.so.2 ld-linux-x86-64.so.2
-    ld-linux-aarch64.so.1 watch entr hyperfine multitime retry loop rlwrap script asciinema
-    tsp wsl wsl.exe wine arch ssh-agent keychain . source cd pushd popd chdir echo printf
-    print read mapfile readarray export declare typeset local readonly unset let set shopt
-    enable bind complete compgen hash compopt su runuser sg parallel sem rush tmux screen
-    byobu zellij dtach abduco at batch eval trap alias unalias xargs
+    ash bash fish rbash tcsh dash ksh csh yash sh zsh mksh . source eval trap
+    """,
+    "builtins": """
+    cd pushd popd chdir echo printf print read mapfile readarray export declare typeset
+    local readonly unset let set shopt enable bind complete compgen hash compopt alias
+    unalias
+    """,
+    "wrappers": """
+    newgrp env nice ionice chrt nohup setsid timeout gtimeout time stdbuf unbuffer
+    chronic ifne errno command builtin exec noglob nocorrect busybox toybox taskset
+    numactl prlimit cpulimit setarch linux32 linux64 i386 x86_64 strace ltrace truss
+    valgrind catchsegv perf heaptrack gdbserver rr eatmydata faketime fakeroot
+    fakechroot torsocks proxychains proxychains4 dbus-launch dbus-run-session xvfb-run
+    setpriv unshare nsenter chroot proot bwrap firejail systemd-run systemd-inhibit
+    caffeinate daemonize start-stop-daemon flock lockfile-exec setlock chpst softlimit
+    with-contenv tini dumb-init su-exec gosu sudo doas pkexec run0 sudo-rs gksudo
+    kdesudo dzdo calife capsh ld.so ld-linux.so.2 ld-linux-x86-64.so.2
+    ld-linux-aarch64.so.1 watch entr hyperfine multitime retry loop rlwrap script
+    asciinema tsp wsl wsl.exe wine arch ssh-agent keychain su runuser sg parallel sem
+    rush tmux screen byobu zellij dtach abduco at batch xargs
     """,
 }
 

@@ -2,19 +2,14 @@
 
 from typing import Any
 
-from siding.app.decisions.decisions import (
-    Answered,
-    Via,
-    answered,
-    get,
-    list_decisions,
-    open_decision,
-)
-from siding.app.decisions.decisions import answer as answer_decision
-from siding.app.decisions.decisions import cancel as cancel_decision
+from siding.app.decisions.answer import Answered, answered, open_decision
+from siding.app.decisions.answer import answer as answer_decision
+from siding.app.decisions.answer import cancel as cancel_decision
+from siding.app.decisions.lookup import get, list_decisions
 from siding.app.decisions.views import DecisionView, as_record
 from siding.app.phases.phases import as_record as phase_record
 from siding.app.phases.phases import list_phases
+from siding.decisions.record import Via
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
 from siding.web.waiting import everything_waiting

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from siding.app.decisions.decisions import get, list_decisions, source_of
+from siding.app.decisions.lookup import get, list_decisions, source_of
 from siding.app.decisions.source import LONGEST_LINE, QuotedSource
 from siding.app.decisions.views import DecisionView, ItemView
 from siding.app.phases.phases import list_phases

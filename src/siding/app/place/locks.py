@@ -1,4 +1,4 @@
-"""Lock a task, so that one command at a time works in it. Other tasks are not affected."""
+"""The locks of a task and of the repository: one command at a time works in each."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,0 +1,62 @@
+"""What makes git run another program: settings and options."""
+
+import re
+from typing import TYPE_CHECKING
+
+from siding.policy.fields import known
+from siding.policy.names import ordered
+
+if TYPE_CHECKING:
+    from siding.policy.call import Call
+    from siding.policy.examiner import Examiner
+
+
+# Settings that name a program, or change whose program is run.
+RUNS = re.compile(
+    r"(?i)^(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|attributesfile"
+    r"|alternaterefscommand|worktree|bare|repositoryformatversion|excludesfile)"
+    r"|alias\..+|pager\..+|credential(?:\..+)?\.helper|diff\.external|diff\..+\.(?:command|textconv)"
+    r"|difftool\..+|mergetool\..+|merge\..+\.driver|filter\..+|gpg\..*program|gpg\.program"
+    r"|sequence\.editor|interactive\.difffilter|browser\..+|man\..+|web\.browser|help\.browser"
+    r"|sendemail\..+|uploadpack\.packobjectshook|remote\..+\.(?:url|pushurl|uploadpack|receivepack|vcs)"
+    r"|url\..+\.(?:insteadof|pushinsteadof)|include(?:if)?\..*path|init\.templatedir|submodule\..+"
+    r"|protocol\..+|receive\..+|safe\.directory|http\..*proxy|http\.sslverify|http\.cookiefile"
+    r"|core\.sshvariant|ssh\.variant|tar\..+\.command|trailer\..+\.(?:command|cmd)|log\.showsignature"
+    r"|guitool\..+|instaweb\..+|imap\..+|extensions\..+|commit\.template|blame\.ignorerevsfile"
+    r"|transfer\.fsckobjects|fsck\..+|gc\..+|advice\.x|maintenance\..+|hook\..+|lfs\..+)$"
+)
+
+
+_RUNS_OPTIONS = ordered("""
+    --upload-pack --receive-pack --exec --extcmd --open-files-in-pager --template --ext-diff
+    --textconv --smtp-server --sendmail-cmd --to-cmd --cc-cmd --index-filter --tree-filter
+    --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter --setup
+    --trailer-command --gui-tool
+""")
+
+
+def judge_setting(examiner: "Examiner", call: "Call", key: str, value: str) -> None:
+    harmless = value.strip() in ("cat", "less", "true", ":", "false", "vim", "vi", "nano", "")
+    pager = re.match(r"(?i)core\.(?:pager|editor)|sequence\.editor|pager\.", key)
+    if not known(key) or (RUNS.match(key) and not (harmless and pager)):
+        examiner.found("git-runs-programs", f"{key}={value}")
+        if known(value) and " " in value:
+            examiner.inner_text(f"git -c {key}", value.lstrip("!"), call.state)
+
+
+def judge_programs(examiner: "Examiner", call: "Call", words: list[str]) -> None:
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in _RUNS_OPTIONS or (
+            len(name) > 6 and any(o.startswith(name) and name[:2] == "--" for o in _RUNS_OPTIONS)
+        ):
+            if name in ("--template", "--textconv", "--ext-diff") and not equals:
+                continue
+            value = value if equals else (words[index + 1] if index + 1 < len(words) else "")
+            examiner.found("git-runs-programs", f"{name}={value}")
+            if known(value):
+                examiner.inner_text(f"git {name}", value, call.state)
+        if word.startswith(("ext::", "fd::")) or "::" in word.partition("/")[0]:
+            examiner.found("git-runs-programs", word)
+        if word == "--":
+            return

@@ -1,0 +1,61 @@
+"""Judge redirections: what a command reads and writes by them."""
+
+from siding.policy.effects import Effects, secret_variable
+from siding.policy.expansion import Expander
+from siding.policy.fields import NOTHING, PrintedText
+from siding.policy.paths import HARMLESS_DEVICES
+from siding.policy.state import ShellState
+from siding.policy.tree import Redirect
+
+
+def judge_redirects(
+    effects: Effects, expander: Expander, redirects: tuple[Redirect, ...], stdin: PrintedText
+) -> tuple[PrintedText, str]:
+    """Judge redirections; return the new stdin, and the file stdout goes to.
+
+    The file is "" when stdout is not redirected. `expander` has expanded nothing yet.
+    """
+    state = expander.state
+    target = ""
+    for redirect in redirects:
+        effects.budget.spend(4, "judging its commands")
+        if redirect.heredoc is not None:
+            stdin = PrintedText(text=expander.single(redirect.heredoc.body))
+            continue
+        if redirect.operator == "<<<":
+            stdin = PrintedText(text=expander.single(redirect.target) + "\n")
+            continue
+        path = expander.pattern(redirect.target)
+        if redirect.operator in (">&", "<&") and (path.rstrip("-").isdigit() or path == "-"):
+            continue
+        if path.startswith(("/dev/tcp/", "/dev/udp/")):
+            effects.found("send-data", path)
+            stdin = PrintedText(remote=True)
+            continue
+        if redirect.operator != "<":
+            effects.writes(path, state)
+            if redirect.descriptor in ("", "1") and redirect.operator != "<>":
+                target = path
+        if redirect.operator in ("<", "<>"):
+            effects.reads(path, state)
+            stdin = PrintedText(remote=effects.is_fetched(path, state))
+    for name in sorted(expander.names):
+        if secret_variable(name):
+            effects.found("print-secret", f"${name}")
+    return stdin, target
+
+
+def output_after(
+    effects: Effects, output: PrintedText, target: str, state: ShellState
+) -> PrintedText:
+    """Judge what goes into the file `target`; return what is left to print, as `output` if it is
+    ""."""
+    if not target:
+        return output
+    if output.endless and target != "/dev/null":
+        effects.found("fill-disk", target)
+    if output.remote:
+        effects.takes(target, state)
+    if output.secret and target not in HARMLESS_DEVICES:
+        effects.found("print-secret", target)
+    return NOTHING
