@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from siding.app.life.archives import places_in_trash
-from siding.app.place.locking import TaskBusy, holding_task
+from siding.app.place.locks import TaskBusy, holding_task
 from siding.app.place.project import Project
 from siding.git.restoring.displaced import (
     DISPLACED,
