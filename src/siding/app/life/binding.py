@@ -13,6 +13,7 @@ from siding.app.place.events import WorkspaceChanged
 from siding.app.place.locking import holding_git
 from siding.app.place.project import Project
 from siding.app.place.take_over import TAKEN_OVER
+from siding.app.recording.anchoring import save_rebased
 from siding.errors import SidingError
 from siding.git.worktrees.branching import leave_branch
 from siding.ids import Sha, TaskId
@@ -142,7 +143,7 @@ def _enter(project: Project, task_id: TaskId, made: Workspace, base_ref: str) ->
         updated_at=project.app.now(),
         rest={key: value for key, value in current.rest.items() if key != MOVED_TO},
     )
-    project.tasks.save(bound)
+    save_rebased(project, bound)
     return bound
 
 

@@ -1,0 +1,205 @@
+"""Verify the newest line of a ledger and what the record binds of the task, against the anchor."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from siding.app.place.project import Project
+from siding.app.recording.anchoring import anchor_path, task_identity
+from siding.app.recording.record_finding import RecordFinding
+from siding.errors import UnreadableFile
+from siding.hashing import sha256_hex
+from siding.ledger.anchor import Anchor, TaskIdentity, read_anchor
+from siding.ledger.anchor_survey import (
+    BEFORE,
+    NOT_AS_ANCHORED,
+    Survey,
+    digest_until,
+    survey,
+)
+from siding.ledger.intents import Intents
+from siding.namedtuples import NamedTuple
+from siding.storage.journals import TORN, Entry, Journal
+from siding.tasks.task import Task
+
+ANCHOR = "ledger-head"  # the file, in findings
+_TRIES = 20  # how often a ledger is read again that grew meanwhile
+
+
+class Anchored(NamedTuple):
+    """What the anchor says of a record; `head` and `since` as in `verify.Proof`."""
+
+    head: str | None
+    since: int | None
+    findings: tuple[RecordFinding, ...]
+
+
+class Seen(NamedTuple):
+    """An anchor and its ledger at one moment."""
+
+    anchor: Anchor | None
+    damage: str  # why the anchor cannot be read; "" if it can
+    found: Survey
+    unfinished: frozenset[str]  # the acts that have an intent
+
+
+def check_anchor(project: Project, task: Task, *, head: str = "") -> Anchored:
+    """Compare the task's ledger and its document with the anchor. Takes no lock."""
+    ledger = project.task_layout(task.id).ledger_jsonl
+    seen = _look(project, task, head)
+    findings = [
+        *_anchor_itself(seen),
+        *_past(seen),
+        *_marked(seen.found),
+        *_sealed(ledger, seen.found),
+        *_task(project, task, seen),
+    ]
+    newest = seen.found.newest
+    noted = None if newest is None else sha256_hex(newest.raw)
+    if not head:
+        return Anchored(noted, None, tuple(findings))
+    at = seen.found.head
+    if at is None:
+        findings.append(_bad("ledger.jsonl", f"has no line with the hash {head}"))
+        return Anchored(noted, None, tuple(findings))
+    later = sum(1 for entry in Journal(ledger).entries(at.end) if entry.record is not None)
+    return Anchored(noted, later, tuple(findings))
+
+
+def _look(project: Project, task: Task, head: str) -> Seen:
+    """Read the anchor and the ledger, again if a step was recorded meanwhile.
+
+    The order matters. An act writes its intent, then its line, then the anchor, and removes the
+    intent last. So if the anchor has not changed at the end, the intents of the lines behind it
+    were seen.
+    """
+    path = anchor_path(project, task.id)
+    layout = project.task_layout(task.id)
+    for _ in range(_TRIES):
+        anchor, damage = _read(path)
+        found = survey(anchor, Journal(layout.ledger_jsonl).entries(), head=head)
+        unfinished = frozenset(intent.act for intent in Intents(layout).all())
+        if (anchor, damage) == _read(path):
+            break
+    return Seen(anchor, damage, found, unfinished)
+
+
+def _read(path: Path) -> tuple[Anchor | None, str]:
+    try:
+        return read_anchor(path), ""
+    except UnreadableFile as error:
+        return None, error.message
+    except OSError as error:
+        return None, error.strerror or str(error)
+
+
+def _anchor_itself(seen: Seen) -> Iterator[RecordFinding]:
+    anchor, found = seen.anchor, seen.found
+    if seen.damage:
+        yield _bad(ANCHOR, seen.damage)
+    elif anchor is None:
+        yield from _no_anchor(seen)
+    elif found.holds and found.unclosed:
+        yield _bad("ledger.jsonl", "the newline at its end is missing; the next step writes it")
+    elif not found.holds and found.lines < anchor.lines:
+        yield _bad(
+            "ledger.jsonl",
+            f"has {found.lines} lines; {anchor.lines} were written, as {ANCHOR} says",
+        )
+    elif not found.holds:
+        yield _bad(
+            f"ledger.jsonl:{anchor.lines}",
+            f"is not the line that was written there, or not at its place, as {ANCHOR} says",
+        )
+
+
+def _no_anchor(seen: Seen) -> Iterator[RecordFinding]:
+    found = seen.found
+    if found.anchored == 0:
+        if found.lines:
+            yield _note(
+                "ledger.jsonl",
+                "is not anchored yet, so that a change of its newest line would not show; the next "
+                "step does it",
+            )
+    elif found.anchored == 1 and _is_unfinished(found.newest, seen):
+        yield _note("ledger.jsonl", "is not anchored yet; the next command in this task does it")
+    else:
+        yield _bad(ANCHOR, "is missing, so that a change of the newest line would not show")
+
+
+def _past(seen: Seen) -> Iterator[RecordFinding]:
+    """Yield a finding for each line behind the anchor but torn ones, which are reported anyway."""
+    for entry in seen.found.past:
+        where = f"ledger.jsonl:{entry.number}"
+        if entry.problem is not None and entry.problem.startswith(TORN):
+            continue
+        if entry is seen.found.past[-1] and _is_unfinished(entry, seen):
+            yield _note(where, "is not anchored yet; the next command in this task does it")
+        else:
+            yield _bad(where, f"comes after the end that {ANCHOR} says, and no unfinished act's")
+
+
+def _marked(found: Survey) -> Iterator[RecordFinding]:
+    for entry in found.marked:
+        said = (entry.record or {}).get(NOT_AS_ANCHORED)
+        told = said if isinstance(said, dict) else {}
+        how = f"the anchor was {'damaged' if told.get('damaged') else 'missing'}"
+        if told.get("lines"):
+            how = f"{told['lines']} of them, the newest with the hash {told.get('head')}"
+        yield _bad(
+            f"ledger.jsonl:{entry.number}",
+            f"when it was written, the lines before it were not as anchored: {how}",
+        )
+
+
+def _sealed(ledger: Path, found: Survey) -> Iterator[RecordFinding]:
+    for entry in found.sealing:
+        if digest_until(ledger, entry.offset) != (entry.record or {}).get(BEFORE):
+            yield _bad(
+                f"ledger.jsonl:{entry.number}",
+                "the lines before it were changed since it was written",
+            )
+
+
+def _task(project: Project, task: Task, seen: Seen) -> Iterator[RecordFinding]:
+    """Yield the differences between the task and what the record binds of it."""
+    anchor, newest = seen.anchor, seen.found.identity
+    if anchor is None:
+        bound, coming = newest, None
+    else:
+        bound, coming = anchor.task, anchor.next_task
+        if newest is not None and newest != anchor.task:
+            yield from _differences(ANCHOR, anchor.task, newest)
+    if bound is None:
+        return
+    now = task_identity(task)
+    if now != coming:
+        yield from _differences("task.json", now, bound)
+    if coming is not None:
+        yield _note("task.json", "the task gets another base; the next command in it finishes that")
+    entered = project.registry.of_task(task.id)
+    bases = {bound.base_commit} if coming is None else {bound.base_commit, coming.base_commit}
+    if entered is not None and entered.base_commit not in bases:
+        yield _bad(
+            "worktrees.json",
+            f"says base_commit {entered.base_commit!r}; the record says {bound.base_commit!r}",
+        )
+
+
+def _differences(where: str, now: TaskIdentity, bound: TaskIdentity) -> Iterator[RecordFinding]:
+    for name, value, expected in zip(TaskIdentity._fields, now, bound, strict=True):
+        if value != expected:
+            yield _bad(where, f"says {name} {value!r}; the record says {expected!r}")
+
+
+def _is_unfinished(entry: Entry | None, seen: Seen) -> bool:
+    record = {} if entry is None or entry.record is None else entry.record
+    return bool(record.get("act")) and record["act"] in seen.unfinished
+
+
+def _bad(where: str, problem: str) -> RecordFinding:
+    return RecordFinding(where, problem, serious=True)
+
+
+def _note(where: str, problem: str) -> RecordFinding:
+    return RecordFinding(where, problem, serious=False)
