@@ -106,13 +106,13 @@ def announce_change(path: Path, wanted: TaskIdentity) -> None:
     """Note in the anchor which base and branch the task is about to get; then write ``task.json``.
 
     The caller holds the task's lock. Nothing is noted for a task without an anchor. The id and the
-    name never change, so they stay those of the anchor. If the act is cut off, either value is
-    right until the next line is appended.
+    name never change, so they stay those of the anchor. If the act is cut off or taken back, either
+    value is right until the next line is appended.
     """
     try:
         anchor = read_anchor(path)
     except (DamagedFile, NotARegularFile):
-        return  # `siding verify` says so; the next line does, too
+        return  # `siding verify` says so, and the next line does
     if anchor is None:
         return
     coming = wanted._replace(id=anchor.task.id, name=anchor.task.name)

@@ -5,11 +5,13 @@ The new line then says what the anchor said, so that the difference is found for
 (`siding verify`), although the anchor is replaced.
 """
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from siding.errors import NotARegularFile
+from siding.files.regular import open_regular
 from siding.hashing import sha256_hex
 from siding.ledger.anchor import Anchor, TaskIdentity, read_anchor, write_anchor
 from siding.ledger.anchor_survey import (
@@ -53,7 +55,8 @@ class AnchorKeeper:
         Raises NewerVersion.
         """
         anchor, _ = self._read()
-        return anchor is not None and anchor.next_task is not None
+        coming = None if anchor is None else anchor.next_task
+        return coming is not None and _is_meant(self._task(), coming)
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the next line that are about the anchor.
@@ -115,18 +118,19 @@ class AnchorKeeper:
         if anchor is not None and found.holds and _are_torn(found.past):
             return {}  # lines that killed writers left: promised to nobody
         if anchor is None and not damaged and not found.anchored:
-            return {} if last is None else {BEFORE: self._digest(last)}
+            return {} if last is None else {BEFORE: self._digest()}
         self._say("the ledger is not as its anchor says; `siding verify` says more")
         said: dict[str, Any] = {"damaged": True} if damaged else {}
         if anchor is not None:
             said = {"lines": anchor.lines, "head": anchor.head}
         return {NOT_AS_ANCHORED: said}
 
-    def _digest(self, last: Entry) -> str:
-        """Return the digest of the ledger as it is when its last line is closed."""
-        size = self._journal.path.stat().st_size
-        is_open = last.end == size and last.problem == TORN
-        return digest_until(self._journal.path, size, b"\n" if is_open else b"")
+    def _digest(self) -> str:
+        """Return the digest of the ledger as it is once its last line is closed."""
+        with open(open_regular(self._journal.path), "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            is_closed = os.pread(file.fileno(), 1, size - 1) == b"\n"
+        return digest_until(self._journal.path, size, b"" if is_closed else b"\n")
 
     def _identity_now(self, anchor: Anchor | None, last: Entry | None) -> TaskIdentity:
         """Return what the next line says of the task: what was bound, not what somebody wrote."""

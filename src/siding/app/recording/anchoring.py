@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from siding.app.place.project import Project
-from siding.ids import TaskId
+from siding.ids import Sha, TaskId
 from siding.ledger.anchor import TaskIdentity, announce_change
 from siding.ledger.anchor_keeper import AnchorKeeper
+from siding.tasks.registry import Workspace
 from siding.tasks.task import Task, document_of
 
 
@@ -29,11 +30,12 @@ def anchor_keeper(project: Project, task: Task) -> AnchorKeeper:
     )
 
 
-def save_rebased(project: Project, task: Task) -> None:
-    """Save a task that has another base or branch than before.
+def announce_base(project: Project, made: Workspace, base_ref: str) -> None:
+    """Note in the anchor that a task is about to get the base and the branch of this workspace.
 
-    The caller holds the locks of the task and of the project. The next line of the ledger says
-    which base it is.
+    The caller holds the task's lock, and writes the registry and the task after this. The next line
+    of the ledger says which base it is.
     """
-    announce_change(anchor_path(project, task.id), task_identity(task))
-    project.tasks.save(task)
+    task = project.tasks.load(made.task_id)
+    coming = task._replace(base_ref=base_ref, base_commit=Sha(made.base_commit), branch=made.branch)
+    announce_change(anchor_path(project, task.id), task_identity(coming))

@@ -28,7 +28,7 @@ from siding.app.recording.artifacts import (
 from siding.app.recording.line_base import kept_by, line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.unfinished.by_kind import recovered
-from siding.errors import SidingError
+from siding.errors import SidingError, UnreadableFile
 from siding.files.durable import make_dirs
 from siding.git.snapshots.capture import Capture
 from siding.ids import Sha, new_act_id, step_id
@@ -64,10 +64,11 @@ class AnchorNotWritten(SidingError):
 
     code = "anchor_not_written"
 
-    def __init__(self, step: Step, reason: OSError) -> None:
+    def __init__(self, step: Step, reason: OSError | UnreadableFile) -> None:
+        said = reason.strerror if isinstance(reason, OSError) else reason.message
         super().__init__(
             f"step {step.id} is recorded, but the anchor of its ledger could not be written: "
-            f"{reason.strerror or reason}",
+            f"{said or reason}",
             hint="the next command in the task writes it",
         )
 
@@ -309,7 +310,7 @@ class Recorder:
         )
         try:
             self.anchor.put()
-        except OSError as error:
+        except (OSError, UnreadableFile) as error:
             raise AnchorNotWritten(step, error) from error
         self.intents.clear(intent)
         self._tidy()

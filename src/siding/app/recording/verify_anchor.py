@@ -34,12 +34,14 @@ class Anchored(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """An anchor and its ledger at one moment."""
+    """An anchor and what it is compared with, at one moment."""
 
     anchor: Anchor | None
     damage: str  # why the anchor cannot be read; "" if it can
     found: Survey
     unfinished: frozenset[str]  # the acts that have an intent
+    task: TaskIdentity  # as task.json has it
+    base: str | None  # the base commit in the registry; None without an entry
 
 
 def check_anchor(project: Project, task: Task, *, head: str = "") -> Anchored:
@@ -51,7 +53,7 @@ def check_anchor(project: Project, task: Task, *, head: str = "") -> Anchored:
         *_past(seen),
         *_marked(seen.found),
         *_sealed(ledger, seen.found),
-        *_task(project, task, seen),
+        *_task(seen),
     ]
     newest = seen.found.newest
     noted = None if newest is None else sha256_hex(newest.raw)
@@ -66,11 +68,11 @@ def check_anchor(project: Project, task: Task, *, head: str = "") -> Anchored:
 
 
 def _look(project: Project, task: Task, head: str) -> Seen:
-    """Read the anchor and the ledger, again if a step was recorded meanwhile.
+    """Read the anchor and the rest of the record, again if a step was recorded meanwhile.
 
     The order matters. An act writes its intent, then its line, then the anchor, and removes the
     intent last. So if the anchor has not changed at the end, the intents of the lines behind it
-    were seen.
+    were seen. It changes before and after a task gets another base, too.
     """
     path = anchor_path(project, task.id)
     layout = project.task_layout(task.id)
@@ -78,9 +80,12 @@ def _look(project: Project, task: Task, head: str) -> Seen:
         anchor, damage = _read(path)
         found = survey(anchor, Journal(layout.ledger_jsonl).entries(), head=head)
         unfinished = frozenset(intent.act for intent in Intents(layout).all())
+        now = task_identity(project.tasks.load(task.id))
+        entered = project.registry.of_task(task.id)
+        base = None if entered is None else str(entered.base_commit)
         if (anchor, damage) == _read(path):
             break
-    return Seen(anchor, damage, found, unfinished)
+    return Seen(anchor, damage, found, unfinished, now, base)
 
 
 def _read(path: Path) -> tuple[Anchor | None, str]:
@@ -136,7 +141,7 @@ def _past(seen: Seen) -> Iterator[RecordFinding]:
         if entry is seen.found.past[-1] and _is_unfinished(entry, seen):
             yield _note(where, "is not anchored yet; the next command in this task does it")
         else:
-            yield _bad(where, f"comes after the end that {ANCHOR} says, and no unfinished act's")
+            yield _bad(where, f"was added behind the newest line, as {ANCHOR} says")
 
 
 def _marked(found: Survey) -> Iterator[RecordFinding]:
@@ -161,28 +166,23 @@ def _sealed(ledger: Path, found: Survey) -> Iterator[RecordFinding]:
             )
 
 
-def _task(project: Project, task: Task, seen: Seen) -> Iterator[RecordFinding]:
+def _task(seen: Seen) -> Iterator[RecordFinding]:
     """Yield the differences between the task and what the record binds of it."""
     anchor, newest = seen.anchor, seen.found.identity
-    if anchor is None:
-        bound, coming = newest, None
-    else:
-        bound, coming = anchor.task, anchor.next_task
-        if newest is not None and newest != anchor.task:
-            yield from _differences(ANCHOR, anchor.task, newest)
+    bound, coming = (newest, None) if anchor is None else (anchor.task, anchor.next_task)
     if bound is None:
         return
-    now = task_identity(task)
-    if now != coming:
-        yield from _differences("task.json", now, bound)
-    if coming is not None:
-        yield _note("task.json", "the task gets another base; the next command in it finishes that")
-    entered = project.registry.of_task(task.id)
+    if newest is not None and newest != bound:
+        yield from _differences(ANCHOR, bound, newest)
+    if seen.task != coming:
+        yield from _differences("task.json", seen.task, bound)
+    elif coming != bound:
+        yield _note("task.json", "has another base; the next command in the task records that")
     bases = {bound.base_commit} if coming is None else {bound.base_commit, coming.base_commit}
-    if entered is not None and entered.base_commit not in bases:
+    if seen.base is not None and seen.base not in bases:
         yield _bad(
             "worktrees.json",
-            f"says base_commit {entered.base_commit!r}; the record says {bound.base_commit!r}",
+            f"says base_commit {seen.base!r}; the record says {bound.base_commit!r}",
         )
 
 
