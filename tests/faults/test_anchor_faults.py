@@ -4,6 +4,7 @@ What a crash leaves is no tampering. Before the next command `verify` says what 
 after it there is nothing to say.
 """
 
+import errno
 import json
 import os
 import re
@@ -13,8 +14,10 @@ import pytest
 
 from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import open_app
+from siding.app.recording.recorder import AnchorNotWritten
 from siding.app.recording.verify import verify
 from siding.app.running.checkpoint import checkpoint
+from siding.ledger import anchor_keeper
 
 from .arena import Setup
 from .commands import GATE, act, changed, fresh, project_of, promising, workspace_of
@@ -73,7 +76,7 @@ def is_whole(where: Project, task: str, *, but: tuple[str, ...] = ()) -> None:
 
 def anchored_holds(case: Path, promises: list[str]) -> None:
     where = project(case)
-    is_whole(where, "alpha", but=("torn", "cut off", "not anchored yet"))
+    is_whole(where, "alpha", but=("torn", "cut off", "not anchored yet", "its end"))
     checkpoint(where, "alpha", "after", wait=False)
     is_whole(where, "alpha", but=("torn",))
     (task,) = [each for each in where.tasks.readable() if each.name == "alpha"]
@@ -150,14 +153,24 @@ def test_killed_while_a_task_gets_another_base() -> None:
     )
 
 
-def test_an_act_whose_anchor_cannot_be_written_says_so(tmp_path: Path) -> None:
+def test_an_act_whose_anchor_cannot_be_written_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changed(tmp_path)
-    (head,) = (project_of(tmp_path) / "snapshots.git/tasks").glob("*/ledger-head")
-    head.with_name("ledger-head.lock").mkdir()
-    said = act(tmp_path, "checkpoint", "-m", "asked", status=1).stderr
-    assert "step 0002 is recorded, but the anchor of its ledger could not be written" in said
-    assert "the next command in the task writes it" in said
+    where = project(tmp_path)
+
+    def fails(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(anchor_keeper, "write_anchor", fails)
+        with pytest.raises(AnchorNotWritten) as raised:
+            checkpoint(where, "alpha", "asked", wait=False)
+    assert raised.value.message == (
+        "step 0002 is recorded, but the anchor of its ledger could not be written: "
+        "Input/output error"
+    )
+    assert raised.value.hint == "the next command in the task writes it"
     assert "is not anchored yet" in act(tmp_path, "verify").stdout
-    head.with_name("ledger-head.lock").rmdir()
     act(tmp_path, "checkpoint", "-m", "again")
     assert "note" not in act(tmp_path, "verify").stdout

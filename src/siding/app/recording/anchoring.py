@@ -31,7 +31,7 @@ def anchor_keeper(project: Project, task: Task) -> AnchorKeeper:
 
 
 def announce_base(project: Project, made: Workspace, base_ref: str) -> None:
-    """Note in the anchor that a task is about to get the base and the branch of this workspace.
+    """Note beside the anchor that a task is about to get the base and branch of this workspace.
 
     The caller holds the task's lock, and writes the registry and the task after this. The next line
     of the ledger says which base it is.

@@ -8,7 +8,7 @@ from siding.app.recording.anchoring import anchor_path, task_identity
 from siding.app.recording.record_finding import RecordFinding
 from siding.errors import UnreadableFile
 from siding.hashing import sha256_hex
-from siding.ledger.anchor import Anchor, TaskIdentity, read_anchor
+from siding.ledger.anchor import Anchor, TaskIdentity, read_anchor, read_next_task
 from siding.ledger.anchor_survey import (
     BEFORE,
     NOT_AS_ANCHORED,
@@ -40,6 +40,7 @@ class Seen(NamedTuple):
     damage: str  # why the anchor cannot be read; "" if it can
     found: Survey
     unfinished: frozenset[str]  # the acts that have an intent
+    coming: TaskIdentity | None  # the identity that was announced for an act that changes it
     task: TaskIdentity  # as task.json has it
     base: str | None  # the base commit in the registry; None without an entry
 
@@ -77,15 +78,15 @@ def _look(project: Project, task: Task, head: str) -> Seen:
     path = anchor_path(project, task.id)
     layout = project.task_layout(task.id)
     for _ in range(_TRIES):
-        anchor, damage = _read(path)
+        (anchor, damage), coming = before = _read(path), read_next_task(path)
         found = survey(anchor, Journal(layout.ledger_jsonl).entries(), head=head)
         unfinished = frozenset(intent.act for intent in Intents(layout).all())
         now = task_identity(project.tasks.load(task.id))
         entered = project.registry.of_task(task.id)
         base = None if entered is None else str(entered.base_commit)
-        if (anchor, damage) == _read(path):
+        if before == (_read(path), read_next_task(path)):
             break
-    return Seen(anchor, damage, found, unfinished, now, base)
+    return Seen(anchor, damage, found, unfinished, coming, now, base)
 
 
 def _read(path: Path) -> tuple[Anchor | None, str]:
@@ -99,7 +100,9 @@ def _read(path: Path) -> tuple[Anchor | None, str]:
 
 def _anchor_itself(seen: Seen) -> Iterator[RecordFinding]:
     anchor, found = seen.anchor, seen.found
-    if seen.damage:
+    if seen.damage and _is_unfinished(found.newest, seen):
+        yield _note(ANCHOR, "is not written to its end; the next command in this task does it")
+    elif seen.damage:
         yield _bad(ANCHOR, seen.damage)
     elif anchor is None:
         yield from _no_anchor(seen)
@@ -168,14 +171,13 @@ def _sealed(ledger: Path, found: Survey) -> Iterator[RecordFinding]:
 
 def _task(seen: Seen) -> Iterator[RecordFinding]:
     """Yield the differences between the task and what the record binds of it."""
-    anchor, newest = seen.anchor, seen.found.identity
-    bound, coming = (newest, None) if anchor is None else (anchor.task, anchor.next_task)
+    bound, coming = seen.found.identity, seen.coming
     if bound is None:
         return
-    if newest is not None and newest != bound:
-        yield from _differences(ANCHOR, bound, newest)
+    if coming is not None:  # whatever else it names never changes
+        coming = coming._replace(id=bound.id, name=bound.name)
     if seen.task != coming:
-        yield from _differences("task.json", seen.task, bound)
+        yield from _differences(seen.task, bound)
     elif coming != bound:
         yield _note("task.json", "has another base; the next command in the task records that")
     bases = {bound.base_commit} if coming is None else {bound.base_commit, coming.base_commit}
@@ -186,10 +188,10 @@ def _task(seen: Seen) -> Iterator[RecordFinding]:
         )
 
 
-def _differences(where: str, now: TaskIdentity, bound: TaskIdentity) -> Iterator[RecordFinding]:
+def _differences(now: TaskIdentity, bound: TaskIdentity) -> Iterator[RecordFinding]:
     for name, value, expected in zip(TaskIdentity._fields, now, bound, strict=True):
         if value != expected:
-            yield _bad(where, f"says {name} {value!r}; the record says {expected!r}")
+            yield _bad("task.json", f"says {name} {value!r}; the record says {expected!r}")
 
 
 def _is_unfinished(entry: Entry | None, seen: Seen) -> bool:

@@ -7,7 +7,7 @@
       tasks/<task id>/        the task's git directory
         commondir, HEAD       what makes it one
         index                 what the last snapshot holds, with the stat data of the worktree
-        ledger-head           the anchor of the task's ledger; the ledger's, nothing here reads it
+        ledger-head, next-task   the anchor of the task's ledger; nothing here reads it
         base                  the commit that the task started from
         excludes, sparse               what seeding found out (`seeding.py`)
         seen                  the directories of the worktree, a cache (`directory_scan.py`)
@@ -68,6 +68,7 @@ _SETTINGS = (
     "core.preloadIndex=true",
 )
 PACKS_BEFORE_TIDYING = 50
+_OF_THE_LEDGER = ("ledger-head", "next-task")  # files of a task's directory that we only keep
 
 
 class TaskDirectory(NamedTuple):
@@ -225,9 +226,9 @@ class SnapshotStore:
         refs.delete_ref(self.root, task.ref)
         names = os.listdir(task.path) if task.path.is_dir() else []
         for name in names:
-            path = task.path / name
-            if path == task.ledger_head:
+            if name in _OF_THE_LEDGER:
                 continue
+            path = task.path / name
             if path.is_dir() and not path.is_symlink():
                 remove_tree(path)
             else:
