@@ -41,7 +41,8 @@ def _appending(bench: Bench, path: Path, steps: int) -> Iterator[Row]:
     other.unlink()
     case = f"{BATCH} appends at {steps:,} steps"
     yield Row("append", case, steps, ours, floor, "write + fsync", APPEND)
-    yield Row("append with anchor", case, steps, anchored, floor, "write + fsync", ANCHORED)
+    case = f"{BATCH} anchored appends at {steps:,} steps"
+    yield Row("anchored append", case, steps, anchored, floor, "write + fsync", ANCHORED)
 
 
 def _worker(bench: Bench, what: str, path: Path) -> Run:

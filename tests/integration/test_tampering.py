@@ -690,3 +690,25 @@ def test_no_record_is_whole_whose_bytes_are_not_as_they_were(
     finally:
         path.write_bytes(before)
     assert proof.whole == (after == before or is_no_line or is_torn), (path.name, start, end, put)
+
+
+# --- what others say of it --------------------------------------------------------------------
+
+
+def test_the_doctor_and_the_next_step_say_it_too(home: Home) -> None:
+    assert home.sandbox.siding("doctor", "--check").stdout == b"everything agrees\n"
+    last_command(home)
+    said = home.sandbox.siding("doctor", "--check", status=1).stdout.decode()
+    assert f"the record of task {home.id} was changed: ledger.jsonl:4" in said
+    said = home.sandbox.siding("-q", "run", "--no-tty", "--", "true").stderr.decode()
+    assert "the ledger is not as its anchor says" in said
+    assert "`siding verify` says more" in said
+
+
+def test_a_newer_anchor_is_refused_before_anything_begins(home: Home) -> None:
+    home.change(home.anchor, version=99)
+    before = home.ledger.read_bytes()
+    said = home.sandbox.siding("run", "--no-tty", "--", "touch", "begun", status=1).stderr
+    assert b"format version 99" in said
+    assert not (home.sandbox.workspace() / "begun").exists()
+    assert home.ledger.read_bytes() == before

@@ -61,8 +61,11 @@ class AnchorKeeper:
     def is_changing(self) -> bool:
         """Return whether the task was given another base or branch that no line names yet.
 
-        Raises NewerVersion.
+        Raises NewerVersion, so that nothing begins that could not be anchored.
         """
+        self._read()
+        if read_next_task(self._path) is None:
+            return False
         named = self._named()
         coming = None if named is None else self._coming(named)
         return coming is not None and coming != named

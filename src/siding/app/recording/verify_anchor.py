@@ -68,6 +68,18 @@ def check_anchor(project: Project, task: Task, *, head: str = "") -> Anchored:
     return Anchored(noted, later, tuple(findings))
 
 
+def disagreement(project: Project, task: Task) -> str | None:
+    """Return how the task's ledger differs from its anchor now; None if it does not.
+
+    A missing anchor is left to the verification: after the snapshots are lost it is no news.
+    """
+    seen = _look(project, task, "")
+    if seen.anchor is None and not seen.damage:
+        return None
+    found = [each for each in (*_anchor_itself(seen), *_past(seen)) if each.serious]
+    return f"{found[0].where}: {found[0].problem}" if found else None
+
+
 def _look(project: Project, task: Task, head: str) -> Seen:
     """Read the anchor and the rest of the record, again if a step was recorded meanwhile.
 
