@@ -18,12 +18,16 @@ from siding.app.recording.recorder import AnchorNotWritten
 from siding.app.recording.verify import verify
 from siding.app.running.checkpoint import checkpoint
 from siding.ledger import anchor_keeper
+from siding.ledger.anchor import read_anchor
+from siding.ledger.store import Ledger
+from siding.storage.errors import DamagedFile
 
-from .arena import Setup
+from . import anchor_victim
+from .arena import Command, GateFailed, Setup
 from .commands import GATE, act, changed, fresh, project_of, promising, workspace_of
 from .harness import sweep
 from .powercut import powercut
-from .product import siding
+from .product import script, siding
 
 pytestmark = GATE
 
@@ -138,7 +142,46 @@ def test_calls_that_fail_from_the_line_to_the_end() -> None:
 
 
 def test_a_power_cut() -> None:
-    powercut(changed, promising(*WORDS), anchored_holds, budget=12)
+    powercut(changed, promising(*WORDS), anchored_holds, budget=8)
+
+
+def appended(case: Path) -> None:
+    """Two anchored lines."""
+    anchor_victim.append(case)
+    anchor_victim.append(case)
+
+
+def bare(_case: Path) -> None:
+    """No line yet: the first append makes the anchor."""
+
+
+def promised_is_anchored(case: Path, promises: list[str]) -> None:
+    """An anchored line is there and anchored, or its act has not ended and recovery does it."""
+    promised = max(map(int, promises), default=0)
+    lines = sum(1 for _ in Ledger(case / anchor_victim.LEDGER).steps())
+    assert lines >= promised
+    try:
+        anchor = read_anchor(case / anchor_victim.HEAD)
+    except DamagedFile:
+        assert lines > promised  # the next one was being written
+    else:
+        assert promised <= (0 if anchor is None else anchor.lines) <= lines
+
+
+def anchoring(fault: str = "") -> Command:
+    return script(anchor_victim.__file__, "3", fault=fault)
+
+
+@pytest.mark.parametrize("fs", ["strict", "ordered"])
+@pytest.mark.parametrize("setup", [bare, appended])
+def test_what_was_promised_is_anchored_after_a_power_cut(setup: Setup, fs: str) -> None:
+    powercut(setup, anchoring(), promised_is_anchored, fs=fs, budget=40)
+
+
+@pytest.mark.parametrize("fault", ["skip-fsync", "skip-directory-fsync"])
+def test_an_anchor_that_is_not_flushed_is_caught(fault: str) -> None:
+    with pytest.raises(GateFailed):
+        powercut(bare, anchoring(fault), promised_is_anchored, budget=60)
 
 
 def test_killed_while_a_task_gets_another_base() -> None:
