@@ -710,3 +710,43 @@ def test_a_newer_anchor_is_refused_before_anything_begins(home: Home) -> None:
     assert b"format version 99" in said
     assert not (home.sandbox.workspace() / "begun").exists()
     assert home.ledger.read_bytes() == before
+
+
+# --- what happens to a task in its life -------------------------------------------------------
+
+
+def test_a_record_stays_whole_through_the_life_of_its_task(sandbox: Sandbox) -> None:
+    sandbox.siding("-q", "task", "start", TASK)
+    for words in STEPS:
+        sandbox.siding("-q", *words, status=None)
+    head = sandbox.json("verify", "--format", "json")["head"]
+
+    def is_whole() -> None:
+        assert b"is whole" in sandbox.siding("verify", TASK, "--head", head).stdout
+        assert b"note" not in sandbox.siding("verify", TASK).stdout
+
+    sandbox.siding("task", "close", TASK, "--force")
+    is_whole()
+    sandbox.siding("gc")
+    is_whole()
+    sandbox.siding("task", "reopen", TASK)
+    is_whole()
+    moved = sandbox.directory / "moved"
+    os.rename(sandbox.repo, moved)
+    sandbox.repo = moved
+    is_whole()
+    sandbox.siding("-q", "run", "--no-tty", "-t", TASK, "--", "true")
+    is_whole()
+    sandbox.siding("task", "close", TASK, "--delete", "--force")
+    sandbox.siding("task", "reopen", TASK)
+    is_whole()
+
+
+def test_the_anchor_outlives_lost_snapshots(sandbox: Sandbox) -> None:
+    sandbox.siding("-q", "task", "start", TASK)
+    sandbox.siding("-q", *STEPS[0])
+    shutil.rmtree(sandbox.project / "snapshots.git" / "objects")
+    sandbox.siding("doctor")
+    said = sandbox.siding("verify", status=1).stdout.decode()
+    assert "is missing" in said
+    assert "anchor" not in said
