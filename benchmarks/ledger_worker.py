@@ -1,6 +1,6 @@
 """Append steps to a ledger, or the same bytes to a plain file, and tell how long that took.
 
-A process of its own for F7: ``python ledger_worker.py append|floor FILE COUNT``.
+A process of its own for F7: ``python ledger_worker.py append|anchored|floor FILE COUNT``.
 """
 
 import json
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 
+from siding.ledger.anchor import TaskIdentity
+from siding.ledger.anchor_keeper import AnchorKeeper
 from siding.ledger.store import Ledger
 
 RECORD = {
@@ -33,7 +35,8 @@ RECORD = {
 
 def main(what: str, path: Path, count: int) -> None:
     """Append `count` times and print the wall and processor time in milliseconds."""
-    append = _to_ledger(path) if what == "append" else _to_plain_file(path)
+    makers = {"append": _to_ledger, "anchored": _to_anchored, "floor": _to_plain_file}
+    append = makers[what](path)
     append(0)  # opens and creates what is not there yet
     wall, cpu = perf_counter_ns(), process_time_ns()
     for number in range(1, count + 1):
@@ -47,6 +50,18 @@ def _to_ledger(path: Path) -> Callable[[int], object]:
     last = ledger.last()
     first = last.number + 1 if last else 1
     return lambda number: ledger.append({"step_id": f"{first + number:04d}", **RECORD})
+
+
+def _to_anchored(path: Path) -> Callable[[int], object]:
+    ledger = Ledger(path)
+    task = TaskIdentity("abcd2345", "parser", "main", "c" * 40, "siding/parser-abcd2345")
+    anchor = AnchorKeeper(path.with_suffix(".head"), path, task=lambda: task, say=print)
+
+    def append(_number: int) -> None:
+        ledger.append(RECORD, more=anchor.fields)
+        anchor.put()
+
+    return append
 
 
 def _to_plain_file(path: Path) -> Callable[[int], object]:

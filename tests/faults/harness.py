@@ -73,6 +73,7 @@ class Plan(NamedTuple):
     recover: Command | None
     best_effort: Callable[[str], bool]
     reads: bool
+    among: Callable[[str], bool]
 
 
 def sweep(
@@ -88,11 +89,13 @@ def sweep(
     recover: Command | None = None,
     best_effort: Callable[[str], bool] = lambda _call: False,
     reads: bool = False,
+    among: Callable[[str], bool] = lambda _call: True,
 ) -> Report:
     """Runs the victim under faults, about `budget` cases shared by the modes; raises GateFailed.
 
     `within`: the parts of the case directory whose calls count. `best_effort(call text)`: flushes
     that may fail without the command failing. `reads`: opens and reads count too (for err).
+    `among(call text)`: the calls at which a fault may strike.
     """
     _require_known(modes, rival, recover)
     plan = Plan(
@@ -107,6 +110,7 @@ def sweep(
         recover=recover,
         best_effort=best_effort,
         reads=reads,
+        among=among,
     )
     shares = in_workers(lambda arena, number, count: _Sweep(arena, plan).share(number, count))
     return settle(f"sweep {','.join(modes)}", shares)
@@ -138,7 +142,8 @@ class _Sweep:
         self.arena.prepare(self.plan.setup)
         points = self._control()
         for index, mode in _modes_within(self.plan):
-            faults = [Fault(mode=mode, call=p.number) for p in points if _applies(mode, p)]
+            struck = [p for p in points if _applies(mode, p) and self.plan.among(p.text)]
+            faults = [Fault(mode=mode, call=p.number) for p in struck]
             budget = max(1, self.plan.budget // len(self.plan.modes))
             if mode == "nested":
                 budget = max(1, budget // (1 + _RECOVERY_KILLS))

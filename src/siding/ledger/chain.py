@@ -2,7 +2,7 @@
 
 Each line carries ``prev``: the SHA-256 of the bytes of the line before it, without the newline. A
 line binds its step's snapshot, output, command and verdict, so a change to any of them would need
-every later line to be rewritten. The newest snapshot also names the newest hash.
+every later line to be rewritten. The newest line, which no line names, is anchored (`anchor.py`).
 Lines that another tool wrote have no ``prev``; they may only precede the first line that has one.
 """
 

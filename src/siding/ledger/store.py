@@ -42,12 +42,14 @@ class Ledger:
         *,
         at_least: int = 1,
         name: Callable[[int], Mapping[str, str]] | None = None,
+        more: Callable[[bytes | None], Mapping[str, Any]] | None = None,
     ) -> Step:
         """Append one step with the next number and return it; the line is flushed to disk.
 
         `at_least` is the smallest number that the step may get. `name` is called with the number,
         under the journal's lock and before the line is written: it renames the step's artifacts and
-        returns their names.
+        returns their names. `more` is called then, too, with the line before, and returns further
+        fields of the line.
         """
 
         def build(before: bytes | None) -> Mapping[str, Any]:
@@ -57,6 +59,8 @@ class Ledger:
             line = {"v": STEP_VERSION, "step_id": step_id(number), "on": on, **fields}
             if name is not None:
                 line["artifacts"] = dict(name(number))
+            if more is not None:
+                line.update(more(before))
             line["prev"] = link(before)
             return line
 

@@ -40,9 +40,12 @@ class TaskStore:
                 f"there is no task {task_id!r}", hint="`siding task list --all` shows every task"
             ) from None
         try:
-            return task_from(document)
+            task = task_from(document)
         except (TypeError, ValueError) as error:
             raise DamagedFile(path, str(error)) from error
+        if task.id != task_id:
+            raise DamagedFile(path, f"it is the document of task {task.id!r}", what="task")
+        return task
 
     def readable(self) -> Iterator[Task]:
         """Yield every task that can be read; `siding doctor` reports the others."""

@@ -23,6 +23,7 @@ from siding.app.policy.enforcement import may_be_judged
 from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.recording.opening import open_anywhere
 from siding.app.recording.steps import damaged_steps
+from siding.app.recording.verify_anchor import disagreement
 from siding.app.unfinished.sandbox_commits import (
     quarantine_of,
     refused_quarantines,
@@ -190,6 +191,12 @@ def _unreadable(project: Project) -> Iterator[Finding]:
             yield Finding(
                 what=f"tasks/{task_id}/ledger.jsonl:{damage.line}: {damage.reason}",
                 advice="the line is kept as it is; `siding verify` tells what it means",
+            )
+        changed = disagreement(project, task)
+        if changed is not None:
+            yield Finding(
+                what=f"the record of task {task_id} was changed: {changed}",
+                advice=f"`siding verify {task_id}` tells what differs; nothing can mend it",
             )
 
 

@@ -134,7 +134,7 @@ def _seed_again(project: Project, task: Task, workspace: Workspace) -> Path | No
     moved = store.set_damaged_aside(aside)
     if _has_ref_again(project, workspace):
         return aside if moved else None
-    store.remove_task(task.id)
+    store.clear_task(task.id)
     git_dir = Path(workspace.git_dir) if workspace.git_dir else None
     add_task(store, base_seed(project, task.id, base, Path(workspace.path), git_dir))
     return aside if moved else None

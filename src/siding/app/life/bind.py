@@ -104,6 +104,9 @@ def _bind(
     taken = None
     if request.with_work:
         taken = recorder.checkpoint(f"taken along from task {giver.id}", origin="bound")
+    elif recorder.anchor.is_changing():
+        # It had a workspace before: a line of its ledger says which base it has from now on.
+        recorder.checkpoint(f"given the workspace of task {giver.id}", origin="bound")
     if request.switch:
         with project.changing(f"switching to task {taker.id}"):
             project.set_active(taker.id)

@@ -13,6 +13,7 @@ from siding.app.place.events import WorkspaceChanged
 from siding.app.place.locks import holding_git
 from siding.app.place.project import Project
 from siding.app.place.take_over import TAKEN_OVER
+from siding.app.recording.anchoring import announce_base
 from siding.errors import SidingError
 from siding.git.worktrees.branching import leave_branch
 from siding.ids import Sha, TaskId
@@ -33,6 +34,7 @@ BIND = "bind"
 def bind(project: Project, task: Task, made: Workspace, base_ref: str) -> Task:
     """Store a workspace as that of the task, which becomes active if it was pending."""
     with project.changing(f"binding the workspace of task {task.id}"):
+        announce_base(project, made, base_ref)
         project.registry.put(made)
         return _enter(project, task.id, made, base_ref)
 
@@ -60,6 +62,7 @@ def carry_over(project: Project, old: Workspace, new: Workspace, base_ref: str) 
         rest={**old.rest, MOVED_TO: new.task_id, **strange},
     )
     with project.changing(f"binding a workspace to task {new.task_id}"):
+        announce_base(project, coming, base_ref)
         project.registry.put(gone, coming)
     return finish_binding(project, coming)
 

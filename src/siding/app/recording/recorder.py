@@ -2,9 +2,10 @@
 
 The order makes it safe against crashes. Before anything runs, a snapshot and the act's intent are
 on disk. After it, these are written in turn: how it ended, the new snapshot, the patch, the ledger
-line. The intent is removed last. `settle` finishes an act that was cut off in between; every
-command that works in the task calls it first. Until its line is written, an act and its artifacts
-are named by the act's own id, because another process may take the next step number.
+line, the anchor of the ledger. The intent is removed last. `settle` finishes an act that was cut
+off in between; every command that works in the task calls it first. Until its line is written, an
+act and its artifacts are named by the act's own id, because another process may take the next step
+number.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.place.step_events import StepInterrupted, StepRecorded
+from siding.app.recording.anchoring import anchor_keeper
 from siding.app.recording.artifacts import (
     highest_artifact,
     join_output,
@@ -26,7 +28,7 @@ from siding.app.recording.artifacts import (
 from siding.app.recording.line_base import kept_by, line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.unfinished.by_kind import recovered
-from siding.errors import SidingError
+from siding.errors import SidingError, UnreadableFile
 from siding.files.durable import make_dirs
 from siding.git.snapshots.capture import Capture
 from siding.ids import Sha, new_act_id, step_id
@@ -57,6 +59,20 @@ class BaseUnknown(SidingError):
         )
 
 
+class AnchorNotWritten(SidingError):
+    """A step is recorded, but the anchor of the ledger could not be replaced."""
+
+    code = "anchor_not_written"
+
+    def __init__(self, step: Step, reason: OSError | UnreadableFile) -> None:
+        said = reason.strerror if isinstance(reason, OSError) else reason.message
+        super().__init__(
+            f"step {step.id} is recorded, but the anchor of its ledger could not be written: "
+            f"{said or reason}",
+            hint="the next command in the task writes it",
+        )
+
+
 class Recorder:
     """Records the steps of one task. The caller holds the task's lock while it uses the recorder.
 
@@ -80,6 +96,7 @@ class Recorder:
         self.ledger = project.ledger(task.id)
         self.intents = hold.intents
         self.snapshots = TaskSnapshots(project, workspace, hold=hold)
+        self.anchor = anchor_keeper(project, task)
         self.redaction = redaction or project.redaction
         self._seen: Capture | None = None
         self._is_frozen = False
@@ -124,7 +141,9 @@ class Recorder:
         made = self.settle_interrupted()
         if self._is_frozen:
             return made
-        step = self.checkpoint(message, origin="outside", only_if_changed=True)
+        # After an act that gave the task another base was cut off, a line has to say which it is.
+        wanted = not self.anchor.is_changing()
+        step = self.checkpoint(message, origin="outside", only_if_changed=wanted)
         return made if step is None else [*made, step]
 
     def settle_interrupted(self) -> list[Step]:
@@ -136,10 +155,12 @@ class Recorder:
         if last is not None:
             join_output(self.layout, last)
         # If the newest line belongs to an intent, the step is complete and only the removal of the
-        # intent was cut off. This is checked before new lines are appended.
+        # intent was cut off, or the anchor was not written. This is checked before new lines are
+        # appended.
         unrecorded = []
         for intent in intents:
             if last is not None and _is_line_of(last, intent):
+                self.anchor.catch_up()
                 self.intents.clear(intent)
             else:
                 unrecorded.append(intent)
@@ -285,7 +306,12 @@ class Recorder:
             line.as_record(),
             at_least=intent.number,
             name=partial(name_artifacts, self.layout, intent, patch),
+            more=self.anchor.fields,
         )
+        try:
+            self.anchor.put()
+        except (OSError, UnreadableFile) as error:
+            raise AnchorNotWritten(step, error) from error
         self.intents.clear(intent)
         self._tidy()
         self.project.events.emit(StepRecorded(self.task, self.workspace, step))

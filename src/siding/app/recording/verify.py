@@ -9,9 +9,11 @@ from pathlib import Path
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
+from siding.app.recording.record_finding import RecordFinding
 from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.recording.verify_anchor import check_anchor
 from siding.files.regular import open_regular
-from siding.git.snapshots.lineage import step_snapshots
+from siding.git.snapshots.lineage import base_snapshots, step_snapshots
 from siding.hashing import sha256_of_file
 from siding.ids import step_id
 from siding.ledger.intents import Intents
@@ -22,22 +24,21 @@ from siding.process.output_files import marker_path
 from siding.tasks.task import Task
 
 
-class RecordFinding(NamedTuple):
-    """A problem in a record. `where` names the file, line or object."""
-
-    where: str
-    problem: str
-    serious: bool  # False if nothing is lost
-
-
 class Proof(NamedTuple):
-    """The number of things that were checked, and the problems that were found."""
+    """The number of things that were checked, and the problems that were found.
+
+    `head` is the hash of the newest line, which a person can note and ask for later; None if there
+    is no line. `since` is the number of steps after the head that was asked for; None if none was,
+    or if the ledger does not have it.
+    """
 
     task: Task
     steps: int
     chained: int
     artifacts: int
     snapshots: int
+    head: str | None
+    since: int | None
     findings: tuple[RecordFinding, ...]
 
     @property
@@ -45,15 +46,20 @@ class Proof(NamedTuple):
         return not any(finding.serious for finding in self.findings)
 
 
-def verify(project: Project, named: str | None) -> Proof:
-    """Check the whole record of a task, without changing anything."""
+def verify(project: Project, named: str | None, *, head: str = "") -> Proof:
+    """Check the whole record of a task, without changing anything.
+
+    With `head`, the hash of a line that was noted earlier, that line must still be there.
+    """
     task = select(project, named)
     ledger = project.ledger(task.id)
+    anchored = check_anchor(project, task, head=head)
     steps = list(ledger.steps())
     findings = [
         *(_line(damage.line, damage.reason) for damage in ledger.damage()),
         *(_line(each.line, each.reason) for each in ledger.breaks()),
         *_numbering(steps),
+        *anchored.findings,
     ]
     artifacts = 0
     for step in steps:
@@ -61,7 +67,7 @@ def verify(project: Project, named: str | None) -> Proof:
             artifacts += 1
             if finding is not None:
                 findings.append(finding)
-    findings += _unfinished(project, task)
+    findings += _unfinished(project, task, {step.act for step in steps})
     findings += _without_line(project, task)
     findings += _snapshot_findings(project, task, steps)
     return Proof(
@@ -70,6 +76,8 @@ def verify(project: Project, named: str | None) -> Proof:
         chained=sum(1 for step in steps if step.is_chained),
         artifacts=artifacts,
         snapshots=sum(1 for step in steps if step.snapshot),
+        head=anchored.head,
+        since=anchored.since,
         findings=tuple(findings),
     )
 
@@ -112,10 +120,10 @@ def _artifacts(project: Project, task: Task, step: Step) -> Iterator[RecordFindi
             yield None
 
 
-def _unfinished(project: Project, task: Task) -> Iterator[RecordFinding]:
+def _unfinished(project: Project, task: Task, recorded: set[str]) -> Iterator[RecordFinding]:
     intents = Intents(project.task_layout(task.id))
     for intent in intents.all():
-        if intents.is_cut_off(intent):
+        if intent.act not in recorded and intents.is_cut_off(intent):
             yield RecordFinding(
                 f"step {step_id(intent.number)}",
                 "was cut off; the next command in this task records it",
@@ -178,8 +186,14 @@ def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Itera
     problems = snapshots.verify(wanted)
     for problem in problems:
         yield RecordFinding("snapshots", problem, serious=True)
-    if not problems:
-        yield from _snapshots_without_line(project, task, steps)
+    if problems:
+        return
+    yield from _snapshots_without_line(project, task, steps)
+    base = workspace.base_snapshot
+    if base and base not in base_snapshots(project.snapshots, task.id):
+        yield RecordFinding(
+            "worktrees.json", f"says base_snapshot {base!r}, which is none", serious=True
+        )
 
 
 def is_joined(path: Path, told: OutputReport) -> bool:

@@ -1,8 +1,10 @@
-"""Check that a task's record is whole: ledger lines, hash chain, artifacts and snapshots.
+"""Check that a task's record is whole: ledger lines, hash chain, anchor, artifacts and snapshots.
 
-Exits with 1 when something is not as it was written.
+Exits with 1 when something is not as it was written. The head it prints can be noted elsewhere:
+with --head, everything up to it is proven unchanged.
 """
 
+import re
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
@@ -11,16 +13,21 @@ from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.screen.words import counted
+from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument(
+        "--head", metavar="HASH", help="a head noted earlier, which the ledger must still have"
+    )
     add_format(parser, "text", "json")
 
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    proof = verify(project, arguments.task)
+    head = _hash(arguments.head)
+    proof = verify(project, arguments.task, head=head)
     screen = context.screen
     if arguments.format == "json":
         record = proof._asdict()
@@ -37,4 +44,21 @@ def run(arguments: Namespace, context: Context) -> int:
     )
     verdict = screen.style("whole", "green") if proof.whole else screen.style("damaged", "red")
     screen.print(f"task {proof.task.id} is {verdict}: {looked}")
+    if proof.since is not None and proof.whole:
+        later = f"; since then: {counted(proof.since, 'step')}" if proof.since else ""
+        screen.print(f"it is unchanged up to the head {head}{later}")
+    if proof.head is not None:
+        screen.print(f"head {proof.head}")
     return 0 if proof.whole else 1
+
+
+def _hash(given: str | None) -> str:
+    """Return the hash as it is written in records; "" if none was given."""
+    if given is None:
+        return ""
+    if not re.fullmatch("[0-9a-fA-F]{64}", given.strip()):
+        raise UsageError(
+            f"{given!r} is no head: that is 64 hexadecimal digits",
+            hint="`siding verify` prints the present one; note all of it",
+        )
+    return given.strip().lower()

@@ -23,8 +23,13 @@ def base_snapshot(store: SnapshotStore, task_id: TaskId) -> Sha | None:
     It is the newest one that was taken of a workspace as it was made: `base base`, where a filter
     or line endings changed bytes at the checkout, else `base`, the commit itself, the oldest one.
     """
-    bases = [sha for sha, said in _subjects(store, task_id) if said in ("base", "base base")]
+    bases = base_snapshots(store, task_id)
     return bases[0] if bases else None
+
+
+def base_snapshots(store: SnapshotStore, task_id: TaskId) -> list[Sha]:
+    """Return the snapshots that were taken of a workspace as it was made, newest first."""
+    return [sha for sha, said in _subjects(store, task_id) if said in ("base", "base base")]
 
 
 def step_snapshots(store: SnapshotStore, task_id: TaskId) -> list[tuple[Sha, int]]:

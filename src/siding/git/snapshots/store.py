@@ -7,6 +7,7 @@
       tasks/<task id>/        the task's git directory
         commondir, HEAD       what makes it one
         index                 what the last snapshot holds, with the stat data of the worktree
+        ledger-head, next-task   the anchor of the task's ledger; nothing here reads it
         base                  the commit that the task started from
         excludes, sparse               what seeding found out (`seeding.py`)
         seen                  the directories of the worktree, a cache (`directory_scan.py`)
@@ -67,6 +68,7 @@ _SETTINGS = (
     "core.preloadIndex=true",
 )
 PACKS_BEFORE_TIDYING = 50
+_OF_THE_LEDGER = ("ledger-head", "next-task")  # files of a task's directory that we only keep
 
 
 class TaskDirectory(NamedTuple):
@@ -102,6 +104,11 @@ class TaskDirectory(NamedTuple):
     @property
     def sparse(self) -> Path:
         return self.path / "sparse"
+
+    @property
+    def ledger_head(self) -> Path:
+        """The anchor of the task's ledger. It is here so that it does not lie beside the ledger."""
+        return self.path / "ledger-head"
 
 
 class SnapshotStore:
@@ -215,6 +222,20 @@ class SnapshotStore:
         task = self.task(task_id)
         refs.delete_ref(self.root, task.ref)
         remove_tree(task.path)
+
+    def clear_task(self, task_id: TaskId) -> None:
+        """Forget a task's snapshots, but keep the anchor of its ledger: the ledger stays, too."""
+        task = self.task(task_id)
+        refs.delete_ref(self.root, task.ref)
+        names = os.listdir(task.path) if task.path.is_dir() else []
+        for name in names:
+            if name in _OF_THE_LEDGER:
+                continue
+            path = task.path / name
+            if path.is_dir() and not path.is_symlink():
+                remove_tree(path)
+            else:
+                path.unlink()
 
     def size(self) -> int:
         """Return the bytes that the store takes on disk."""
