@@ -123,7 +123,7 @@ def test_nothing_was_replaced(desk: Desk) -> None:
     """Then there is no place in the trash, and the step names none."""
     desk.shell("rm hello.txt")
     done = desk.rollback(None)
-    assert detail(done).displaced is None
+    assert detail(done).displaced == ""
     assert not desk.project.layout.trash_dir.exists() or not displaced(desk)
 
 

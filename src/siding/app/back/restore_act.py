@@ -129,7 +129,7 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
             restored=going.destination.snapshot,
             paths=tuple(quote_path(path) for path in going.request.paths),
             trash=place if found.aside or found.blocked else None,
-            displaced=place if found.plan.writes or found.plan.deletes else None,
+            displaced=place if found.plan.writes or found.plan.deletes else "",
             brought_back=going.request.bring_back,
             left=tuple(LeftAlone(quote_path(e.path), e.why.value) for e in found.plan.left),
             parts=ALL_PARTS if going.request.takes_all else "",
@@ -188,7 +188,7 @@ def _told(plan: RestorePlan, place: Path, kept: Sequence[KeptFile]) -> RollbackD
     """Return the detail of the step, now that it is known what was displaced."""
     is_there = (place / DISPLACED).is_dir()
     return plan.detail._replace(
-        displaced=plan.detail.displaced if is_there else None,
+        displaced=plan.detail.displaced if is_there else "",
         kept=names_of(kept, plan.place),
     )
 

@@ -57,4 +57,4 @@ def told(project: Project, move: Move, detail: ApplyDetail) -> ApplyDetail:
         shas = {sha for each in known for sha in (each.sha, each.new_sha)}
         drop_recorded(move.displaced, object_format, shas)
     is_gone = remove_if_empty(move.displaced)
-    return detail._replace(displaced=None if is_gone else place, kept=names_of(kept, place))
+    return detail._replace(displaced="" if is_gone else place, kept=names_of(kept, place))

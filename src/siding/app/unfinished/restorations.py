@@ -32,12 +32,12 @@ def finish_restoration(ground: Ground, intent: Intent) -> Draft:
 
 def _kept(ground: Ground, detail: RollbackDetail) -> RollbackDetail:
     """Give the versions that others wrote meanwhile their names; return the detail with these."""
-    if detail.displaced is None:
+    if not detail.displaced:
         return detail
     project = ground.project
     place = project.layout.root / detail.displaced / DISPLACED
     if not place.is_dir():
-        return detail._replace(displaced=None)
+        return detail._replace(displaced="")
     kept = keep_unrecorded(place, project.snapshots.repository.object_format)
     return detail._replace(kept=names_of(kept, detail.displaced))
 

@@ -36,7 +36,7 @@ class ApplyDetail(NamedTuple):
     gone_back: tuple["LeftCommit", ...] = ()
     proven_by: str = ""  # the command of `--if`, which held on the result
     reversal: Reversal = Reversal()
-    displaced: str | None = None  # as in RollbackDetail; absolute if it is not in the trash
+    displaced: str = ""  # as in RollbackDetail; absolute if it is not in the trash
     kept: tuple[str, ...] = ()
     move: Mapping[str, Any] | None = None  # `siding.git.applying.move.move_from` reads it
     reflog: str = ""
@@ -68,7 +68,7 @@ class ApplyDetail(NamedTuple):
             ),
             proven_by=text(record.get("proven_by")),
             reversal=Reversal.from_record(record),
-            displaced=text_or_none(record.get("displaced")),
+            displaced=text(record.get("displaced")),
             kept=strings(record.get("kept")),
             move=move if isinstance(move, dict) else None,
             reflog=text(record.get("reflog")),

@@ -29,7 +29,7 @@ class RollbackDetail(NamedTuple):
     trash: str | None = None  # the directory in the trash for ignored files and obstacles
     trash_before: tuple[str, ...] = ()  # the same directories of attempts that were cut off
     brought_back: tuple[str, ...] = ()  # directories in the trash whose files were put back
-    displaced: str | None = None  # the directory in the trash for files that were replaced
+    displaced: str = ""  # the directory in the trash for files that were replaced
     # versions that others wrote during the rollback, or still write: paths relative to the project
     kept: tuple[str, ...] = ()
     left: tuple["LeftAlone", ...] = ()  # paths that were not touched
@@ -56,7 +56,7 @@ class RollbackDetail(NamedTuple):
             trash=text_or_none(record.get("trash")),
             trash_before=strings(record.get("trash_before")),
             brought_back=strings(record.get("brought_back")),
-            displaced=text_or_none(record.get("displaced")),
+            displaced=text(record.get("displaced")),
             kept=strings(record.get("kept")),
             left=left_in(record.get("left")),
             merged=MergedBranch.from_record(record.get("merged")),
