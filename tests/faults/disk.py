@@ -1,8 +1,8 @@
 """What a command did to a directory tree, step by step, and a model of that tree.
 
 A `Recorder` follows a traced run and writes down steps on numbered nodes; `applied` plays chosen
-steps on the tree as it was before. What it cannot model (a swap of names, O_TMPFILE, device nodes,
-a move from outside, stores through a shared mmap) raises or is found by `differs`.
+steps on the tree as it was before. What it cannot model (O_TMPFILE, device nodes, a move from
+outside, stores through a shared mmap) raises or is found by `differs`.
 """
 
 import hashlib
@@ -10,74 +10,30 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from .arena import GateBroken
+from .disk_steps import (
+    Data,
+    Enter,
+    Flush,
+    Leave,
+    Link,
+    Move,
+    Name,
+    Node,
+    Promised,
+    Resize,
+    Step,
+    Store,
+    Swap,
+    Tree,
+)
 from .syscalls import Effect
 from .tracer import RUN, RUN_AND_REPORT, Action, Call
 
 _RENAME_EXCHANGE = 2
 _O_TMPFILE = 0o20000000
 _ROOT = 0
-
-
-class Link(NamedTuple):
-    """A symbolic link."""
-
-    target: str
-
-
-Node = bytes | dict[str, int] | Link
-Tree = dict[int, Node]
-
-
-class Store(NamedTuple):
-    node: int
-    offset: int
-    data: bytes
-
-
-class Resize(NamedTuple):
-    node: int
-    size: int
-
-
-class Enter(NamedTuple):
-    """A name appears (or, over an old one, is replaced)."""
-
-    directory: int
-    name: str
-    node: int
-
-
-class Leave(NamedTuple):
-    directory: int
-    name: str
-
-
-class Move(NamedTuple):
-    directory: int
-    name: str
-    to_directory: int
-    to_name: str
-    node: int
-
-
-class Flush(NamedTuple):
-    """fsync of a node; None: of everything."""
-
-    node: int | None
-
-
-class Promised(NamedTuple):
-    """All lines on stdout so far."""
-
-    text: bytes
-
-
-Data = Store | Resize
-Name = Enter | Leave | Move
-Step = Data | Name | Flush | Promised
 
 
 class Recorder:
@@ -194,8 +150,6 @@ class Recorder:
             self.modes[self._numbers[info.st_ino]] = stat.S_IMODE(info.st_mode)
 
     def _renamed(self, call: Call) -> None:
-        if call.name == "renameat2" and call.args[4] & _RENAME_EXCHANGE:
-            raise GateBroken("not modelled: RENAME_EXCHANGE")
         source, target = call.paths
         node = self._entry(source)
         inside = [path.startswith(f"{self.root}/") for path in call.paths]
@@ -204,14 +158,14 @@ class Recorder:
         if not inside[1]:
             self._take(Leave(directory=self._parent(source), name=_name(source)))
             return
-        move = Move(
-            directory=self._parent(source),
-            name=_name(source),
-            to_directory=self._parent(target),
-            to_name=_name(target),
-            node=node,
-        )
-        self._take(move)
+        names = (self._parent(source), _name(source), self._parent(target), _name(target))
+        if call.name == "renameat2" and call.args[4] & _RENAME_EXCHANGE:
+            there = self._entry(target)
+            if there is None:
+                raise GateBroken(f"not modelled: a swap with {target}, unknown to the model")
+            self._take(Swap(*names, node=node, to_node=there))
+        else:
+            self._take(Move(*names, node=node))
 
     def _enter(self, path: str) -> None:
         """A new name: of a new node, or (link) of one we know."""
@@ -272,6 +226,9 @@ def apply(tree: Tree, step: Data | Name, kept: int | None = None) -> None:
         case Move(directory, name, to_directory, to_name, node):
             if _folder(tree, directory).get(name) == node:
                 del _folder(tree, directory)[name]
+            _folder(tree, to_directory)[to_name] = node
+        case Swap(directory, name, to_directory, to_name, node, to_node):
+            _folder(tree, directory)[name] = to_node
             _folder(tree, to_directory)[to_name] = node
 
 

@@ -1,9 +1,10 @@
 """A program that brings a directory to another state by exchanging files: it loses nothing.
 
-    toy_exchange.py ROOT WANTED TRASH
+    toy_exchange.py ROOT WANTED TRASH [--flush]
 
 The files of ROOT become those of WANTED. What is displaced, the inode and not a copy, ends in a
-directory in TRASH, whose name is printed. The gate of the aimed writers has to pass this program.
+directory in TRASH, whose name is printed. With --flush everything is durable by then. The gates of
+aimed writers and of the power cut have to pass this program.
 """
 
 import ctypes
@@ -11,10 +12,12 @@ import errno
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 NOREPLACE, EXCHANGE = 1, 2  # renameat2(2)
+FLUSHES = "--flush" in sys.argv
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -29,7 +32,9 @@ def bring(root: Path, wanted: Path, place: Path) -> None:
         if not _same(root / path, wanted / path):
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(wanted / path, place / path)
+            _flush((place / path, *_above(place / path, place.parents[1])))
             _put(place / path, root / path)
+            _flush({*_above(root / path, root), *_above(place / path, place)})
 
 
 def _put(new: Path, path: Path) -> None:
@@ -42,6 +47,18 @@ def _put(new: Path, path: Path) -> None:
                 return
             if ctypes.get_errno() != otherwise:
                 raise OSError(ctypes.get_errno(), "renameat2")
+
+
+def _above(path: Path, top: Path) -> list[Path]:
+    """The directories of a path, up to `top`."""
+    return [each for each in path.parents if each.is_relative_to(top)]
+
+
+def _flush(paths: Iterable[Path]) -> None:
+    for path in paths if FLUSHES else ():
+        fd = os.open(path, os.O_RDONLY)
+        os.fsync(fd)
+        os.close(fd)
 
 
 def _files(root: Path) -> set[str]:
