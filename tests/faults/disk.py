@@ -10,85 +10,30 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from .arena import GateBroken
+from .disk_steps import (
+    Data,
+    Enter,
+    Flush,
+    Leave,
+    Link,
+    Move,
+    Name,
+    Node,
+    Promised,
+    Resize,
+    Step,
+    Store,
+    Swap,
+    Tree,
+)
 from .syscalls import Effect
 from .tracer import RUN, RUN_AND_REPORT, Action, Call
 
 _RENAME_EXCHANGE = 2
 _O_TMPFILE = 0o20000000
 _ROOT = 0
-
-
-class Link(NamedTuple):
-    """A symbolic link."""
-
-    target: str
-
-
-Node = bytes | dict[str, int] | Link
-Tree = dict[int, Node]
-
-
-class Store(NamedTuple):
-    node: int
-    offset: int
-    data: bytes
-
-
-class Resize(NamedTuple):
-    node: int
-    size: int
-
-
-class Enter(NamedTuple):
-    """A name appears (or, over an old one, is replaced)."""
-
-    directory: int
-    name: str
-    node: int
-
-
-class Leave(NamedTuple):
-    directory: int
-    name: str
-
-
-class Move(NamedTuple):
-    directory: int
-    name: str
-    to_directory: int
-    to_name: str
-    node: int
-
-
-class Swap(NamedTuple):
-    """Two names are exchanged, in one transaction of the file system."""
-
-    directory: int
-    name: str
-    node: int
-    to_directory: int
-    to_name: str
-    to_node: int
-
-
-class Flush(NamedTuple):
-    """fsync of a node; None: of everything."""
-
-    node: int | None
-
-
-class Promised(NamedTuple):
-    """All lines on stdout so far."""
-
-    text: bytes
-
-
-Data = Store | Resize
-Name = Enter | Leave | Move | Swap
-Step = Data | Name | Flush | Promised
 
 
 class Recorder:
@@ -213,28 +158,14 @@ class Recorder:
         if not inside[1]:
             self._take(Leave(directory=self._parent(source), name=_name(source)))
             return
+        names = (self._parent(source), _name(source), self._parent(target), _name(target))
         if call.name == "renameat2" and call.args[4] & _RENAME_EXCHANGE:
-            other = self._entry(target)
-            assert other is not None
-            self._take(
-                Swap(
-                    directory=self._parent(source),
-                    name=_name(source),
-                    node=node,
-                    to_directory=self._parent(target),
-                    to_name=_name(target),
-                    to_node=other,
-                )
-            )
-            return
-        move = Move(
-            directory=self._parent(source),
-            name=_name(source),
-            to_directory=self._parent(target),
-            to_name=_name(target),
-            node=node,
-        )
-        self._take(move)
+            there = self._entry(target)
+            if there is None:
+                raise GateBroken(f"not modelled: a swap with {target}, unknown to the model")
+            self._take(Swap(*names, node=node, to_node=there))
+        else:
+            self._take(Move(*names, node=node))
 
     def _enter(self, path: str) -> None:
         """A new name: of a new node, or (link) of one we know."""
@@ -296,7 +227,7 @@ def apply(tree: Tree, step: Data | Name, kept: int | None = None) -> None:
             if _folder(tree, directory).get(name) == node:
                 del _folder(tree, directory)[name]
             _folder(tree, to_directory)[to_name] = node
-        case Swap(directory, name, node, to_directory, to_name, to_node):
+        case Swap(directory, name, to_directory, to_name, node, to_node):
             _folder(tree, directory)[name] = to_node
             _folder(tree, to_directory)[to_name] = node
 

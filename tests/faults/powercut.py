@@ -27,21 +27,8 @@ from .arena import (
     settle,
 )
 from .copies import adopt, remove_tree
-from .disk import (
-    Enter,
-    Flush,
-    Leave,
-    Move,
-    Promised,
-    Recorder,
-    Resize,
-    Step,
-    Store,
-    Swap,
-    applied,
-    digest,
-    write_out,
-)
+from .disk import Recorder, applied, digest, write_out
+from .disk_steps import Enter, Flush, Leave, Move, Promised, Resize, Step, Store, Swap
 from .tracer import Tracer
 from .trial import TIMEOUT_S
 from .victims import run_traced
@@ -154,7 +141,7 @@ def _safe_from(steps: Sequence[Step], index: int, fs: str) -> int:
             wanted, is_name = {node}, False
         case Enter(directory, _, _) | Leave(directory, _):
             wanted, is_name = {directory}, True
-        case Move(directory, _, to_directory, _, _) | Swap(directory, _, _, to_directory, _, _):
+        case Move(directory, _, to_directory, _, _) | Swap(directory, _, to_directory, _, _, _):
             wanted, is_name = {directory, to_directory}, True
         case _:
             return -1
@@ -221,7 +208,7 @@ def _text(recorder: Recorder, index: int) -> str:
             return f"#{index} {type(step).__name__.lower()} {name}"
         case Move(_, name, _, to_name, _):
             return f"#{index} rename {name} to {to_name}"
-        case Swap(_, name, _, _, to_name, _):
+        case Swap(_, name, _, to_name, _, _):
             return f"#{index} exchange {name} and {to_name}"
         case _:
             return f"#{index}"

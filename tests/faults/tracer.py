@@ -201,6 +201,8 @@ class Tracer:
         self.strangers: dict[int, int] = {}  # children of ours that are not traced -> wait status
         self._rows = by_number(MACHINE, reads=reads)
         self._live: set[int] = set()
+        self._announced: set[int] = set()  # processes of the tree whose birth was reported
+        self._gone_before: set[int] = set()  # those that were seen to end before that
         self._returning: dict[int, tuple[Call, int | None]] = {}
         self._status: int | None = None
         self._killed = False
@@ -226,6 +228,7 @@ class Tracer:
                 argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr, reads=self.reads
             )
             self._live.add(self.main_pid)
+            self._announced.add(self.main_pid)
             deadline = time.monotonic() + timeout_s
             while self._live:
                 if not self._serve_one(deadline):
@@ -267,6 +270,10 @@ class Tracer:
             self._stopped(pid, status)
         elif pid in self._live:
             self._live.discard(pid)
+            if pid in self._announced:
+                self._announced.discard(pid)
+            else:
+                self._gone_before.add(pid)
             if pid == self.main_pid:
                 self._status = os.waitstatus_to_exitcode(status)
         else:
@@ -280,7 +287,7 @@ class Tracer:
             if self._killed:
                 os.kill(pid, signal.SIGKILL)
             elif event in _BIRTHS:
-                self._live.add(event_message(pid))
+                self._born(event_message(pid))
                 resume(pid, CONT)
             elif event == _EVENT_SECCOMP:
                 self._enter(pid)
@@ -292,6 +299,14 @@ class Tracer:
                 resume(pid, CONT, number)
         except ProcessLookupError:
             pass  # it died under our hands; its exit is reported by waitpid
+
+    def _born(self, child: int) -> None:
+        """A short child may have ended before the report of its birth is read."""
+        if child in self._gone_before:
+            self._gone_before.discard(child)
+        else:
+            self._live.add(child)
+            self._announced.add(child)
 
     def _enter(self, pid: int) -> None:
         number, args = syscall_at_entry(pid)
