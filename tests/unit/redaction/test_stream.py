@@ -1,10 +1,14 @@
 """The law of the stream: whatever the pieces, the outcome is that of the whole."""
 
+from unittest.mock import Mock
+
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from siding.redaction.redactor import Redactor, known_values
 from siding.redaction.span import RIGHT
+from siding.redaction.stream import Stream
 
 KEY = (
     b"-----BEGIN RSA PRIVATE KEY-----\n"
@@ -140,6 +144,27 @@ def test_a_large_piece_without_a_blank_is_shown_but_for_its_end() -> None:
 def test_a_small_piece_with_blanks_of_all_kinds_is_shown_but_for_its_last_word() -> None:
     stream = Redactor().stream()
     assert stream.feed(b"one two\tthree\r\nfour") == b"one two\tthree\r\n"
+
+
+@pytest.mark.parametrize("blank", [b" ", b"\n", b"\t", b"\r"])
+def test_a_word_is_shown_with_the_blank_that_ends_it(blank: bytes) -> None:
+    """A prompt may end in any of them, and then wait for an answer."""
+    stream = Redactor().stream()
+    assert stream.feed(b"one" + blank) == b"one" + blank
+    assert stream.feed(b"two") == b""
+    assert stream.feed(blank) == b"two" + blank
+    assert stream.feed(b"three" + blank + b"fo") == b"three" + blank
+
+
+def test_a_word_that_comes_in_small_pieces_is_seldom_looked_at() -> None:
+    """Looking at all that is held for every piece would take time by its square."""
+    rules = Mock(wraps=Redactor()._rules)
+    rules.spaced = ()
+    stream = Stream(rules)
+    shown = b"".join(stream.feed(b"ab") for _ in range(8 * RIGHT))
+    assert stream.held < 5 * RIGHT
+    assert 0 < rules.find.call_count < 10
+    assert shown + stream.close() == b"ab" * 8 * RIGHT
 
 
 def test_a_value_of_several_words_is_hidden_wherever_it_is_cut() -> None:
