@@ -175,3 +175,14 @@ def test_a_value_of_several_words_is_hidden_wherever_it_is_cut() -> None:
             out = stream.feed(before + value[:cut]) + stream.feed(value[cut:] + b" end\n")
             out += stream.close()
             assert out == before + b"[redacted:env:MY_SECRET] end\n", (cut, before[:9])
+
+
+def test_a_secret_that_is_longer_than_all_that_is_held_is_hidden_to_its_end() -> None:
+    text = b"token=" + b"aB3xY7" * 4 * RIGHT + b" and the rest\n"
+    for size in (RIGHT, 5000, 3 * RIGHT):
+        stream = Redactor().stream()
+        out = b"".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size))
+        out += stream.close()
+        assert b"aB3xY7" not in out
+        assert out.endswith(b" and the rest\n")
+        assert out == Redactor().mask(text), size
