@@ -1,10 +1,14 @@
 """The law of the stream: whatever the pieces, the outcome is that of the whole."""
 
+from unittest.mock import Mock
+
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from siding.redaction.redactor import Redactor, known_values
 from siding.redaction.span import RIGHT
+from siding.redaction.stream import Stream
 
 KEY = (
     b"-----BEGIN RSA PRIVATE KEY-----\n"
@@ -142,6 +146,27 @@ def test_a_small_piece_with_blanks_of_all_kinds_is_shown_but_for_its_last_word()
     assert stream.feed(b"one two\tthree\r\nfour") == b"one two\tthree\r\n"
 
 
+@pytest.mark.parametrize("blank", [b" ", b"\n", b"\t", b"\r"])
+def test_a_word_is_shown_with_the_blank_that_ends_it(blank: bytes) -> None:
+    """A prompt may end in any of them, and then wait for an answer."""
+    stream = Redactor().stream()
+    assert stream.feed(b"one" + blank) == b"one" + blank
+    assert stream.feed(b"two") == b""
+    assert stream.feed(blank) == b"two" + blank
+    assert stream.feed(b"three" + blank + b"fo") == b"three" + blank
+
+
+def test_a_word_that_comes_in_small_pieces_is_seldom_looked_at() -> None:
+    """Looking at all that is held for every piece would take time by its square."""
+    rules = Mock(wraps=Redactor()._rules)
+    rules.spaced = ()
+    stream = Stream(rules)
+    shown = b"".join(stream.feed(b"ab") for _ in range(8 * RIGHT))
+    assert stream.held < 5 * RIGHT
+    assert 0 < rules.find.call_count < 10
+    assert shown + stream.close() == b"ab" * 8 * RIGHT
+
+
 def test_a_value_of_several_words_is_hidden_wherever_it_is_cut() -> None:
     value = b"correct horse battery"
     for cut in range(1, len(value)):
@@ -150,3 +175,14 @@ def test_a_value_of_several_words_is_hidden_wherever_it_is_cut() -> None:
             out = stream.feed(before + value[:cut]) + stream.feed(value[cut:] + b" end\n")
             out += stream.close()
             assert out == before + b"[redacted:env:MY_SECRET] end\n", (cut, before[:9])
+
+
+def test_a_secret_that_is_longer_than_all_that_is_held_is_hidden_to_its_end() -> None:
+    text = b"token=" + b"aB3xY7" * 4 * RIGHT + b" and the rest\n"
+    for size in (RIGHT, 5000, 3 * RIGHT):
+        stream = Redactor().stream()
+        out = b"".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size))
+        out += stream.close()
+        assert b"aB3xY7" not in out
+        assert out.endswith(b" and the rest\n")
+        assert out == Redactor().mask(text), size
