@@ -19,16 +19,10 @@ from .writers import Saved, Way, Writer
 pytestmark = GATE
 
 BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
-LOSES = pytest.mark.xfail(
-    raises=GateFailed, strict=False, reason="files are renamed over and unlinked, not exchanged"
-)
-SAFE = ("worktree remove", "task close", "task reopen")
 
 
 @pytest.mark.timeout(7200)  # of each act there are a few thousand cases
-@pytest.mark.parametrize(
-    "name", [name if name in SAFE else pytest.param(name, marks=LOSES) for name in NAMES]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_byte_of_a_writer_is_lost(name: str) -> None:
     holds(name, aim(name, acts()[name], budget=BUDGET))
 
