@@ -66,18 +66,22 @@ def main(words: "list[str]") -> int:
     if words[:1] == ["bench"]:
         _set_up(development=True)
         return _python(["-m", "benchmarks", *words[1:]])
+    if words[:1] == ["prove"]:
+        _set_up(development=True)
+        _install_test_programs()
+        _compile()
+        _use_memory()
+        return _python(["-m", "prove", *words[1:]], stdin=subprocess.DEVNULL)
     print(__doc__)
     print("  python3 run.py demo    make a sample repository, work on it, show what happened")
     print("  python3 run.py test    lint, types, import contract, tests   [pytest arguments]")
+    print("  python3 run.py prove   the heavy proofs, as a table          [--help]")
     print("  python3 run.py bench   the benchmarks, as ratios             [--help]")
     return 2
 
 
 def _test(pytest_arguments: "list[str]") -> int:
-    if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room_in_memory():
-        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(IN_MEMORY)  # flushing costs nothing there
-    # Where Python is told to write no bytecode, each of those processes would compile all tests.
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    _use_memory()
     chosen = CHECKS[:-1] if pytest_arguments else CHECKS  # few tests may need no compiling
     running = [(name, _start_quietly(command)) for name, command in chosen]
     failed = [name for name, process in running if not _ended_well(name, process)]
@@ -86,6 +90,13 @@ def _test(pytest_arguments: "list[str]") -> int:
     print("== tests", flush=True)
     status = _python([*TESTS, *pytest_arguments], stdin=subprocess.DEVNULL)  # not what started us
     return 0 if status == 0 else _fail("tests failed")
+
+
+def _use_memory() -> None:
+    if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room_in_memory():
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(IN_MEMORY)  # flushing costs nothing there
+    # Where Python is told to write no bytecode, each of those processes would compile all tests.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def _start_quietly(arguments: "list[str]") -> "subprocess.Popen[bytes]":

@@ -3,12 +3,13 @@
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import counted
 import forked
 import installed
 from sandbox import Sandbox
@@ -40,6 +41,17 @@ def pytest_collection_finish() -> None:
     """What is there by now stays until the end: no collection has to look at it again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Report how many cases the test tried."""
+    counted.taken()
+    try:
+        yield
+    finally:
+        told = counted.taken()._asdict()
+        item.user_properties += [(name, count) for name, count in told.items() if count]
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple, NoReturn, TypeVar
 
+import counted
+
 from .copies import adopt, copy_tree, remove_tree
 
 Setup = Callable[[Path], None]
@@ -31,6 +33,7 @@ Item = TypeVar("Item")
 
 SEED = int(os.environ.get("SIDING_FAULTS_SEED", "1"))
 FULL = os.environ.get("SIDING_FAULTS") == "full"
+TIMES = int(os.environ.get("SIDING_FAULTS_TIMES", "1"))  # how much larger every budget is
 KEEP = os.environ.get("SIDING_FAULTS_KEEP")  # a directory for the case of each failure
 
 _ENVIRONMENT = {
@@ -229,6 +232,7 @@ def settle(gate: str, shares: Sequence[Report]) -> Report:
         failures=tuple(failure for share in shares for failure in share.failures),
         missed=sum(share.missed for share in shares),
     )
+    counted.add(report.cases, failed=len(report.failures))
     if report.cases == 0:
         raise GateBroken(f"{gate}: no case ran ({report.calls} calls counted)")
     if report.missed * 5 > report.cases:

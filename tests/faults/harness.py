@@ -21,7 +21,8 @@ Modes of `sweep`, each at the n-th call, over the whole process tree, that chang
 The other gates: `powercut.powercut`, `hammer.hammer`, `damage.survives_damage`.
 
 SIDING_FAULTS=full runs every case, not `budget` samples that end with the first failure, and each
-check twice. SIDING_FAULTS_SEED moves the samples. SIDING_FAULTS_KEEP=<dir> keeps the directory of
+check twice. SIDING_FAULTS_TIMES=N makes each budget N times as large, for `run.py prove`.
+SIDING_FAULTS_SEED moves the samples. SIDING_FAULTS_KEEP=<dir> keeps the directory of
 each failure.
 """
 
@@ -35,6 +36,7 @@ from typing import NamedTuple
 from .arena import (
     FULL,
     SEED,
+    TIMES,
     Arena,
     Check,
     Command,
@@ -103,7 +105,7 @@ def sweep(
         victim=victim,
         check=check,
         modes=tuple(modes),
-        budget=budget,
+        budget=budget * TIMES,
         seed=seed,
         within=tuple(within),
         rival=rival,

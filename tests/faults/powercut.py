@@ -17,6 +17,7 @@ from typing import NamedTuple
 from .arena import (
     FULL,
     SEED,
+    TIMES,
     Arena,
     Check,
     Command,
@@ -61,7 +62,7 @@ def powercut(
     def work(arena: Arena, number: int, count: int) -> Report:
         arena.prepare(setup)
         recorder = _record(arena, victim, check)
-        limit = len(recorder.steps) ** 3 if FULL else -(-budget // count)
+        limit = len(recorder.steps) ** 3 if FULL else -(-budget * TIMES // count)
         losses = _states(recorder, fs, seed, number, count)
         return _try_out(arena, recorder, losses, check, limit)
 

@@ -116,7 +116,9 @@ def patch_holds(case: Path, promises: list[str]) -> None:
     assert git(case, "diff", "--cached", "--name-only").split() == ["staged"]
 
 
-@pytest.mark.parametrize("modes", [("kill",), ("torn",), ("err:EIO", "err:ENOSPC")])
+@pytest.mark.parametrize(
+    "modes", [("kill",), ("torn",), ("err:EIO", "err:ENOSPC")], ids=lambda modes: modes[0]
+)
 def test_apply(modes: tuple[str, ...]) -> None:
     victim = siding("apply", "--no-close")
     sweep(begun, victim, apply_holds, modes=modes, budget=BUDGET, best_effort=scratch)

@@ -114,12 +114,16 @@ def answered_holds(case: Path, promises: list[str]) -> None:
     assert len(left) <= 2
 
 
-@pytest.mark.parametrize("modes", [("kill", "torn"), ("err:EIO", "err:ENOSPC"), ("full",)])
+@pytest.mark.parametrize(
+    "modes", [("kill", "torn"), ("err:EIO", "err:ENOSPC"), ("full",)], ids=lambda modes: modes[0]
+)
 def test_asking(modes: tuple[str, ...]) -> None:
     sweep(known, siding("-q", *ASK), asked_holds, modes=modes, budget=BUDGET)
 
 
-@pytest.mark.parametrize("modes", [("kill", "torn"), ("err:EIO", "err:ENOSPC"), ("full",)])
+@pytest.mark.parametrize(
+    "modes", [("kill", "torn"), ("err:EIO", "err:ENOSPC"), ("full",)], ids=lambda modes: modes[0]
+)
 def test_answering(modes: tuple[str, ...]) -> None:
     sweep(put, answering("victim"), answered_holds, modes=modes, budget=BUDGET)
 

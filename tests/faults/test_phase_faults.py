@@ -86,7 +86,11 @@ def tried_again(call: str) -> bool:
     return "snapshots.git" in call
 
 
-@pytest.mark.parametrize("modes", [("kill",), ("torn",), ("err:EIO", "err:ENOSPC"), ("full",)])
+@pytest.mark.parametrize(
+    "modes",
+    [("kill",), ("torn",), ("err:EIO", "err:ENOSPC"), ("full",)],
+    ids=lambda modes: modes[0],
+)
 def test_a_move(modes: tuple[str, ...]) -> None:
     victim = promising("-q", "phase", "next-step", "the work")
     sweep(begun, victim, moved_holds, modes=modes, budget=BUDGET, best_effort=tried_again)

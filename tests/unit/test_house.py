@@ -90,7 +90,7 @@ def test_the_layout_is_the_formatters() -> None:
     root = SOURCE.parents[1]
     ours = [
         path
-        for room in ("src", "tests", "benchmarks", "examples", "tools")
+        for room in ("src", "tests", "benchmarks", "prove", "examples", "tools")
         for path in (root / room).rglob("*.py")
     ]
     packed = [str(path) for path in ours if "# fmt:" + " skip" in path.read_text("utf-8")]

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, event, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+import counted
 from sandbox import Sandbox
 from siding.app.applying.apply import Mode
 from siding.app.back.rollback import RollbackRequest, rollback
@@ -129,6 +130,7 @@ class GitWalk(RuleBasedStateMachine):
         self.attempt: tuple[Parts, Parts] | None = None  # before and after an undo that was killed
 
     def teardown(self) -> None:
+        counted.add(1)
         if hasattr(self, "directory"):
             self.directory.cleanup()
 
@@ -422,6 +424,7 @@ class GitWalk(RuleBasedStateMachine):
 
     def _settle(self) -> None:
         """What is not recorded will be, as a step of its own, which ends a line of redoing."""
+        counted.add(acts=1)
         now = parts_of(self.desk)
         if now != self.now:
             self.now = now

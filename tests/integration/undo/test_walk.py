@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+import counted
 from sandbox import Sandbox
 from siding.app.applying.apply import Conflicting, Mode, WouldPublish
 from siding.app.applying.reversal import CannotUndo
@@ -56,6 +57,7 @@ class Walk(RuleBasedStateMachine):
         self.departures: list[Tree] = [dict(self.now)]  # all there ever were
 
     def teardown(self) -> None:
+        counted.add(1)
         if hasattr(self, "directory"):
             self.directory.cleanup()
 
@@ -312,6 +314,7 @@ class Walk(RuleBasedStateMachine):
 
     def _settle(self) -> None:
         """What is not recorded will be, as a step of its own, which ends a line of redoing."""
+        counted.add(acts=1)
         if self.after[-1] != self.now or self.committed:
             self.committed = False
             self.desk.checkpoint()
@@ -347,7 +350,7 @@ class Walk(RuleBasedStateMachine):
 
 
 Walk.TestCase.settings = settings(
-    max_examples=12,
+    max_examples=int(os.environ.get("SIDING_WALKS", "12")),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),

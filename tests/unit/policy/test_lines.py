@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
+import counted
 from siding.policy.grammar import parse
 from siding.policy.verdict import Action
 from siding.policy.words import NotUnderstood
@@ -22,16 +23,19 @@ def _rows(table: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("kind", BLOCKED)
 def test_is_blocked(kind: str) -> None:
+    counted.add(len(BLOCKED[kind]))
     assert [line for line in BLOCKED[kind] if judged(line).action is not Action.BLOCK] == []
 
 
 @pytest.mark.parametrize("kind", ASKED)
 def test_never_runs_unasked(kind: str) -> None:
+    counted.add(len(ASKED[kind]))
     assert [line for line in ASKED[kind] if judged(line).runs] == []
 
 
 @pytest.mark.parametrize("kind", ALLOWED)
 def test_runs_unasked(kind: str) -> None:
+    counted.add(len(ALLOWED[kind]))
     verdicts = {line: judged(line) for line in ALLOWED[kind]}
     stopped = {line: verdict for line, verdict in verdicts.items() if not verdict.runs}
     assert {line: [each.rule for each in told.findings] for line, told in stopped.items()} == {}
@@ -46,6 +50,7 @@ def test_no_unfinished_part_of_a_dangerous_line_runs() -> None:
             if not _parses(line[:end]):
                 tried += 1
                 assert not judged(line[:end]).runs, line[:end]
+    counted.add(tried)
     assert tried > 300
 
 

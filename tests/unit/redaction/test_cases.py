@@ -2,6 +2,7 @@
 
 import json
 
+import counted
 from siding.redaction.redactor import Redactor
 from unit.redaction.cases import BENIGN, SECRETS
 
@@ -9,6 +10,7 @@ PLAIN = Redactor()
 
 
 def test_a_secret_goes_and_what_is_around_it_stays() -> None:
+    counted.add(len(SECRETS))
     for before, secret, behind in SECRETS:
         masked = PLAIN.mask_text(before + secret + behind)
         assert masked.startswith(before), before
@@ -18,6 +20,7 @@ def test_a_secret_goes_and_what_is_around_it_stays() -> None:
 
 
 def test_where_it_stands_in_json() -> None:
+    counted.add(len(SECRETS))
     for before, secret, behind in SECRETS:
         text = f"first\n{before}{secret}{behind}\nlast"
         line = json.dumps({"type": "text", "text": text, "n": 1})
@@ -28,6 +31,7 @@ def test_where_it_stands_in_json() -> None:
 
 
 def test_what_only_looks_like_one_stays() -> None:
+    counted.add(len(BENIGN))
     for text in BENIGN:
         assert PLAIN.mask_text(text) == text
         assert PLAIN.mask_text(f"a line\n{text}\nanother") == f"a line\n{text}\nanother"

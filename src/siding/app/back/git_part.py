@@ -80,7 +80,6 @@ def returning_with_files(
     documents = _documents(project, plan)
     carrying = Returning(
         repository=project.repository,
-        user=project.user_settings,
         store=project.snapshots,
         place=place_of(work.recorder.workspace),
         token=token,

@@ -27,7 +27,7 @@ from siding.git.returning.intended import add_intended, discard_intended
 from siding.git.returning.objects import give_what_is_named
 from siding.git.returning.plan import GitReturn
 from siding.git.returning.small_files import TEMPORARY, plan_small_files, replace_small_files
-from siding.git.settings import UserSettings
+from siding.git.settings import load_settings
 from siding.git.snapshots.git_state import FLAGS, NOTHING, GitState, IndexEntry
 from siding.git.snapshots.store import SnapshotStore
 from siding.ids import Sha
@@ -51,7 +51,6 @@ class Returning(NamedTuple):
     """
 
     repository: Repository
-    user: UserSettings
     store: SnapshotStore
     place: CheckoutPlace
     token: str
@@ -156,7 +155,10 @@ def _set_index(work: Returning, plan: GitReturn) -> None:
         return
     # A copy of the present one keeps what git knows of files that are the same in both.
     private = copy_index(work.place, work.token)
-    where = git_place(work.repository, work.user, work.place, private)
+    # Read now: a file that came back may be one that the repository's configuration includes, and
+    # git would run the filters it names.
+    user = load_settings(work.repository.git, work.repository.paths)
+    where = git_place(work.repository, user, work.place, private)
     # Without `-i` git refuses if a file that it was told to assume unchanged is changed.
     tree = ["-i", "--reset", plan.then.head] if plan.then.head else ["--empty"]
     _git(work, where, ["read-tree", *tree])

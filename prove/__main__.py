@@ -1,0 +1,62 @@
+"""The heavy proofs of Siding's promises: each row tries many cases, and is repeated by its seed.
+
+Without --seed the rows that draw their cases take a fresh one, which the table shows. The exit
+status is 0 if every row tried a case and every case passed.
+"""
+
+import json
+import random
+import sys
+import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+
+from prove import compared, suite, table
+from prove.row import Outcome
+from prove.rows import ROWS
+
+NAMES = (*ROWS, compared.NAME)
+
+
+def main(words: list[str]) -> int:
+    """Run the rows that are asked for and print the table."""
+    asked = _parser().parse_args(words)
+    seed = random.SystemRandom().randrange(1 << 31) if asked.seed is None else asked.seed
+    begun = time.monotonic()
+    print(table.heading(), flush=True)
+    outcomes: dict[str, Outcome] = {}
+    for name in asked.only or NAMES:
+        outcomes[name] = _run(name, seed)
+        print(table.line(name, outcomes[name], _seed_of(name, seed)), flush=True)
+    print(table.ending(outcomes, time.monotonic() - begun), flush=True)
+    if asked.json:
+        told = {name: outcome._asdict() for name, outcome in outcomes.items()}
+        text = json.dumps({"seed": seed, "rows": told}, indent=1)
+        Path(asked.json).write_text(text + "\n", encoding="utf-8")
+    return 0 if all(outcome.holds for outcome in outcomes.values()) else 1
+
+
+def _run(name: str, seed: int) -> Outcome:
+    return compared.run(seed) if name == compared.NAME else suite.run(ROWS[name], seed)
+
+
+def _seed_of(name: str, seed: int) -> int | None:
+    return seed if name == compared.NAME or ROWS[name].draws else None
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="python3 run.py prove",
+        description=__doc__,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--only", action="append", choices=NAMES, metavar="ROW", help=f"one of {', '.join(NAMES)}"
+    )
+    parser.add_argument("--seed", type=int, help="the number that a table shows, to repeat a row")
+    parser.add_argument("--json", metavar="FILE", help="write the table into FILE as well")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

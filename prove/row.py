@@ -1,0 +1,36 @@
+"""One row of the table: what is proven, and what came out."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """Tests of the project that are one proof.
+
+    `select` and `leave_out` are pytest's: paths or ids, and words of names that do not belong to
+    the proof. `variables` make the tests try more than in the suite. `draws` tells that a seed
+    decides about the cases.
+    """
+
+    proves: str
+    select: tuple[str, ...]
+    leave_out: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    variables: Mapping[str, str] = {}
+    draws: bool = True
+
+
+class Outcome(NamedTuple):
+    """What a row came to. `problem` says why it failed, "" if it did not;
+    `details` are shown below the row."""
+
+    cases: int
+    passed: int
+    seconds: float
+    note: str = ""
+    problem: str = ""
+    details: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return not self.problem and self.passed == self.cases > 0

@@ -1,0 +1,99 @@
+"""All rows of `run.py prove` that are tests. A proof is added by a line in `ROWS`."""
+
+from prove.row import Row
+
+# Words in the names of tests that plant a mistake and want a gate to fail: they show that a gate
+# sees, not that the product is right, and the suite runs them.
+PLANTED = ("planted_", "would_be", "the_gate_sees", "the_control")
+GATES = tuple(
+    f"tests/faults/test_{name}.py"
+    for name in (
+        "commands_kill",
+        "commands_errors",
+        "commands_removal",
+        "undo_faults",
+        "undo_recovery",
+        "apply_faults",
+        "decide_faults",
+        "phase_faults",
+        "policy_faults",
+        "sandbox_faults",
+    )
+)
+FAILING = ("err", "full", "short", "fails", "signal", "output", "reader", "screen")
+TIMES = "SIDING_FAULTS_TIMES"
+
+ROWS: dict[str, Row] = {
+    "walk": Row(
+        "random walks: every recorded state comes back, byte for byte",
+        ("tests/integration/undo/test_walk.py", "tests/integration/undo/test_git_walk.py"),
+        only=("TestWalk", "TestGitWalk"),
+        variables={"SIDING_WALKS": "30"},
+    ),
+    "kill": Row(
+        "kill -9 at a system call, and again while recovering",
+        GATES,
+        leave_out=(*PLANTED, *FAILING, "power"),
+        variables={TIMES: "2"},
+    ),
+    "error": Row(
+        "a system call fails, a short write, a signal, a full disk from one call on",
+        GATES,
+        only=FAILING,
+        leave_out=(*PLANTED, "power"),
+        variables={TIMES: "2"},
+    ),
+    "power": Row(
+        "a power cut: what was acknowledged is whole, the rest absent or whole",
+        (*GATES, "tests/faults/test_commands_power.py"),
+        only=("power",),
+        leave_out=PLANTED,
+        variables={TIMES: "3"},
+    ),
+    "together": Row(
+        "a second command, a person or git comes in between at a system call",
+        ("tests/faults/test_undo_rivals.py", "tests/faults/test_commands_together.py"),
+        leave_out=PLANTED,
+        variables={TIMES: "2"},
+    ),
+    "store": Row(
+        "journals and documents: kills, errors, power cuts, damage, many writers",
+        ("tests/faults/test_storage_faults.py",),
+        leave_out=PLANTED,
+        variables={TIMES: "2"},
+    ),
+    "damage": Row(
+        "damaged, newer and older files, clocks that jump: named, never rewritten",
+        ("tests/faults/test_commands_damage.py", "tests/faults/test_commands_time.py"),
+        leave_out=PLANTED,
+    ),
+    "vectors": Row(
+        "a hostile repository: no command runs a program that git's files plant",
+        ("tests/faults/test_commands_hostile.py", "tests/unit/git/test_hostile.py"),
+        variables={"SIDING_FAULTS": "full"},
+        draws=False,
+    ),
+    "requests": Row(
+        "the dashboard: hostile requests, pages and records",
+        (
+            "tests/integration/web/test_hostile_requests.py",
+            "tests/integration/web/test_gates.py",
+            "tests/browser/test_hostile.py",
+        ),
+        draws=False,
+    ),
+    "corpora": Row(
+        "policy lines, secrets, conversations: the verdict on each",
+        (
+            "tests/unit/policy/test_lines.py",
+            "tests/unit/redaction/test_cases.py",
+            "tests/unit/sessions/test_cases.py",
+        ),
+        draws=False,
+    ),
+    "disk": Row(
+        "no room, no names left, a read-only home: reading works, gc makes room",
+        ("tests/integration/test_no_room.py",),
+        draws=False,
+    ),
+}

@@ -1,0 +1,108 @@
+"""A row that is made of tests: runs them with pytest and counts cases from its report."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+from prove.row import Outcome, Row
+
+ROOT = Path(__file__).parents[1]
+TIMEOUT_S = 1800  # a row takes two minutes at most; a busy machine takes longer
+_LINES = 60  # of what pytest said, shown for a row that failed
+_TOO_LONG = 124  # as of timeout(1)
+_NO_TESTS = (4, 5)  # pytest's exit status: a path that is not there; nothing was selected
+
+
+class Counts(NamedTuple):
+    """Cases of all tests of a report, and how many tests were skipped."""
+
+    cases: int = 0
+    failed: int = 0
+    acts: int = 0
+    skipped: int = 0
+
+
+def run(row: Row, seed: int, *, workers: int | None = None) -> Outcome:
+    """Run the tests of a row with a seed, with one process more than processors."""
+    count = 1 + len(os.sched_getaffinity(0)) if workers is None else workers
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="siding-prove-") as directory:
+        report = Path(directory, "report.xml")
+        status, said = _pytest([*_words(row, seed, count), f"--junitxml={report}"], row, seed)
+        counts = counted(report.read_bytes()) if report.exists() else Counts()
+    return Outcome(
+        cases=counts.cases,
+        passed=counts.cases - counts.failed,
+        seconds=time.monotonic() - begun,
+        note=_note(counts),
+        problem=_problem(counts, status, said),
+    )
+
+
+def _words(row: Row, seed: int, workers: int) -> list[str]:
+    words = ["-q", "--dist", "worksteal", "-n", str(workers)]
+    chosen = [f"not {word}" for word in row.leave_out]
+    if row.only:
+        chosen.append(f"({' or '.join(row.only)})")
+    if chosen:
+        words += ["-k", " and ".join(chosen)]
+    if row.draws:
+        words.append(f"--hypothesis-seed={seed}")
+    return [*words, *row.select]
+
+
+def _pytest(words: list[str], row: Row, seed: int) -> tuple[int, str]:
+    drawn = {"SIDING_SEARCH": "1", "SIDING_FAULTS_SEED": str(seed)} if row.draws else {}
+    try:
+        process = subprocess.run(
+            [sys.executable, "-m", "pytest", *words],
+            cwd=ROOT,
+            env={**os.environ, **drawn, **row.variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired as late:
+        return _TOO_LONG, (late.stdout or b"").decode("utf-8", "replace")
+    return process.returncode, process.stdout.decode("utf-8", "replace")
+
+
+def counted(report: bytes) -> Counts:
+    """Add up a JUnit report: a test is one case, or as many as it says it tried."""
+    total = Counts()
+    for test in ET.fromstring(report).iter("testcase"):
+        if test.find("skipped") is not None:
+            total = total._replace(skipped=total.skipped + 1)
+            continue
+        told = {each.get("name"): int(each.get("value", "0")) for each in test.iter("property")}
+        cases = max(1, told.get("cases", 0))
+        broken = test.find("failure") is not None or test.find("error") is not None
+        total = total._replace(
+            cases=total.cases + cases,
+            failed=total.failed + (min(cases, max(1, told.get("failed", 0))) if broken else 0),
+            acts=total.acts + told.get("acts", 0),
+        )
+    return total
+
+
+def _note(counts: Counts) -> str:
+    told = [f"{counts.acts} acts"] * (counts.acts > 0)
+    told += [f"{counts.skipped} tests skipped"] * (counts.skipped > 0)
+    return ", ".join(told)
+
+
+def _problem(counts: Counts, status: int, said: str) -> str:
+    if status == 0 and counts.cases:
+        return ""
+    if status in _NO_TESTS or not counts.cases:
+        why = "no case ran: a row that tries nothing proves nothing"
+    else:
+        why = f"pytest ended with status {status}"
+    return why + "\n" + "\n".join(said.splitlines()[-_LINES:])

@@ -1,0 +1,47 @@
+"""`run.py prove` counts cases and not tests, and a row that tries nothing has failed."""
+
+from pathlib import Path
+
+import pytest
+from prove import suite
+from prove.row import Outcome, Row
+from prove.rows import ROWS
+
+ROOT = Path(__file__).parents[2]
+REPORT = b"""<testsuites><testsuite>
+<testcase name="a"/>
+<testcase name="b"><properties><property name="cases" value="7"/></properties></testcase>
+<testcase name="c"><properties><property name="cases" value="5"/>
+<property name="failed" value="2"/></properties><failure/></testcase>
+<testcase name="d"><error/></testcase>
+<testcase name="e"><skipped/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_cases_are_added_up() -> None:
+    assert suite.counted(REPORT) == suite.Counts(cases=14, failed=3, skipped=1)
+
+
+def test_a_test_that_failed_before_it_counted_is_a_failed_case() -> None:
+    report = b'<testsuite><testcase><properties><property name="cases" value="3"/></properties>'
+    counts = suite.counted(report + b"<failure/></testcase></testsuite>")
+    assert counts == suite.Counts(cases=3, failed=1)
+
+
+@pytest.mark.parametrize("select", ["tests/not_there.py", "tests/unit/test_hashing.py"])
+def test_a_row_without_a_case_has_failed(select: str) -> None:
+    outcome = suite.run(Row("nothing", (select,), only=("no_test_is_called_so",)), 1, workers=0)
+    assert (outcome.cases, outcome.holds) == (0, False)
+    assert "no case ran" in outcome.problem
+
+
+def test_a_case_that_failed_fails_its_row() -> None:
+    assert Outcome(cases=3, passed=3, seconds=1.0).holds
+    assert not Outcome(cases=3, passed=2, seconds=1.0).holds
+    assert not Outcome(cases=0, passed=0, seconds=1.0).holds
+
+
+def test_every_row_names_tests_that_are_there() -> None:
+    named = [path for row in ROWS.values() for path in row.select]
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
