@@ -45,7 +45,7 @@ ROWS: dict[str, Row] = {
     ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",
-        (*GATES, "tests/faults/test_commands_power.py"),
+        (*GATES, "tests/faults/test_commands_power.py", "tests/faults/test_trash_power.py"),
         only=("power",),
         leave_out=PLANTED,
         variables={TIMES: "3"},
@@ -53,6 +53,18 @@ ROWS: dict[str, Row] = {
     "together": Row(
         "a second command, a person or git comes in between at a system call",
         ("tests/faults/test_undo_rivals.py", "tests/faults/test_commands_together.py"),
+        leave_out=PLANTED,
+        variables={TIMES: "2"},
+    ),
+    "writers": Row(
+        "a file is saved beside an act, at any of its calls: not a byte is lost",
+        ("tests/faults/test_aimed_writers.py",),
+        only=("no_byte",),
+        variables={TIMES: "8"},
+    ),
+    "tampering": Row(
+        "the record is edited, cut, swapped or put back: `siding verify` names it",
+        ("tests/integration/test_tampering.py", "tests/faults/test_anchor_faults.py"),
         leave_out=PLANTED,
         variables={TIMES: "2"},
     ),

@@ -23,9 +23,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import counted
+
 from .aimed_acts import MovingAct
 from .aimed_run import AimedRun, Shot, Stage, Stop
-from .arena import FULL, SEED, Arena, Command, GateBroken, GateFailed, in_workers, sample
+from .arena import FULL, SEED, TIMES, Arena, Command, GateBroken, GateFailed, in_workers, sample
 from .commands import act
 from .harness import BUGS
 from .product import must
@@ -65,9 +67,11 @@ def aim(
     """
 
     def work(arena: Arena, number: int, count: int) -> Outcome:
-        return _Range(arena, moving, by_git=by_git).share(name, budget, seed, number, count)
+        here = _Range(arena, moving, by_git=by_git)
+        return here.share(name, budget * TIMES, seed, number, count)
 
     found = _together(in_workers(work))
+    counted.add(found.cases, failed=len(found.lost) + len(found.wrong))
     print(found.told(name))
     if REPORT:
         with open(REPORT, "a", encoding="utf-8") as file:

@@ -179,7 +179,7 @@ def test_what_was_promised_is_anchored_after_a_power_cut(setup: Setup, fs: str) 
 
 
 @pytest.mark.parametrize("fault", ["skip-fsync", "skip-directory-fsync"])
-def test_an_anchor_that_is_not_flushed_is_caught(fault: str) -> None:
+def test_an_anchor_that_is_not_flushed_would_be_seen(fault: str) -> None:
     with pytest.raises(GateFailed):
         powercut(bare, anchoring(fault), promised_is_anchored, budget=60)
 
