@@ -92,20 +92,7 @@ MOVES: dict[str, tuple[Setup, tuple[str, ...], Check]] = {
 }
 
 
-NOT_FLUSHED = pytest.mark.xfail(
-    raises=GateFailed,
-    strict=False,
-    reason="what comes out of an archive is not flushed before the archive is removed",
-)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=NOT_FLUSHED) if name == "reopen of a collected one" else name
-        for name in MOVES
-    ],
-)
+@pytest.mark.parametrize("name", MOVES)
 def test_the_power_fails(name: str) -> None:
     setup, words, check = MOVES[name]
     powercut(setup, promising(*words), check, fs="ordered", budget=BUDGET)

@@ -63,8 +63,21 @@ def flush_file(path: Path) -> None:
 
 
 def flush_tree(root: Path) -> None:
-    """Flush every regular file and directory below `root`, and `root`."""
-    for directory, _, names in os.walk(root):
+    """Flush every regular file and directory below `root`, and `root`.
+
+    Where a file or directory cannot be opened, everything of the system is flushed.
+    """
+    try:
+        _flush_below(root)
+    except PermissionError:
+        os.sync()
+
+
+def _flush_below(root: Path) -> None:
+    def fail(error: OSError) -> None:
+        raise error
+
+    for directory, _, names in os.walk(root, onerror=fail):
         for name in names:
             path = Path(directory, name)
             if path.is_file() and not path.is_symlink():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from siding.app.place.project import Project
 from siding.errors import SidingError
-from siding.files.durable import flush_dir, flush_file, make_dirs
+from siding.files.durable import flush_dir, flush_file, flush_tree, make_dirs
 from siding.git.objects import write_object
 from siding.git.restoring.blobs import blob_at
 from siding.git.restoring.plan import plan_restoration
@@ -144,6 +144,7 @@ def lay_out(project: Project, workspace: Workspace, archive: Path, trash: Path) 
     # files can be made in them.
     rebuild(project, workspace.task_id, partial / trash.name / "workspace", directories=False)
     _extract(archive, partial)
+    flush_tree(partial)  # the archive goes when the workspace is back
     make_dirs(trash.parent)
     for place in sorted(partial.iterdir(), key=lambda each: each == partial / trash.name):
         target = trash.parent / place.name
@@ -159,6 +160,7 @@ def lay_out_records(project: Project, task_id: TaskId, archive: Path) -> None:
     remove_tree(partial)
     make_dirs(partial)
     _extract(archive, partial)
+    flush_tree(partial)
     make_dirs(project.layout.trash_dir)
     for place in sorted(partial.iterdir()):
         if not os.path.lexists(project.layout.trash_dir / place.name):
