@@ -41,20 +41,20 @@ ROWS: dict[str, Row] = {
         GATES,
         only=FAILING,
         leave_out=(*PLANTED, "power"),
-        variables={TIMES: "2"},
+        variables={TIMES: "4"},
     ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",
         (*GATES, "tests/faults/test_commands_power.py", "tests/faults/test_trash_power.py"),
         only=("power",),
         leave_out=PLANTED,
-        variables={TIMES: "3"},
+        variables={TIMES: "6"},
     ),
     "together": Row(
         "a second command, a person or git comes in between at a system call",
         ("tests/faults/test_undo_rivals.py", "tests/faults/test_commands_together.py"),
         leave_out=PLANTED,
-        variables={TIMES: "2"},
+        variables={TIMES: "4"},
     ),
     "writers": Row(
         "a file is saved beside an act, at any of its calls: not a byte is lost",
@@ -72,7 +72,13 @@ ROWS: dict[str, Row] = {
         "journals and documents: kills, errors, power cuts, damage, many writers",
         ("tests/faults/test_storage_faults.py",),
         leave_out=PLANTED,
-        variables={TIMES: "2"},
+        variables={TIMES: "4"},
+    ),
+    "sessions": Row(
+        "transcripts: kills, errors, power cuts, damage, many writers",
+        ("tests/integration/sessions/test_faults.py",),
+        leave_out=PLANTED,
+        variables={TIMES: "4"},
     ),
     "damage": Row(
         "damaged, newer and older files, clocks that jump: named, never rewritten",

@@ -8,8 +8,8 @@ The process that forks is `forking.py`, one for each process that runs tests: a 
 copy the page tables of all tests and of what they stand on, which took more than most commands.
 """
 
+import marshal
 import os
-import pickle
 import resource
 import socket
 import subprocess
@@ -127,7 +127,7 @@ _alive_as_long_as_open: list[IO[bytes]] = []
 
 def _ask(connection: socket.socket, request: Request, streams: Sequence[int]) -> None:
     """Send a request on a connection; to close that early kills the command."""
-    data = pickle.dumps(request)
+    data = marshal.dumps(tuple(request))
     connection.connect(start())
     socket.send_fds(connection, [LENGTH.pack(len(data))], list(streams))
     connection.sendall(data)
@@ -137,7 +137,7 @@ def _answer(connection: socket.socket, timeout_s: float) -> tuple[int, float]:
     connection.settimeout(timeout_s)
     answer = connection.recv(1024)
     assert answer, "the process that forks commands is gone; what it said is above"
-    status, cpu_s = pickle.loads(answer)
+    status, cpu_s = marshal.loads(answer)
     return status, cpu_s
 
 

@@ -11,8 +11,8 @@ tracer's seccomp filter.
 
 import gc
 import inspect
+import marshal
 import os
-import pickle
 import pkgutil
 import resource
 import selectors
@@ -25,7 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-LENGTH = struct.Struct("!Q")  # of the pickled request, sent with the streams
+LENGTH = struct.Struct("!Q")  # of the marshalled request, sent with the streams
 
 _PROMISE = 3  # the stream of a traced command for what it promises
 
@@ -106,7 +106,7 @@ def _receive(connection: socket.socket) -> tuple[Request, list[int]]:
         raise EOFError
     (length,) = LENGTH.unpack(head)
     with connection.makefile("rb") as reader:
-        return Request(*pickle.loads(reader.read(length))), streams
+        return Request(*marshal.loads(reader.read(length))), streams
 
 
 def _finish(
@@ -122,7 +122,7 @@ def _finish(
     os.close(handle)
     answer = (os.waitstatus_to_exitcode(ended), used.ru_utime + used.ru_stime)
     with suppress(OSError):
-        connection.sendall(pickle.dumps(answer))
+        connection.sendall(marshal.dumps(answer))
     connection.close()
 
 
@@ -183,8 +183,6 @@ def _command(request: Request) -> int:
 
 
 if __name__ == "__main__":
-    # `forked.py` pickles a Request of the module, not of the script.
-    sys.modules["forking"] = sys.modules["__main__"]
     if os.fork():
         os._exit(0)  # now the other one is nobody's child
     signal.signal(signal.SIGINT, signal.SIG_DFL)

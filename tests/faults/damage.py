@@ -137,7 +137,7 @@ def survives_damage(
     *,
     kinds: Sequence[str] = KINDS,
     times: int = 1,
-    seconds: int = 10,
+    seconds: int = 30,
     seed: int = SEED,
 ) -> Report:
     """Damages `file` (below the case) in each kind, `times` times.
@@ -154,7 +154,7 @@ def damage_each(
     cases: Sequence[tuple[str, str, int]],
     check_of: Callable[[str], DamageCheck],
     *,
-    seconds: int = 10,
+    seconds: int = 30,
     seed: int = SEED,
 ) -> Report:
     """As `survives_damage`, for cases of many files: each a file, a kind and a turn."""

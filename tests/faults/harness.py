@@ -76,6 +76,7 @@ class Plan(NamedTuple):
     best_effort: Callable[[str], bool]
     reads: bool
     among: Callable[[str], bool]
+    start: float
 
 
 def sweep(
@@ -92,12 +93,15 @@ def sweep(
     best_effort: Callable[[str], bool] = lambda _call: False,
     reads: bool = False,
     among: Callable[[str], bool] = lambda _call: True,
+    start: float = 0,
 ) -> Report:
     """Runs the victim under faults, about `budget` cases shared by the modes; raises GateFailed.
 
     `within`: the parts of the case directory whose calls count. `best_effort(call text)`: flushes
     that may fail without the command failing. `reads`: opens and reads count too (for err).
     `among(call text)`: the calls at which a fault may strike.
+    `start`: samples go from the last call to the first; this share of them waits until the others
+    were tried, for a gate that fails where the mistake is, and then ends.
     """
     _require_known(modes, rival, recover)
     plan = Plan(
@@ -113,6 +117,7 @@ def sweep(
         best_effort=best_effort,
         reads=reads,
         among=among,
+        start=start,
     )
     shares = in_workers(lambda arena, number, count: _Sweep(arena, plan).share(number, count))
     return settle(f"sweep {','.join(modes)}", shares)
@@ -149,7 +154,9 @@ class _Sweep:
             budget = max(1, self.plan.budget // len(self.plan.modes))
             if mode == "nested":
                 budget = max(1, budget // (1 + _RECOVERY_KILLS))
-            for fault in sample(faults, budget, self.plan.seed + index)[::-1][number::count]:
+            samples = sample(faults, budget, self.plan.seed + index)[::-1]
+            skipped = int(len(samples) * self.plan.start)
+            for fault in (samples[skipped:] + samples[:skipped])[number::count]:
                 if self.failures and not FULL:
                     break  # it has failed: more cases would only take time
                 if mode == "nested":

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "1"))
 OLD = {"file": "one\n", "gone": "gone\n", "mine": "committed\n"}
 NEW = {"file": "one\nagent\n", "mine": "committed\n", "new": "new\n"}
 AGENT = (

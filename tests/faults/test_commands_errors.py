@@ -44,19 +44,19 @@ def scratch(call: str) -> bool:
 def test_one_call_fails(name: str) -> None:
     modes = ("err:EIO", "err:ENOSPC", "err:EDQUOT", "err:EMFILE", "err:EACCES")
     it = ACTS[name]
-    sweep(it.setup, it.command(), it.check, modes=modes, budget=2, best_effort=scratch)
+    sweep(it.setup, it.command(), it.check, modes=modes, budget=1, best_effort=scratch)
 
 
 @pytest.mark.parametrize("name", ["run", "task start", "worktree remove", "first run"])
 def test_the_disk_is_full_from_one_call_on(name: str) -> None:
     it = ACTS[name]
-    sweep(it.setup, it.command(), it.check, modes=("full",), budget=2)
+    sweep(it.setup, it.command(), it.check, modes=("full",), budget=1)
 
 
 @pytest.mark.parametrize("name", ["run", "task update"])
 def test_a_short_write_goes_unnoticed(name: str) -> None:
     it = ACTS[name]
-    sweep(it.setup, it.command(), it.check, modes=("short",), budget=2)
+    sweep(it.setup, it.command(), it.check, modes=("short",), budget=1)
 
 
 @pytest.mark.parametrize("name", ["run", "task start", "task close", "run in a terminal"])
@@ -106,7 +106,7 @@ def test_reading_changes_nothing() -> None:
 def test_reading_works_on_a_full_disk() -> None:
     """Not a look at the workspace as it is now (`diff`, `worktree status`): it builds its tree."""
     plain = readers(*(name for name in READS if name not in ("diff", "worktree status")))
-    sweep(changed, plain, lambda case, _promises: reads_all(case), modes=("full",), budget=2)
+    sweep(changed, plain, lambda case, _promises: reads_all(case), modes=("full",), budget=1)
 
 
 def reads_all(case: Path) -> None:

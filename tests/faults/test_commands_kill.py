@@ -12,7 +12,7 @@ pytestmark = GATE
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 def test_killed_at_any_call(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=2)
+    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=1)
 
 
 @pytest.mark.parametrize(

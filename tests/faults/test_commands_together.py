@@ -69,7 +69,7 @@ PAIRS: dict[str, tuple[str, Callable[[], Command], Check]] = {
 def test_a_second_command_comes_at_any_call(pair: str) -> None:
     name, rival, check = PAIRS[pair]
     it = ACTS[name]
-    sweep(it.setup, it.command(), check, modes=("stop",), budget=3, rival=rival())
+    sweep(it.setup, it.command(), check, modes=("stop",), budget=2, rival=rival())
 
 
 def test_a_lost_update_would_be_seen() -> None:

@@ -27,7 +27,7 @@ from .product import repository, siding
 
 pytestmark = GATE
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "3"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
 QUESTION = {
     "task": "t",
     "source": "s",

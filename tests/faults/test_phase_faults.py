@@ -15,7 +15,7 @@ from .product import must, repository, siding
 
 pytestmark = GATE
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "1"))
 MESSAGE = "[siding] impl: the work"
 
 

@@ -34,7 +34,7 @@ def committed_holds(case: Path, promises: list[str]) -> None:
 
 
 def test_killed_at_any_call() -> None:
-    sweep(filled, promising(*INSIDE), committed_holds, modes=KILLS, budget=4)
+    sweep(filled, promising(*INSIDE), committed_holds, modes=KILLS, budget=2)
 
 
 def test_the_gate_sees_a_quarantine_that_is_forgotten() -> None:

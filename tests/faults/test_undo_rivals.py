@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 
-BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "2"))
+BUDGET = int(os.environ.get("SIDING_FAULTS_BUDGET", "1"))
 PRUNE = ("git", "-c", "gc.reflogExpire=now", "gc", "-q", "--prune=now")
 
 

@@ -13,6 +13,7 @@ prints, on both streams; ``[..]`` stands for anything within a line, a line ``..
 of lines. ``? N`` is the exit status where it is not 0.
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -22,8 +23,11 @@ from typing import NamedTuple
 
 from forked import siding_in_fork
 from sandbox import environment
+from warm import put_program
 
 _PLAIN = re.compile(r"(?:[\w ./:=@%+,-]|'[^'\n]*'|\"[^\"$`\\\n]*\")*")
+# A line in which a signal matters, or which looks for the program, starts the product itself.
+_ITS_OWN = re.compile(r"&(?:$|[^&>])|\b(?:kill|timeout|script|command|which|type|eval)\b")
 PRELUDE = "export PS1= LC_ALL=C.UTF-8; set -o pipefail\n"
 
 
@@ -64,6 +68,7 @@ def play(
     With `forked`, commands of Siding that need nothing of a shell are started without one.
     """
     env = environment(directory)
+    shells = _with_warm_program(env, directory) if forked else env
     place = directory / "work"
     place.mkdir()
     remembered = directory / "cwd"
@@ -80,7 +85,7 @@ def play(
         )
         done = subprocess.run(
             ["bash", "-c", script],
-            env=env,
+            env=env if _ITS_OWN.search(exchange.command) else shells,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -89,6 +94,11 @@ def play(
         )
         place = Path(remembered.read_text(encoding="utf-8").strip())
         yield exchange, done.stdout.decode("utf-8", "replace"), done.returncode
+
+
+def _with_warm_program(env: dict[str, str], directory: Path) -> dict[str, str]:
+    put_program(directory / "warm")
+    return {**env, "PATH": os.pathsep.join([str(directory / "warm"), env["PATH"]])}
 
 
 def _plain_words(command: str) -> list[str] | None:

@@ -146,18 +146,18 @@ every_act = pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 
 @every_act
 def test_killed_or_torn_at_any_call(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=5)
+    sweep(act.setup, act.command(), act.check, modes=KILLS, budget=2)
 
 
 @every_act
 def test_one_call_fails_or_is_short_or_the_disk_is_full(act: Act) -> None:
-    sweep(act.setup, act.command(), act.check, modes=(*ERRORS, "short", "full"), budget=5)
+    sweep(act.setup, act.command(), act.check, modes=(*ERRORS, "short", "full"), budget=3)
 
 
 @every_act
 @pytest.mark.parametrize("fs", ["strict", "ordered"])
 def test_the_power_fails_at_any_moment(act: Act, fs: str) -> None:
-    powercut(act.setup, act.command(), act.check, fs=fs, budget=12 if fs == "strict" else 6)
+    powercut(act.setup, act.command(), act.check, fs=fs, budget=6 if fs == "strict" else 3)
 
 
 def test_the_next_turn_is_killed_too() -> None:

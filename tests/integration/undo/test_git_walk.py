@@ -463,7 +463,7 @@ class GitWalk(RuleBasedStateMachine):
 
 
 GitWalk.TestCase.settings = settings(
-    max_examples=int(os.environ.get("SIDING_WALKS", "6")),
+    max_examples=int(os.environ.get("SIDING_WALKS", "4")),
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),
