@@ -32,7 +32,7 @@ from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 
-__all__ = ["Collected", "Report", "TaskUse", "gc"]
+__all__ = ["Collected", "HomeNotWritable", "Report", "TaskUse", "gc"]
 
 
 class TaskUse(NamedTuple):
@@ -79,12 +79,24 @@ class Report(NamedTuple):
     branches: tuple[BranchFate, ...] = ()
 
 
+class HomeNotWritable(SidingError):
+    """The home is on a read-only file system, or may not be written."""
+
+    code = "not_writable"
+
+
 def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
     """Free closed tasks, starting with the ones removed first.
 
     Stops when the trash of closed tasks is at most `budget` bytes; None frees all of them. With
     `dry_run` nothing is changed.
     """
+    if not dry_run and not os.access(project.layout.root, os.W_OK):
+        raise HomeNotWritable(
+            f"nothing can be freed: {str(project.layout.root)!r} is read-only, or may not be "
+            "written by you",
+            hint="make it writable; `siding gc --dry-run` says what would be freed all the same",
+        )
     uses = _uses(project)
     chosen = _choose(project, uses, budget or 0)
     done: list[Collected] = []
