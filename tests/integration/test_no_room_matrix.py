@@ -49,7 +49,7 @@ class World(NamedTuple):
     def seen(self) -> Mapping[str, object]:
         """Return what a person sees: tasks, steps, files, branches, sessions, questions."""
         box = self.sandbox
-        tasks = box.json("task", "list", "--format", "json")
+        tasks = box.json("task", "list", "--all", "--format", "json")
         looks: dict[str, object] = {"tasks": [(each["id"], each["status"]) for each in tasks]}
         for name in ("old", "gone", "spare", "redoable", "new"):
             looks[f"log {name}"] = box.steps(name)
@@ -156,7 +156,7 @@ def fault_of(row: Row, done: "subprocess.CompletedProcess[bytes]") -> str | None
 @pytest.mark.parametrize("lacking", ["bytes", "the right to write"])
 def test_the_dashboard_of_a_home_without_room(world: World, lacking: str) -> None:
     world.lack("" if lacking.startswith("the") else lacking)
-    tasks = world.sandbox.json("task", "list", "--format", "json")
+    tasks = world.sandbox.json("task", "list", "--all", "--format", "json")
     with Dashboard(world.sandbox) as dashboard:
         (task,) = [each["id"] for each in tasks if each["name"] == "new"]
         answers = {path: dashboard.get(path.replace("TASK", task)) for path in PAGES}
