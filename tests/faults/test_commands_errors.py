@@ -109,6 +109,19 @@ def test_reading_works_on_a_full_disk() -> None:
     sweep(changed, plain, lambda case, _promises: reads_all(case), modes=("full",), budget=1)
 
 
+def test_reading_from_a_disk_that_answers_eio() -> None:
+    """One open or read fails: a command goes on without, or says so; it never falls over."""
+    sweep(
+        changed,
+        readers(),
+        lambda case, _promises: reads_all(case),
+        modes=("err:EIO",),
+        budget=3,
+        reads=True,
+        best_effort=lambda _call: True,
+    )
+
+
 def reads_all(case: Path) -> None:
     for words in READS.values():
         act(case, *words)

@@ -1,18 +1,15 @@
 """A home without room, and one that cannot be written: what still works, and what makes room."""
 
-import errno
 import os
 import stat
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
 import pytest
 
 from privileges import behind, without_privileges
 from sandbox import Sandbox
+
+from .no_room import fill, remount, small_disk, use_up_names
 
 LOOKS = [
     ("status",),
@@ -29,50 +26,6 @@ LOOKS = [
     ("doctor", "--check"),
     ("gc", "--dry-run"),
 ]
-
-
-@contextmanager
-def disk(place: Path, options: str) -> Iterator[None]:
-    """Mount a small file system of its own."""
-    place.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)],
-        check=False,
-        capture_output=True,
-        timeout=60,
-    )
-    if made.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {made.stderr.decode().strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", str(place)], check=True, timeout=60)
-
-
-def fill(place: Path) -> None:
-    """Use up every byte."""
-    with (place / "filler").open("wb", buffering=0) as file:
-        until_full(lambda: file.write(bytes(1 << 12)))
-
-
-def use_up_names(place: Path) -> None:
-    (place / "names").mkdir()
-    numbers = count()
-
-    def one_more() -> None:
-        (place / "names" / str(next(numbers))).touch()
-
-    until_full(one_more)
-
-
-def until_full(act: Callable[[], object]) -> None:
-    while True:
-        try:
-            act()
-        except OSError as error:
-            if error.errno == errno.ENOSPC:
-                return
-            raise
 
 
 def worked_in(sandbox: Sandbox) -> Path:
@@ -96,7 +49,7 @@ def test_without_room_one_can_look_free_and_close(sandbox: Sandbox, lacking: str
     elsewhere.mkdir()
     sandbox.env["TMPDIR"] = str(elsewhere)
     options = "size=40m" if lacking == "bytes" else "size=400m,nr_inodes=900"
-    with disk(small, options):
+    with small_disk(small, options):
         worked_in(sandbox)
         (fill if lacking == "bytes" else use_up_names)(small)
         for look in LOOKS:
@@ -119,7 +72,7 @@ def test_without_room_one_can_look_free_and_close(sandbox: Sandbox, lacking: str
 def test_a_task_can_be_closed_on_a_full_disk(sandbox: Sandbox) -> None:
     small = sandbox.directory / "small"
     sandbox.env["SIDING_HOME"] = str(small / "home")
-    with disk(small, "size=40m"):
+    with small_disk(small, "size=40m"):
         worked_in(sandbox)
         fill(small)
         sandbox.siding("task", "close", "--force", "new")
@@ -132,7 +85,7 @@ def test_a_task_can_be_closed_on_a_full_disk(sandbox: Sandbox) -> None:
 def test_what_is_packed_last_is_reported_when_it_does_not_fit(sandbox: Sandbox) -> None:
     small = sandbox.directory / "small"
     sandbox.env["SIDING_HOME"] = str(small / "home")
-    with disk(small, "size=40m"):
+    with small_disk(small, "size=40m"):
         sandbox.siding("-q", "task", "start", "t")
         for _ in range(3):
             sandbox.siding("-q", "run", "--", "sh", "-c", "head -c 2500000 /dev/urandom >big")
@@ -147,10 +100,9 @@ def test_what_is_packed_last_is_reported_when_it_does_not_fit(sandbox: Sandbox) 
 def test_a_read_only_home_can_be_looked_at(sandbox: Sandbox) -> None:
     small = sandbox.directory / "small"
     sandbox.env["SIDING_HOME"] = str(small / "home")
-    with disk(small, "size=60m"):
+    with small_disk(small, "size=60m"):
         worked_in(sandbox)
-        remounted = ["mount", "-o", "remount,ro", str(small)]
-        subprocess.run(remounted, check=True, timeout=60)
+        remount(small, "ro")
         for look in LOOKS:
             sandbox.siding(*look)
         assert "unrecorded" in sandbox.siding("diff").stdout.decode()

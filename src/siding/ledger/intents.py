@@ -93,11 +93,17 @@ class Intents:
     def write(self, intent: Intent, holder: Holder) -> None:
         """Write the intent durably. The first call takes the act's lock; `clear` releases it."""
         path = self.path(intent)
-        if intent.act not in self._held:
+        is_first = intent.act not in self._held
+        if is_first:
             make_dirs(path.parent)
             lock = FileLock(path.with_suffix(".lock"))
             self._held[intent.act] = lock.acquire(timeout_s=0, holder=holder)
-        write_document(path, {"version": INTENT_VERSION, **intent.as_record()})
+        try:
+            write_document(path, {"version": INTENT_VERSION, **intent.as_record()})
+        except OSError:
+            if is_first and not os.path.lexists(path):  # a full disk: leave no lock of no act
+                self.clear(intent)
+            raise
 
     def take_over(self, intent: Intent) -> bool:
         """Take the lock of an act whose process is dead; return False if the process is alive.

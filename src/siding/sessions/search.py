@@ -7,7 +7,7 @@ words and places but no text: snippets come from the transcripts.
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -43,6 +43,12 @@ create virtual table if not exists words using fts5(
 );
 """
 
+_UNWRITABLE = (
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+)
 _CLEAN = "drop table if exists files; drop table if exists places; drop table if exists words;"
 
 
@@ -63,10 +69,10 @@ class Hit(NamedTuple):
 class SearchIndex:
     """The index of one directory of sessions. Use it in a ``with`` block, which closes it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, in_memory: bool = False) -> None:
         self.root = root
         self.path = root / "search.sqlite3"
-        self._database = self._open()
+        self._database = _prepared(":memory:") if in_memory else self._open()
 
     def __enter__(self) -> Self:
         return self
@@ -121,16 +127,8 @@ class SearchIndex:
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self.path, timeout=30.0, isolation_level=None)
+        database = _prepared(self.path)
         try:
-            # No fsync: it is a cache, and damage from a power cut is noticed when it is opened.
-            database.execute("pragma journal_mode = wal")
-            database.execute("pragma synchronous = off")
-            found = database.execute("pragma user_version").fetchone()[0]
-            if found not in (0, VERSION):
-                database.executescript(_CLEAN)
-            database.executescript(_SCHEMA)
-            database.execute(f"pragma user_version = {VERSION}")
             self.path.chmod(0o600)
         except BaseException:
             database.close()
@@ -231,6 +229,50 @@ class SearchIndex:
             timestamp=moment,
             snippet=snippet(mask(text) if mask else text, terms),
         )
+
+
+def search_all(
+    root: Path,
+    layouts: Sequence[SessionLayout],
+    words: str,
+    *,
+    limit: int = 50,
+    session: str | None = None,
+    mask: Callable[[str], str] | None = None,
+) -> list[Hit]:
+    """Bring the index of a directory of sessions up to date and search it; see `SearchIndex`.
+
+    If the index cannot be written, because the disk is full or the home is read-only, all sessions
+    are read into an index in memory. That takes longer and finds the same.
+    """
+    try:
+        with SearchIndex(root) as index:
+            index.update(layouts)
+            return index.search(words, limit=limit, session=session, mask=mask)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _UNWRITABLE:  # the low byte is the kind of error
+            raise
+    with SearchIndex(root, in_memory=True) as index:
+        index.update(layouts)
+        return index.search(words, limit=limit, session=session, mask=mask)
+
+
+def _prepared(path: Path | str) -> sqlite3.Connection:
+    """Open an index and make what it consists of if it has not the present version."""
+    database = sqlite3.connect(path, timeout=30.0, isolation_level=None)
+    try:
+        # No fsync: it is a cache, and damage from a power cut is noticed when it is opened.
+        database.execute("pragma journal_mode = wal")
+        database.execute("pragma synchronous = off")
+        found = database.execute("pragma user_version").fetchone()[0]
+        if found not in (0, VERSION):
+            database.executescript(_CLEAN)
+        database.executescript(_SCHEMA)
+        database.execute(f"pragma user_version = {VERSION}")
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def searched_text(record: Record) -> str:

@@ -68,7 +68,8 @@ def serve(
     )
     _complain_to(show)
     dashboard = Dashboard(pid=app.pid, port=port, key=key.text, started_at=app.now())
-    announce(project, dashboard)
+    if not announce(project, dashboard):
+        show("the home cannot be written: other commands do not find this dashboard")
     server.when_ready = lambda: ready(dashboard)
     asyncio.run(server.serve(sockets=[bound]))
 

@@ -49,6 +49,7 @@ def test_a_mistake_in_the_words_is_2_and_is_explained(siding: CommandLine) -> No
         (("run", "--timeout", "soon", "--", "true"), "--timeout 'soon' is not a time"),
         (("run",), "there is no command to run"),
         (("gc", "--budget", "much"), "--budget 'much' is not a size"),
+        (("gc", "--older", "long"), "--older 'long' is not an age"),
     ):
         said = siding(*words, status=2)
         assert said.err.startswith(f"siding: error: {complaint}")

@@ -48,7 +48,16 @@ def test_a_moment_that_is_none() -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90", 90), ("90s", 90), ("5m", 300), ("1h30m", 5400), ("1.5m", 90), ("2d", 172800)],
+    [
+        ("90", 90),
+        ("90s", 90),
+        ("5m", 300),
+        ("1h30m", 5400),
+        ("1.5m", 90),
+        ("2d", 172800),
+        ("12w", 84 * 86400),
+        ("1y", 365 * 86400),
+    ],
 )
 def test_times_people_type(text: str, seconds: float) -> None:
     assert seconds_in(text) == seconds

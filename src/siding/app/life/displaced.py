@@ -9,6 +9,7 @@ from pathlib import Path
 from siding.app.life.archives import places_in_trash
 from siding.app.place.locks import TaskBusy, holding_task
 from siding.app.place.project import Project
+from siding.errors import SidingError
 from siding.git.restoring.displaced import (
     DISPLACED,
     drop_recorded,
@@ -37,6 +38,8 @@ def drop_displaced(project: Project) -> int:
                 freed += _drop(project, place)
         except (TaskBusy, LockBusy):
             continue
+        except (SidingError, OSError) as error:
+            project.app.warn(f"{place} stays as it is: {error}")
     return freed
 
 
@@ -45,12 +48,12 @@ def _drop(project: Project, place: Path) -> int:
         return 0
     store = project.snapshots
     object_format = store.repository.object_format
-    # Since the act ended, a program may have gone on writing into a file that it had open.
-    keep_unrecorded(place, object_format)
     listed = read_names(place).values()
     zeros = {"0" * store.repository.hash_size}
     shas = {sha for each in listed for sha in (each.sha, each.new_sha)} - zeros
     held = store.present(sorted(shas), with_base=True) | zeros if shas else zeros
     freed = drop_recorded(place, object_format, held)
+    # Since the act ended, a program may have gone on writing into a file that it had open.
+    keep_unrecorded(place, object_format)
     remove_if_empty(place)
     return freed

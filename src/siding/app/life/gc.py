@@ -11,6 +11,7 @@ finish a deletion that was cut off. Tasks that are open, busy or kept are never 
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from siding.app.life.archives import places_in_trash, records_archive
@@ -33,7 +34,7 @@ from siding.namedtuples import NamedTuple
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 
-__all__ = ["Collected", "Report", "TaskUse", "gc"]
+__all__ = ["Collected", "HomeNotWritable", "Report", "TaskUse", "gc"]
 
 
 class TaskUse(NamedTuple):
@@ -82,25 +83,40 @@ class Report(NamedTuple):
     branches: tuple[BranchFate, ...] = ()
 
 
-def gc(project: Project, *, budget: int | None, dry_run: bool) -> Report:
+class HomeNotWritable(SidingError):
+    """The home is on a read-only file system, or may not be written."""
+
+    code = "not_writable"
+
+
+def gc(
+    project: Project, *, budget: int | None, dry_run: bool, older_s: float | None = None
+) -> Report:
     """Free closed tasks, starting with the ones removed first.
 
     Stops when the trash of closed tasks is at most `budget` bytes; None frees all of them. With
-    `dry_run` nothing is changed.
+    `older_s` only what was removed more than so many seconds ago is freed, and only branches of
+    such workspaces are deleted. With `dry_run` nothing is changed.
     """
+    if not dry_run and not os.access(project.layout.root, os.W_OK):
+        raise HomeNotWritable(
+            f"nothing can be freed: {str(project.layout.root)!r} is read-only, or may not be "
+            "written by you",
+            hint="make it writable; `siding gc --dry-run` says what would be freed all the same",
+        )
     uses = _uses(project)
-    chosen = _choose(project, uses, budget or 0)
+    chosen = _choose(project, uses, budget or 0, older_s)
     done: list[Collected] = []
-    swept, displaced, unpacked = 0, 0, None
-    branches = [fate for _workspace, fate in sweepable(project)] if dry_run else []
-    if dry_run:
-        displaced = sum(_size(place) for _task_id, place in displaced_places(project))
+    swept, unpacked = 0, None
+    displaced = sum(_size(place) for _task_id, place in displaced_places(project))
+    ends = [each for each in sweepable(project) if _is_older(project, each[0], older_s)]
+    branches = [fate for _workspace, fate in ends] if dry_run else []
     if not dry_run:
         swept = sum(_size(path) for path in find_abandoned(project))
         sweep_abandoned(project)
         sweep_refused(project)
         displaced = drop_displaced(project)
-        branches = [fate for each in sweepable(project) if (fate := _sweep(project, *each))]
+        branches = [fate for each in ends if (fate := _sweep(project, *each))]
         with spending_reserve(project):
             done = _collect_all(project, chosen)
             unpacked = _join_packs(project)  # last, because it needs room for a second copy of all
@@ -204,7 +220,9 @@ def _archive(project: Project, task_id: TaskId, workspace: Workspace | None) -> 
     return project.layout.root / str(named) if named else None
 
 
-def _choose(project: Project, uses: Sequence[TaskUse], budget: int) -> list[TaskUse]:
+def _choose(
+    project: Project, uses: Sequence[TaskUse], budget: int, older_s: float | None
+) -> list[TaskUse]:
     """Return the tasks to free: the first removed first, until the rest is within the budget."""
     workspaces = {workspace.task_id: workspace for workspace in project.registry.all()}
     removed = {
@@ -213,7 +231,14 @@ def _choose(project: Project, uses: Sequence[TaskUse], budget: int) -> list[Task
         if (workspace := workspaces.get(use.id)) is None
         or (workspace.status is WorkspaceState.REMOVED and workspace.trash)
     }
-    able = [use for use in uses if use.state != "open" and use.id in removed and use.trash]
+    able = [
+        use
+        for use in uses
+        if use.state != "open"
+        and use.id in removed
+        and use.trash
+        and _is_older(project, workspaces.get(use.id), older_s)
+    ]
     able.sort(key=lambda use: (removed[use.id], use.id))
     left = sum(use.trash for use in able)
     chosen = []
@@ -223,6 +248,20 @@ def _choose(project: Project, uses: Sequence[TaskUse], budget: int) -> list[Task
         chosen.append(use)
         left -= use.trash
     return chosen
+
+
+def _is_older(project: Project, workspace: Workspace | None, older_s: float | None) -> bool:
+    """Return whether a workspace was removed more than `older_s` seconds ago.
+
+    One of which it is not known when it was removed is not older than anything.
+    """
+    if older_s is None:
+        return True
+    try:
+        at = datetime.fromisoformat((workspace and workspace.removed_at) or "")
+        return (project.app.clock.now() - at).total_seconds() > older_s
+    except (ValueError, TypeError):  # TypeError: the time was written without its offset
+        return False
 
 
 def _collect_one(project: Project, use: TaskUse) -> Collected:

@@ -8,12 +8,14 @@ A browser gets the address as a command-line argument, which other users of the 
 the address contains a ticket instead of the key; a ticket is valid once, for `TICKET_S` seconds.
 """
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, remove_file
+from siding.git.snapshots.room import NO_ROOM
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.locks import FileLock, Holder, LockBusy
@@ -78,25 +80,57 @@ def running_dashboard(project: Project) -> Dashboard | None:
 
 @contextmanager
 def only_dashboard(project: Project) -> Iterator[None]:
-    """Hold the lock of the project's only dashboard; raise AlreadyRunning if another one runs."""
-    make_dirs(project.layout.locks_dir)
+    """Hold the lock of the project's only dashboard; raise AlreadyRunning if another one runs.
+
+    In a home that cannot be written there may be several: a dashboard is for looking, and that
+    needs no room.
+    """
     lock = FileLock(project.layout.lock("dashboard"))
     holder = Holder(pid=project.app.pid, since=project.app.now(), what="siding ui")
     try:
-        lock.acquire(holder=holder)
+        with _where_writable():
+            make_dirs(project.layout.locks_dir)
+            lock.acquire(holder=holder)
+        if not lock.is_held:
+            with _where_writable():  # a full disk has no room for the note in the lock
+                lock.acquire()
     except LockBusy:
         raise AlreadyRunning("a dashboard of this project runs already") from None
     try:
         yield
     finally:
-        remove_file(project.layout.root / "dashboard.json")
+        with _where_writable():
+            remove_file(project.layout.root / "dashboard.json")
         lock.release()
 
 
-def announce(project: Project, dashboard: Dashboard) -> None:
-    """Write `dashboard.json`. Call it inside of `only_dashboard`."""
+def announce(project: Project, dashboard: Dashboard) -> bool:
+    """Write `dashboard.json`, and return whether that was possible.
+
+    It is not on a full disk or in a read-only home. Call it inside of `only_dashboard`.
+    """
     document = {"version": DASHBOARD_VERSION, **dashboard._asdict()}
-    write_document(project.layout.root / "dashboard.json", document)
+    try:
+        write_document(project.layout.root / "dashboard.json", document)
+    except OSError as error:
+        if not _is_not_writable(error):
+            raise
+        return False
+    return True
+
+
+@contextmanager
+def _where_writable() -> Iterator[None]:
+    """Ignore an error that says that the home is full or must not be written."""
+    try:
+        yield
+    except OSError as error:
+        if not _is_not_writable(error):
+            raise
+
+
+def _is_not_writable(error: OSError) -> bool:
+    return error.errno in (*NO_ROOM, errno.EACCES)
 
 
 def new_ticket(project: Project, key: str) -> str:

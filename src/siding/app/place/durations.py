@@ -1,12 +1,13 @@
-"""Parse durations such as ``1h30m``. Pure."""
+"""Parse durations such as ``1h30m`` and ``12w``. Pure."""
 
 
 def seconds_in(text: str) -> float | None:
-    """Return the seconds in ``90``, ``90s``, ``5m`` or ``1h30m``; None if it is not a duration.
+    """Return the seconds in ``90``, ``90s``, ``5m``, ``1h30m``, ``12w`` or ``1y``; None if it is
+    not a duration.
 
-    A duration of 0 is not valid.
+    ``m`` are minutes, and a year has 365 days. A duration of 0 is not valid.
     """
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0, "y": 31536000.0}
     total, number, seen = 0.0, "", False
     for character in text.strip().lower():
         if character.isdigit() or character == ".":

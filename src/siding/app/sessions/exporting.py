@@ -10,6 +10,7 @@ from siding.app.place.redaction import Redaction
 from siding.app.sessions.masking import mask_line
 from siding.app.sessions.upkeep import Form, give
 from siding.files.durable import flush, flush_dir, make_dirs, write_all
+from siding.git.snapshots.room import has_room
 
 _PIECE = 1 << 20
 
@@ -22,7 +23,9 @@ def give_redacted(project: Project, named: str | None, form: Form, target: Path)
     """
     redaction = project.redaction
     written = []
-    with tempfile.TemporaryDirectory(prefix=".export-", dir=project.layout.root) as place:
+    # Beside the transcripts, which is not read by others; a full home needs another place.
+    beside = project.layout.root if has_room(project.layout.root) else None
+    with tempfile.TemporaryDirectory(prefix=".siding-export-", dir=beside) as place:
         for path in give(project, named, form, Path(place)):
             to = target / path.relative_to(place)
             make_dirs(to.parent)

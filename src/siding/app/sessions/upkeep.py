@@ -17,7 +17,7 @@ from siding.sessions.kinds import Record
 from siding.sessions.reading.chains import EndRule, choose_end, has_circle
 from siding.sessions.reading.transcript import Gap, Transcript
 from siding.sessions.reading.views import active
-from siding.sessions.search import Hit, SearchIndex
+from siding.sessions.search import Hit, search_all
 from siding.sessions.store import SessionStore
 from siding.sessions.usage import Counting, Spent, UsageSource
 from siding.sessions.writing.compaction import (
@@ -146,10 +146,9 @@ def search(
     if not ids:
         raise NotFound("there is no session yet", hint="`siding session import` brings one in")
     chosen = None if session is None else select(project, session)
-    with SearchIndex(store.root) as index:
-        index.update(store.layout(each) for each in sorted(ids))
-        mask = partial_call(mask_text, project) if redacted else None
-        return index.search(words, limit=limit, session=chosen, mask=mask)
+    mask = partial_call(mask_text, project) if redacted else None
+    layouts = [store.layout(each) for each in sorted(ids)]
+    return search_all(store.root, layouts, words, limit=limit, session=chosen, mask=mask)
 
 
 def usage(project: Project, named: str | None = None) -> tuple[list[Spent], list[str]]:

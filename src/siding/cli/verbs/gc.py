@@ -14,7 +14,7 @@ from siding.app.place.settings import bytes_in
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen
-from siding.cli.screen.words import counted, size
+from siding.cli.screen.words import counted, seconds_in, size
 from siding.errors import UsageError
 
 
@@ -22,6 +22,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only say what would be freed")
     parser.add_argument(
         "--budget", metavar="SIZE", help="let closed tasks keep this much, such as 2GiB"
+    )
+    parser.add_argument(
+        "--older", metavar="AGE", help="only tasks removed longer ago, such as 90d, 12w or 1y"
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
@@ -31,7 +34,10 @@ def run(arguments: Namespace, context: Context) -> int:
     budget = None
     if arguments.budget is not None and (budget := bytes_in(arguments.budget)) is None:
         raise UsageError(f"--budget {arguments.budget!r} is not a size", hint="500MiB, 2GiB, 0")
-    report = gc(project, budget=budget, dry_run=arguments.dry_run)
+    older_s = None
+    if arguments.older is not None and (older_s := seconds_in(arguments.older)) is None:
+        raise UsageError(f"--older {arguments.older!r} is not an age", hint="90d, 12w, 1y")
+    report = gc(project, budget=budget, dry_run=arguments.dry_run, older_s=older_s)
     if arguments.json:
         print_json(context.screen, _record(report))
     else:

@@ -32,11 +32,19 @@ def run(arguments: Namespace, context: Context) -> int:
             (
                 local_time(str(each.get("at", ""))),
                 str(each.get("event", "")),
-                str(each.get("task", {}).get("id", "")),
-                str(each.get("worktree", {}).get("name", "")),
-                str(each.get("error") or each.get("step", {}).get("id", "")),
+                _inside(each.get("task"), "id"),
+                _inside(each.get("worktree"), "name"),
+                str(each.get("error") or _inside(each.get("step"), "id")),
             )
             for each in found
         ],
     )
     return 0
+
+
+def _inside(value: object, field: str) -> str:
+    """Return a field of an object in an event, or the value itself: a move of the phases has the
+    number of its step there."""
+    if isinstance(value, dict):
+        return str(value.get(field, ""))
+    return "" if value is None else str(value)

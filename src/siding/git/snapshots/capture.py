@@ -29,6 +29,7 @@ from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
 from siding.git.snapshots.private_index import PrivateIndex
+from siding.git.snapshots.room import has_room
 from siding.git.snapshots.seeding import sparse_paths
 from siding.git.snapshots.store import SnapshotStore, TaskDirectory, remove_tree
 from siding.git.status import ARGUMENTS, EntryKind, StatusEntry, parse
@@ -102,11 +103,20 @@ def capture(store: SnapshotStore, request: CaptureRequest) -> Capture:
             work.index.discard()
             raise SnapshotFailed(
                 f"the workspace could not be recorded: {error.message}",
-                hint="the last snapshot still stands",
+                hint=_what_to_do(store),
             ) from first
     except OSError:
         work.index.discard()
         raise
+
+
+def _what_to_do(store: SnapshotStore) -> str:
+    if has_room(store.root):
+        return "the last snapshot still stands"
+    return (
+        "there is little or no room on its disk, or it cannot be written: make room and run it "
+        "again (`siding gc` frees what closed tasks hold); the last snapshot still stands"
+    )
 
 
 def changed_count(store: SnapshotStore, request: CaptureRequest) -> int:

@@ -289,8 +289,13 @@ def _write_partial(path: Path, lines: Iterator[bytes]) -> int:
     """Write the lines to the file that will be renamed to `path`; return how many there were."""
     partial = _partial_name(path)
     partial.unlink(missing_ok=True)
-    with Appender(partial) as appender:
-        count = _append_all(appender, lines)
+    try:
+        with Appender(partial) as appender:
+            count = _append_all(appender, lines)
+    except OSError:  # the disk is full: the part of a transcript would only take room
+        for path in (partial, lock_of(partial)):
+            path.unlink(missing_ok=True)
+        raise
     remove_file(lock_of(partial))
     return count
 
