@@ -163,7 +163,7 @@ def _adopt(
             base_snapshot=base_snapshot_of(project, planned), status=status, intent=None
         )
         keep_reserve(project)
-        task = bind(project, task, adopted, base_ref)
+        task = bind(project, task, adopted, base_ref, event="adopt")
     except BaseException:
         undo_adoption(project, planned)
         raise

@@ -29,14 +29,34 @@ from siding.tasks.states import (
 from siding.tasks.task import Task
 
 BIND = "bind"
+ENTER = "enter"  # the workspace is there, and is not in the task's document yet
 
 
-def bind(project: Project, task: Task, made: Workspace, base_ref: str) -> Task:
-    """Store a workspace as that of the task, which becomes active if it was pending."""
+def bind(project: Project, task: Task, made: Workspace, base_ref: str, *, event: str) -> Task:
+    """Store a workspace as that of the task, which becomes active if it was pending.
+
+    `event` is how the event about it begins, for the case that this is cut off.
+    """
+    intent = {"op": ENTER, "base_ref": base_ref, "event": event, "at": project.app.now()}
     with project.changing(f"binding the workspace of task {task.id}"):
         announce_base(project, made, base_ref)
+        project.registry.put(made._replace(intent={**intent, "pid": project.app.pid}))
+        bound = _enter(project, task.id, made, base_ref)
         project.registry.put(made)
-        return _enter(project, task.id, made, base_ref)
+    return bound
+
+
+def finish_entering(project: Project, workspace: Workspace) -> str:
+    """Enter a workspace in its task's document, where that was cut off; return a phrase."""
+    intent = workspace.intent or {}
+    made = workspace._replace(intent=None)
+    with project.changing(f"binding the workspace of task {workspace.task_id}"):
+        task = _enter(project, workspace.task_id, made, str(intent.get("base_ref", "")))
+        project.registry.put(made)
+    how = f"{intent.get('event', 'create')}.after"
+    about = payload_of(made)
+    project.events.emit(WorkspaceChanged(workspace.task_id, how, about, task=task, recovered=True))
+    return f"finished binding the workspace of task {workspace.task_id}"
 
 
 def carry_over(project: Project, old: Workspace, new: Workspace, base_ref: str) -> Task:

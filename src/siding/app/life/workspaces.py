@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from siding.app.life.attempts import Attempt, naming, payload_of
-from siding.app.life.binding import BIND, bind, recover_binding
+from siding.app.life.binding import BIND, ENTER, bind, finish_entering, recover_binding
 from siding.app.life.branches import FATE, sweep_branch
 from siding.app.life.collection import COLLECT, finish_collection
 from siding.app.life.reserve import keep_reserve
@@ -23,6 +23,7 @@ from siding.app.place.trash import fresh_trash
 from siding.app.recording.opening import take_base_snapshot
 from siding.errors import NotFound, SidingError, UnreadableFile
 from siding.files.durable import make_dirs, move_aside
+from siding.git.applying.ref_locks import sweep_locks
 from siding.git.errors import BranchExists, GitError
 from siding.git.roots import recorded_root
 from siding.git.snapshots.pins import pin
@@ -102,7 +103,7 @@ def create(
     made = made._replace(
         status=move_workspace(WorkspaceState.ABSENT, WorkspaceMove.CREATE), intent=None
     )
-    task = bind(project, task, made, base_ref)
+    task = bind(project, task, made, base_ref, event="create")
     attempt.end(task.id, payload_of(made), task)
     return task, made
 
@@ -214,15 +215,19 @@ def _keep_private(project: Project, going: Workspace, trash: Path) -> None:
 
 def undo_creation(project: Project, planned: Workspace) -> None:
     """Remove a workspace that was not finished; nothing has run in it, so no work is lost."""
+    start = Sha(str((planned.intent or {}).get("start") or planned.base_commit))
     with holding_git(project, f"undoing the workspace of task {planned.task_id}"):
-        path = Path(planned.path)
+        common = project.paths.common_dir
+        # Of an attempt at this whose git was killed while it deleted the branch.
+        locks = [common / f"refs/heads/{planned.branch}.lock", common / "packed-refs.lock"]
+        sweep_locks(locks, [planned.base_commit, start])
         undo_add(
             project.repository,
-            path,
+            Path(planned.path),
             planned.branch,
             planned.base_commit,
             aside=project.layout.root / fresh_trash(project.app, planned.task_id),
-            start=Sha(str((planned.intent or {}).get("start") or planned.base_commit)),
+            start=start,
         )
     with project.changing(f"undoing the workspace of task {planned.task_id}"):
         project.registry.forget(planned.task_id)
@@ -276,6 +281,8 @@ def recover(project: Project, workspace: Workspace) -> str:
             )
         )
         return f"took back the adoption of a worktree for task {workspace.task_id}"
+    if operation == ENTER:
+        return finish_entering(project, workspace)
     if operation == BIND:
         return recover_binding(project, workspace)
     if operation == RESTORE:
