@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 
 from sandbox import SIDING, Sandbox
+from siding.app.life import binding
+from siding.app.life.start import start_task
+from siding.app.place.project import ensure_project
+from siding.app.place.wiring import open_app
 
 
 def slow_git(sandbox: Sandbox, word: str, *, after: bool = False) -> Path:
@@ -153,3 +157,33 @@ def test_a_start_from_a_task_that_was_killed_is_recorded(sandbox: Sandbox, after
     assert "whole" in sandbox.siding("verify", "one").stdout.decode()
     sandbox.siding("task", "start", "two", "--from", "source")
     assert (sandbox.workspace("two") / "g").read_text() == "2\n"
+
+
+def test_a_start_that_was_killed_before_the_task_knew_its_workspace(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workspace is there; the task's document gets it, and the record agrees with both."""
+    project, _made = ensure_project(open_app(env=sandbox.env, cwd=sandbox.repo))
+
+    def killed(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(binding, "_enter", killed)
+    with pytest.raises(KeyboardInterrupt):
+        start_task(project, name="one", base=None)
+    monkeypatch.undo()
+    sandbox.siding("run", "-t", "one", "--", "touch", "made")
+    assert sandbox.json("task", "show", "one", "--format", "json")["base_commit"]
+    assert sandbox.json("verify", "one", "--format", "json")["whole"]
+    told = [each["event"] for each in events(sandbox) if each.get("recovered")]
+    assert told == ["worktree.create.after"]
+
+
+def test_the_lock_of_a_git_that_was_killed_while_a_start_was_taken_back(sandbox: Sandbox) -> None:
+    sandbox.siding("init")
+    killed_at(sandbox, "read-tree", "task", "start", "one")
+    lock = sandbox.repo / ".git/packed-refs.lock"
+    lock.touch()  # git makes it before it deletes a branch
+    sandbox.siding("doctor", status=None)
+    assert not lock.exists()
+    assert sandbox.siding("doctor").returncode == 0
