@@ -214,11 +214,11 @@ def test_an_index_that_plumbing_finds_clean(stage: Stage) -> None:
 def test_a_home_on_another_file_system(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then what is displaced is in the git directory; only versions of others stay there."""
 
-    def other(path: Path) -> int:
-        return 1 if "projects" in path.parts else 2
+    def other(path: Path) -> tuple[int, str]:
+        return 1 if "projects" in path.parts else 2, ""
 
     changed(stage)
-    monkeypatch.setattr(displaced_files, "_device_of", other)
+    monkeypatch.setattr(displaced_files, "_mount_of", other)
     assert apply_here(stage) == []
     monkeypatch.undo()
     assert stage.status() == []

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
+from siding.files.regular import read_small
 from siding.git.applying.move import Move
 from siding.git.restoring.displaced import (
     drop_recorded,
@@ -28,15 +29,26 @@ def with_aside(project: Project, task_id: TaskId, move: Move) -> Move:
     place = move.checkout
     name = f"siding-{move.token}"
     trash = project.layout.root / fresh_trash(project.app, task_id)
-    device = _device_of(place.root)
+    mount = _mount_of(place.root)
     for holder, aside in ((project.layout.root, trash), (place.git_dir, place.git_dir / name)):
-        if _device_of(holder) == device:
+        if _mount_of(holder) == mount:
             return move._replace(aside=aside)
     return move._replace(aside=place.root / f".{name}")
 
 
-def _device_of(path: Path) -> int:
-    return os.stat(path).st_dev
+def _mount_of(path: Path) -> tuple[int, str]:
+    """Return what two directories have in common if files can be renamed between them.
+
+    That is the file system and, since Linux renames nothing between two mounts of one, the mount.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        told = read_small(Path(f"/proc/self/fdinfo/{fd}")) or b""
+        lines = told.decode("ascii", "replace").splitlines()
+        mount = next((line for line in lines if line.startswith("mnt_id:")), "")
+        return os.fstat(fd).st_dev, mount
+    finally:
+        os.close(fd)
 
 
 def told(project: Project, move: Move, detail: ApplyDetail) -> ApplyDetail:

@@ -25,6 +25,7 @@ from siding.git.applying.checkout import (
     tracked_among,
 )
 from siding.git.paths import join, parents
+from siding.git.restoring.displaced import remove_if_empty
 from siding.git.restoring.displaced_list import (
     NAMES,
     UNKNOWN,
@@ -167,8 +168,12 @@ def discard(directory: Path) -> None:
     for each in pending(directory):
         if not each.is_deletion:
             (directory / os.fsdecode(each.entry)).unlink()
-    if not is_staged(directory):  # it was cut off: nothing can have been displaced yet
-        remove_tree(directory)
+    if is_staged(directory):
+        remove_if_empty(directory)
+        return
+    remove_tree(directory)  # it was cut off: nothing can have been displaced yet
+    with suppress(OSError):
+        directory.parent.rmdir()
 
 
 def _is_pending(directory: Path, each: Listed) -> bool:
