@@ -61,33 +61,6 @@ def rename_new(new: Entry, place: Entry) -> None:
         _rename_new_by_link(new, place)
 
 
-def can_exchange(directory: int) -> bool:
-    """Tell whether two names in this directory can be exchanged in one step.
-
-    Makes two files there for the trial and removes them.
-    """
-    trial = [Entry(directory, b".siding-exchange-%d-%d" % (os.getpid(), n)) for n in range(2)]
-    try:
-        for entry in trial:
-            os.close(os.open(entry.name, os.O_CREAT | os.O_EXCL, 0o600, dir_fd=directory))
-        _renameat2(trial[0], trial[1], _EXCHANGE)
-    except OSError as error:
-        if error.errno not in _CANNOT:
-            raise
-        return False
-    finally:
-        for entry in trial:
-            _remove_if_there(entry)
-    return True
-
-
-def _remove_if_there(entry: Entry) -> None:
-    try:
-        os.unlink(entry.name, dir_fd=entry.directory)
-    except FileNotFoundError:
-        return
-
-
 def _exchange(new: Entry, place: Entry) -> None:
     """Exchange two names. Raises FileNotFoundError if one of them is not there."""
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from siding.app.back.rollback import RolledBack
+from siding.app.doctor import doctor
 from siding.app.doctor.doctor import examine
 from siding.files import exchange
 from siding.files.exchange import Entry
@@ -130,8 +131,9 @@ def test_nothing_was_replaced(desk: Desk) -> None:
 def test_a_file_system_that_cannot_exchange(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(examine(desk.project)) == []
     monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
+    monkeypatch.setattr(doctor, "file_system_of", lambda _path: "nfs4")
     (found,) = examine(desk.project)
-    assert "exchange" in found.what
+    assert "(nfs4) cannot exchange" in found.what
     before = desk.tree()
     changed(desk)
     after = desk.tree()

@@ -1,5 +1,6 @@
 """Permissions are part of the recorded state: going back brings them back as they were."""
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -257,5 +258,9 @@ def forget_modes(sandbox: Sandbox) -> str:
     del sandbox.env["GIT_ALTERNATE_OBJECT_DIRECTORIES"]
     ref.write_text(new + "\n", encoding="ascii")
     ledger = next((sandbox.project / "tasks").glob("*/ledger.jsonl"))
-    ledger.write_text(ledger.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    step = json.loads(ledger.read_text(encoding="utf-8").replace(old, new))
+    del step["task"]  # no line was anchored then
+    ledger.write_text(json.dumps(step) + "\n", encoding="utf-8")
+    (anchor,) = store.glob("tasks/*/ledger-head")
+    anchor.unlink()
     return new

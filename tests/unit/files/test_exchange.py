@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from siding.files import exchange
-from siding.files.exchange import Entry, can_exchange, put, rename_new
+from siding.files.exchange import Entry, put, rename_new
 from siding.files.leases import has_writer
+from siding.files.mounts import CANNOT_EXCHANGE, file_system_of, mount_of
 
 Directory = Callable[[str], Entry]
 
@@ -127,13 +128,13 @@ def test_a_disk_error_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     os.close(fd)
 
 
-def test_a_trial_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fd = os.open(tmp_path, os.O_RDONLY)
-    assert can_exchange(fd) is (sys.platform == "linux")
-    monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
-    assert not can_exchange(fd)
-    os.close(fd)
-    assert list(tmp_path.iterdir()) == []
+def test_what_a_directory_is_mounted_from(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    assert mount_of(tmp_path) == mount_of(tmp_path / "below")
+    assert file_system_of(tmp_path) not in CANNOT_EXCHANGE
+    if sys.platform == "linux":
+        assert file_system_of(Path("/proc")) == "proc"
+        assert mount_of(Path("/proc")) != mount_of(tmp_path)
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")

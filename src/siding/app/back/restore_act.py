@@ -22,6 +22,7 @@ from siding.app.back.survey import (
 )
 from siding.app.place.trash import fresh_trash
 from siding.app.recording.recorder import Recorder
+from siding.app.unfinished.displaced_files import spare_room
 from siding.git.paths import is_selected, quote_path
 from siding.git.restoring.aside import move_in, move_out
 from siding.git.restoring.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
@@ -163,7 +164,8 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
             came += moved
             stays += left
         kept = keep_unrecorded(place / DISPLACED, store.repository.object_format)
-        draft = intent.draft.completed()._replace(detail=_told(plan, place, kept))
+        spare_room(project, place / DISPLACED)
+        draft = _told(intent.draft.completed(), plan, place, kept)
         return Ended(intent, draft, MovedFiles(tuple(came), tuple(stays), tuple(kept)))
 
     def result(self, work: Work, plan: RestorePlan, done: Done[MovedFiles] | None) -> Result:
@@ -184,12 +186,14 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         )
 
 
-def _told(plan: RestorePlan, place: Path, kept: Sequence[KeptFile]) -> RollbackDetail:
-    """Return the detail of the step, now that it is known what was displaced."""
-    is_there = (place / DISPLACED).is_dir()
-    return plan.detail._replace(
-        displaced=plan.detail.displaced if is_there else "",
-        kept=names_of(kept, plan.place),
+def _told(draft: Draft, plan: RestorePlan, place: Path, kept: Sequence[KeptFile]) -> Draft:
+    """Return the draft of the step, now that it is known what was displaced."""
+    detail = draft.detail
+    if not isinstance(detail, RollbackDetail):  # the first step of a task from another's state
+        return draft
+    displaced = plan.place if (place / DISPLACED).is_dir() else ""
+    return draft._replace(
+        detail=detail._replace(displaced=displaced, kept=names_of(kept, plan.place))
     )
 
 

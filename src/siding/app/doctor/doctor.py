@@ -5,7 +5,6 @@ finished, a loss is reported. Each check is a function that yields findings. A f
 repaired has a function that does it.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -32,7 +31,7 @@ from siding.app.unfinished.sandbox_commits import (
 from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import TEMPORARY_PREFIX
-from siding.files.exchange import can_exchange
+from siding.files.mounts import CANNOT_EXCHANGE, file_system_of
 from siding.git.quarantine.repair import Lacking, repair
 from siding.git.quarantine.run import REFUSED
 from siding.git.snapshots.own_git_dir import take_own
@@ -316,17 +315,10 @@ def _no_sandbox(project: Project) -> Iterator[Finding]:
 
 def _no_exchange(project: Project) -> Iterator[Finding]:
     """Yield a finding if a rollback cannot exchange files in one step on this file system."""
-    try:
-        fd = os.open(project.layout.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            is_able = can_exchange(fd)
-        finally:
-            os.close(fd)
-    except OSError:  # read-only, or full: whoever writes there says so
-        return
-    if not is_able:
+    kind = file_system_of(project.layout.root)
+    if kind in CANNOT_EXCHANGE:
         yield Finding(
-            what="the file system of Siding's home cannot exchange two names in one step",
+            what=f"the file system of Siding's home ({kind}) cannot exchange two names in one step",
             advice="nothing is lost: going back moves a file out of its place, then the other one "
             "in, and for a moment there is none; a local disk for SIDING_HOME ends that",
         )

@@ -9,14 +9,9 @@ from pathlib import Path
 from siding.app.life.archives import places_in_trash
 from siding.app.place.locks import TaskBusy, holding_task
 from siding.app.place.project import Project
+from siding.app.unfinished.displaced_files import drop_displaced
 from siding.errors import SidingError
-from siding.git.restoring.displaced import (
-    DISPLACED,
-    drop_recorded,
-    keep_unrecorded,
-    remove_if_empty,
-)
-from siding.git.restoring.displaced_list import read_names
+from siding.git.restoring.displaced import DISPLACED, keep_unrecorded, remove_if_empty
 from siding.ids import TaskId
 from siding.storage.locks import LockBusy
 
@@ -29,7 +24,7 @@ def displaced_places(project: Project) -> Iterator[tuple[TaskId, Path]]:
                 yield task_id, place / DISPLACED
 
 
-def drop_displaced(project: Project) -> int:
+def free_displaced(project: Project) -> int:
     """Delete what the snapshots hold; return its bytes. Tasks that are busy are passed over."""
     freed = 0
     for task_id, place in list(displaced_places(project)):
@@ -46,14 +41,8 @@ def drop_displaced(project: Project) -> int:
 def _drop(project: Project, place: Path) -> int:
     if not place.is_dir():
         return 0
-    store = project.snapshots
-    object_format = store.repository.object_format
-    listed = read_names(place).values()
-    zeros = {"0" * store.repository.hash_size}
-    shas = {sha for each in listed for sha in (each.sha, each.new_sha)} - zeros
-    held = store.present(sorted(shas), with_base=True) | zeros if shas else zeros
-    freed = drop_recorded(place, object_format, held)
+    freed = drop_displaced(project, place)
     # Since the act ended, a program may have gone on writing into a file that it had open.
-    keep_unrecorded(place, object_format)
+    keep_unrecorded(place, project.snapshots.repository.object_format)
     remove_if_empty(place)
     return freed

@@ -17,7 +17,7 @@ from pathlib import Path
 from siding.app.life.archives import places_in_trash, records_archive
 from siding.app.life.branches import BranchFate, fate_of, is_removed, sweep_branch, sweepable
 from siding.app.life.collection import collect, collect_records
-from siding.app.life.displaced import displaced_places, drop_displaced
+from siding.app.life.displaced import displaced_places, free_displaced
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
@@ -115,7 +115,7 @@ def gc(
         swept = sum(_size(path) for path in find_abandoned(project))
         sweep_abandoned(project)
         sweep_refused(project)
-        displaced = drop_displaced(project)
+        displaced = free_displaced(project)
         branches = [fate for each in ends if (fate := _sweep(project, *each))]
         with spending_reserve(project):
             done = _collect_all(project, chosen)

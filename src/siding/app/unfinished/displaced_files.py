@@ -5,7 +5,7 @@ from pathlib import Path
 
 from siding.app.place.project import Project
 from siding.app.place.trash import fresh_trash
-from siding.files.regular import read_small
+from siding.files.mounts import mount_of
 from siding.git.applying.move import Move
 from siding.git.restoring.displaced import (
     drop_recorded,
@@ -14,6 +14,7 @@ from siding.git.restoring.displaced import (
     remove_if_empty,
 )
 from siding.git.restoring.displaced_list import read_names
+from siding.git.snapshots.room import has_room
 from siding.ids import TaskId
 from siding.ledger.details.apply import ApplyDetail
 
@@ -41,14 +42,28 @@ def _mount_of(path: Path) -> tuple[int, str]:
 
     That is the file system and, since Linux renames nothing between two mounts of one, the mount.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        told = read_small(Path(f"/proc/self/fdinfo/{fd}")) or b""
-        lines = told.decode("ascii", "replace").splitlines()
-        mount = next((line for line in lines if line.startswith("mnt_id:")), "")
-        return os.fstat(fd).st_dev, mount
-    finally:
-        os.close(fd)
+    return os.stat(path).st_dev, mount_of(path)
+
+
+def spare_room(project: Project, directory: Path) -> None:
+    """Delete displaced files that the snapshots hold if the disk has little room.
+
+    They would be gone soon anyhow, with `siding gc`, and what follows needs room.
+    """
+    if directory.is_dir() and not has_room(project.layout.root):
+        drop_displaced(project, directory)
+        remove_if_empty(directory)
+
+
+def drop_displaced(project: Project, directory: Path) -> int:
+    """Delete the displaced files in a directory that git holds and nobody writes; return their
+    bytes."""
+    store = project.snapshots
+    known = read_names(directory).values()
+    zeros = {"0" * store.repository.hash_size}
+    shas = {sha for each in known for sha in (each.sha, each.new_sha)} - zeros
+    held = store.present(sorted(shas), with_base=True) | zeros if shas else zeros
+    return drop_recorded(directory, store.repository.object_format, held)
 
 
 def told(project: Project, move: Move, detail: ApplyDetail) -> ApplyDetail:
@@ -63,10 +78,9 @@ def told(project: Project, move: Move, detail: ApplyDetail) -> ApplyDetail:
     home = project.layout.root
     if move.aside.is_relative_to(home):
         place = os.fspath(move.aside.relative_to(home))
+        spare_room(project, move.displaced)
     else:
         place = os.fspath(move.aside)
-        known = read_names(move.displaced).values()
-        shas = {sha for each in known for sha in (each.sha, each.new_sha)}
-        drop_recorded(move.displaced, object_format, shas)
+        drop_displaced(project, move.displaced)
     is_gone = remove_if_empty(move.displaced)
     return detail._replace(displaced="" if is_gone else place, kept=names_of(kept, place))
