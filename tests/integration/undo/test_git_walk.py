@@ -414,7 +414,8 @@ class GitWalk(RuleBasedStateMachine):
             with pytest.raises(NothingToRedo):
                 self.desk.redo()
             return False
-        self.desk.redo()
+        # What an undo did that was killed, and not gone on with, goes with it: that asks first.
+        self.desk.redo(force=self.attempt is not None)
         KINDS["redo"] += 1
         self.attempt = None
         before, top = self.now, self.redoable.pop()

@@ -225,7 +225,12 @@ def _record_last_state(project: Project, task: Task, hold: Hold) -> None:
 def _closed(project: Project, task: Task) -> Task:
     """Return the task as it is once it is closed; close it unless it was closed already."""
     current = project.tasks.load(task.id)
-    return current if current.status is TaskState.CLOSED else _close(project, task)
+    if current.status is not TaskState.CLOSED:
+        return _close(project, task)
+    if project.active_task_id() == task.id:  # an earlier closing was cut off before this
+        with project.changing(f"closing task {task.id}"):
+            project.set_active(None)
+    return current
 
 
 def _close(project: Project, task: Task) -> Task:
