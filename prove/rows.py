@@ -111,7 +111,7 @@ ROWS: dict[str, Row] = {
     ),
     "disk": Row(
         "no room, no names left, a read-only home: reading works, gc makes room",
-        ("tests/integration/test_no_room.py",),
+        ("tests/integration/test_no_room.py", "tests/integration/test_no_room_matrix.py"),
         draws=False,
     ),
 }
