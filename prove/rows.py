@@ -28,7 +28,7 @@ ROWS: dict[str, Row] = {
         "random walks: every recorded state comes back, byte for byte",
         ("tests/integration/undo/test_walk.py", "tests/integration/undo/test_git_walk.py"),
         only=("TestWalk", "TestGitWalk"),
-        variables={"SIDING_WALKS": "30"},
+        variables={"SIDING_WALKS": "25"},
     ),
     "kill": Row(
         "kill -9 at a system call, and again while recovering",
