@@ -75,9 +75,9 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
     if report.swept:
         screen.note(f"freed {size(report.swept)} that cut-off commands had left")
     if report.displaced and dry_run:
-        screen.print(f"free    at most {size(report.displaced)} of files that were gone back from")
+        screen.print(f"free    at most {size(report.displaced)} of replaced files")
     elif report.displaced:
-        screen.note(f"freed {size(report.displaced)} of files that were gone back from")
+        screen.note(f"freed {size(report.displaced)} of replaced files")
     if report.unpacked is not None:
         screen.warn(f"the packs of the snapshot store stay as they are: {report.unpacked}")
     if not (report.chosen or report.branches or report.displaced):
