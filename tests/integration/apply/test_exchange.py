@@ -12,13 +12,15 @@ import pytest
 
 from sandbox import Sandbox
 from siding.app.applying.apply import ApplyRequest, apply
+from siding.app.applying.plan import Mode
 from siding.app.place.project import ensure_project
 from siding.app.place.wiring import open_app
 from siding.app.undo.undo import UndoRequest, undo
 from siding.app.unfinished import displaced_files
 from siding.files import exchange
 from siding.files.exchange import Entry
-from siding.git.applying.move import RefusedMove
+from siding.git.applying.move import HalfMoved, RefusedMove
+from siding.git.restoring import displaced_list
 
 from .conftest import Stage
 
@@ -59,10 +61,10 @@ def changed(stage: Stage) -> None:
     stage.agent("echo agent >>hello.txt; echo new >new.txt; mkdir d; echo d >d/e.txt")
 
 
-def apply_here(stage: Stage) -> list[str]:
+def apply_here(stage: Stage, mode: Mode | None = None) -> list[str]:
     """Apply in this process; return the versions that were kept."""
     project, _made = ensure_project(open_app(env=stage.box.env, cwd=stage.repo))
-    done = apply(project, ApplyRequest(task=stage.task, close=False))
+    done = apply(project, ApplyRequest(task=stage.task, mode=mode, close=False))
     assert done.step is not None
     assert done.step.as_apply is not None
     return list(done.step.as_apply.kept)
@@ -229,3 +231,44 @@ def test_a_home_on_another_file_system(stage: Stage, monkeypatch: pytest.MonkeyP
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text)
+
+
+@pytest.mark.parametrize("mode", [Mode.COMMIT, Mode.PATCH])
+def test_a_list_that_could_not_be_written_counts_for_nothing(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, mode: Mode
+) -> None:
+    """Half a list would be taken for the whole change."""
+    changed(stage)
+    before = stage.everything()
+    monkeypatch.setattr(displaced_list, "flush", lambda _fd: fail(errno.EIO)())
+    with pytest.raises(OSError, match="Input/output error"):
+        apply_here(stage, mode)
+    monkeypatch.undo()
+    stage.box.siding("doctor")
+    assert stage.everything() == before
+    (project,) = projects(stage)
+    assert not list(project.glob("trash/*"))
+
+
+def test_a_disk_that_fails_on_the_way_back_too(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the lock stays, and the message says what to do; `siding doctor` ends it."""
+    changed(stage)
+    real, seen = exchange._renameat2, [0]
+
+    def renameat2(source: Entry, target: Entry, flags: int) -> None:
+        seen[0] += 1
+        if seen[0] > 3:  # a new file takes two, and one is replaced
+            fail(errno.EIO)()
+        real(source, target, flags)
+
+    monkeypatch.setattr(exchange, "_renameat2", renameat2)
+    with pytest.raises(HalfMoved, match=r"changed in part.*Input/output error"):
+        apply_here(stage)
+    assert (stage.repo / ".git/index.lock").exists()
+    monkeypatch.undo()
+    stage.box.siding("doctor")
+    assert not (stage.repo / ".git/index.lock").exists()
+    assert stage.status() == []
+    assert {"new.txt", "d/e.txt"} <= set(stage.files())

@@ -11,7 +11,9 @@ from siding.app.place.locks import TaskBusy, holding_task
 from siding.app.place.project import Project
 from siding.app.unfinished.displaced_files import drop_displaced
 from siding.errors import SidingError
-from siding.git.restoring.displaced import DISPLACED, keep_unrecorded, remove_if_empty
+from siding.git.restoring.displaced import DISPLACED, KEPT, keep_unrecorded, remove_if_empty
+from siding.git.restoring.displaced_list import read_names
+from siding.git.snapshots.store import remove_tree
 from siding.ids import TaskId
 from siding.storage.locks import LockBusy
 
@@ -40,6 +42,9 @@ def free_displaced(project: Project) -> int:
 
 def _drop(project: Project, place: Path) -> int:
     if not place.is_dir():
+        return 0
+    if not read_names(place) and not (place / KEPT).exists():
+        remove_tree(place)  # it was cut off before the list, and so before anything was displaced
         return 0
     freed = drop_displaced(project, place)
     # Since the act ended, a program may have gone on writing into a file that it had open.

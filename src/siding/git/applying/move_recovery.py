@@ -56,6 +56,9 @@ def recover(
             return ended
         checkouts.take_lock(move.checkout, move.token)
     if not is_staged(move.displaced):
+        if move.aside is not None and not move.branch:  # no file can have been changed yet
+            _clear(move)
+            return RecoveredSide.UNDONE
         return _settled(where, move, changes, reason=reason)
     if _completed(where, move, changes):
         _clear(move)
@@ -81,9 +84,13 @@ def side_of_branch(repository: Repository, move: Move) -> RecoveredSide:
 def reverse(where: CheckoutGit, move: Move, *, reason: str) -> None:
     """Restore the files that were exchanged, then move the branch to `move.old`.
 
-    Files that somebody has changed since stay as they are. The caller holds the lock.
+    Files that somebody has changed since stay as they are. The caller holds the lock. Raises
+    HalfMoved, and keeps the lock, if the disk does not allow it.
     """
-    give_back(where.place, move.displaced)
+    try:
+        give_back(where.place, move.displaced)
+    except OSError as error:
+        raise _half_moved(where, str(error)) from error
     if move.branch:
         swap(where.repository, move.reversed(move.token), reason=f"undo: {reason}")
 
@@ -178,17 +185,20 @@ def _back(where: CheckoutGit, move: Move, changes: Sequence[Change], *, reason: 
         # the end.
         checkouts.discard_index(where.place, move.token)
         if not stands_at(where, move.token, back):
-            raise _half_moved(where, error) from error
+            raise _half_moved(where, _said(error)) from error
     if move.branch:
         swap(where.repository, move.reversed(move.token), reason=f"undo: {reason}")
 
 
-def _half_moved(where: CheckoutGit, error: CommandFailed) -> HalfMoved:
+def _said(error: CommandFailed) -> str:
+    return "; ".join(said_by(error.stderr)) or "git did not say why"
+
+
+def _half_moved(where: CheckoutGit, reason: str) -> HalfMoved:
     place = where.place
-    said = "; ".join(said_by(error.stderr)) or "git did not say why"
     return HalfMoved(
-        f"the files in {str(place.root)!r} were changed in part, and git can bring them neither "
-        f"forward nor back: {said}",
+        f"the files in {str(place.root)!r} were changed in part, and can be brought neither "
+        f"forward nor back: {reason}",
         hint="see to that (free space, permissions, conflicts to resolve), then `siding doctor` "
         f"brings the branch and the files to one side; until then {place.git_dir / 'index.lock'} "
         "keeps other gits away",

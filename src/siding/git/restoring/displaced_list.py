@@ -19,6 +19,7 @@ from siding.git.snapshots.patches import Change
 from siding.namedtuples import NamedTuple
 
 NAMES = b"names"
+_PARTIAL = b"names.new"
 UNKNOWN = "-"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -63,21 +64,22 @@ def write_names(
     before: Mapping[bytes, str] | None = None,
     new: Mapping[bytes, str] | None = None,
 ) -> None:
-    """Write and flush the list of the entries of `changes` in the open directory.
+    """Write the list of the entries of `changes` into the open directory, whole or not at all.
 
-    `before` and `new` are identities by path.
+    Its content is flushed, its name is not. `before` and `new` are identities by path.
     """
     there, staged = before or {}, new or {}
     records = [
         b"%b\t%b\0" % (_about(number, each, there, staged).encode("ascii"), each.path)
         for number, each in enumerate(changes)
     ]
-    fd = os.open(NAMES, _NEW, 0o600, dir_fd=directory)
+    fd = os.open(_PARTIAL, _NEW, 0o600, dir_fd=directory)
     try:
         write_all(fd, b"".join(records))
         flush(fd)
     finally:
         os.close(fd)
+    os.rename(_PARTIAL, NAMES, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def _about(
