@@ -121,9 +121,10 @@ def test_a_save_between_the_exchange_and_its_reversal(
         (stage.repo / "hello.txt").write_text("hers\n")
         fail(errno.EIO)()
 
-    at_exchange(2, save_and_fail)
-    with pytest.raises(RefusedMove):
+    at_exchange(3, save_and_fail)  # of a new file it takes two
+    with pytest.raises(RefusedMove) as refused:
         apply_here(stage)
+    assert "but for hello.txt, saved meanwhile" in str(refused.value.hint)
     assert (stage.repo / "hello.txt").read_text() == "hers\n"
     assert stage.status() == [" M hello.txt"]
     assert stage.box.siding("doctor", status=None).returncode == 0

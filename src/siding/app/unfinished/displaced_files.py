@@ -1,4 +1,4 @@
-"""Where the files go that an apply replaces in the person's checkout."""
+"""Where the files go that an apply replaces, and what becomes of all that was displaced."""
 
 import os
 from pathlib import Path

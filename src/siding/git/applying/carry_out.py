@@ -23,6 +23,7 @@ from siding.git.applying.move_recovery import reverse
 from siding.git.applying.settling import set_entries, unstaged_at
 from siding.git.applying.staged_checkout import discard, exchange, identities, stage
 from siding.git.errors import CommandFailed, said_by
+from siding.git.paths import quote_path
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
 from siding.git.snapshots.patches import Change
@@ -150,10 +151,11 @@ def _exchange(where: CheckoutGit, move: Move, changes: Sequence[Change], *, reas
     try:
         exchange(where.place, move.displaced, changes)
     except OSError as error:
-        reverse(where, move, reason=reason)
+        stays = reverse(where, move, reason=reason)
+        but = f", but for {', '.join(map(quote_path, stays))}, saved meanwhile" if stays else ""
         raise RefusedMove(
             f"the files in {str(where.place.root)!r} could not be changed: {error}",
-            hint="nothing was changed: the branch and the files are as they were",
+            hint=f"nothing was changed: the branch and the files are as they were{but}",
         ) from error
 
 

@@ -81,18 +81,19 @@ def side_of_branch(repository: Repository, move: Move) -> RecoveredSide:
     return RecoveredSide.DONE if moved else RecoveredSide.UNDONE
 
 
-def reverse(where: CheckoutGit, move: Move, *, reason: str) -> None:
+def reverse(where: CheckoutGit, move: Move, *, reason: str) -> list[bytes]:
     """Restore the files that were exchanged, then move the branch to `move.old`.
 
-    Files that somebody has changed since stay as they are. The caller holds the lock. Raises
-    HalfMoved, and keeps the lock, if the disk does not allow it.
+    Returns the files that somebody has changed since, which stay as they are. The caller holds the
+    lock. Raises HalfMoved, and keeps the lock, if the disk does not allow it.
     """
     try:
-        give_back(where.place, move.displaced)
+        stays = give_back(where.place, move.displaced)
     except OSError as error:
         raise _half_moved(where, str(error)) from error
     if move.branch:
         swap(where.repository, move.reversed(move.token), reason=f"undo: {reason}")
+    return stays
 
 
 def _completed(where: CheckoutGit, move: Move, changes: Sequence[Change]) -> bool:
