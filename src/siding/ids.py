@@ -33,6 +33,16 @@ def step_id(number: int) -> StepId:
     return StepId(f"{number:04d}")
 
 
+def run_or_step(name: str) -> str:
+    """Return ``run r7`` or ``step 0007`` for an id, which may have its task in front of it.
+
+    Documents that name the step in progress hold the id of a run; those of earlier versions hold
+    the number that the step was expected to get.
+    """
+    own = name.rpartition("/")[2]
+    return f"run {name}" if own.startswith("r") else f"step {name}"
+
+
 def step_number(step: str) -> int:
     """Return the number in a step id; raises ValueError when there is none.
 

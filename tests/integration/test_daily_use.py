@@ -56,13 +56,13 @@ def test_hooks_have_their_own_pwd_too(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["run", "--wait", "--", "true"], ["checkpoint", "--wait"], ["rollback", "--base", "--wait"]],
+    [["run", "--wait", "--", "true"], ["sync", "--wait"], ["rollback", "--base", "--wait"]],
 )
 def test_no_command_waits_for_the_step_it_runs_in(sandbox: Sandbox, words: list[str]) -> None:
     script = f"{INNER} {shlex.join(words)} 2> said; echo $? >> said"
     sandbox.siding("run", "--", "sh", "-c", script)
     inside = (sandbox.workspace() / "said").read_text()
-    assert "runs inside step 0001" in inside
+    assert "runs inside run r1" in inside
     assert "--wait" not in inside
     assert inside.endswith("1\n")
 
@@ -76,7 +76,7 @@ def test_not_even_around_a_corner(sandbox: Sandbox) -> None:
     sandbox.siding(
         "run", "-t", "one", "--", "env", "-i", "sh", "-c", _with_env(sandbox, second), status=None
     )
-    assert "holds the task until it ends" in (sandbox.workspace("two") / "said").read_text()
+    assert "runs inside a run or a hook of task" in (sandbox.workspace("two") / "said").read_text()
 
 
 def _with_env(sandbox: Sandbox, line: str) -> str:
@@ -100,7 +100,7 @@ def test_a_hint_to_wait_is_given_where_there_is_such_an_option(sandbox: Sandbox)
     try:
         while not (sandbox.workspace() / "begun").exists():
             assert busy.poll() is None
-        assert "--wait waits" in said(sandbox, "checkpoint", status=1)
+        assert "--wait waits" in said(sandbox, "rollback", "--base", status=1)
         assert "--wait" not in said(sandbox, "task", "close", status=1)
         (running,) = sandbox.json("log", "--format", "json")
         assert (running["step_id"], running["status"]) == ("0001", "running")

@@ -69,12 +69,13 @@ def test_a_second_run_is_told_who_holds_the_task(sandbox: Sandbox) -> None:
     script = "touch started; while [ ! -e go ]; do sleep .05; done"
     first = start(sandbox, "run", "--", "sh", "-c", script)
     wait_for(mark)
-    done = sandbox.siding("run", "--", "true", status=1)
-    assert b"is busy: `sh -c" in done.stderr
+    done = sandbox.siding("rollback", "--base", status=1)
+    assert b"is busy: run r1 `sh -c" in done.stderr
     assert f"by process {first.pid} since".encode() in done.stderr
     status = sandbox.json("status", "--format", "json")
     assert status["in_progress"]["number"] == 1
-    assert status["holder"]["pid"] == first.pid
+    assert status["running"] == ["r1"]
+    assert status["holder"] is None  # nobody holds the lock while the command runs
     assert b"running" in sandbox.siding("log").stdout
     assert b"b/started" in sandbox.siding("diff").stdout  # a look takes no lock
     second = start(sandbox, "run", "--wait", "--", "sh", "-c", "echo second", said=True)
@@ -126,7 +127,7 @@ def test_killed_at_any_moment_nothing_is_lost(sandbox: Sandbox, victim: str) -> 
         os.kill(child, signal.SIGKILL)
     running.wait(timeout=60)
     if victim != "agent":
-        assert b"0001" in sandbox.siding("log").stdout  # it is shown before it is recorded
+        assert b"r1  " in sandbox.siding("log").stdout  # it is shown before it is recorded
     done = sandbox.siding("run", "--", "true")
     steps = sandbox.steps()
     assert [step["step_id"] for step in steps] == ["0001", "0002"]

@@ -7,6 +7,9 @@ from typing import Any
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("verbs.run", "run a command in the task's workspace and record it"),
     "status": ("verbs.status", "where you are: task, workspace, last step"),
+    "runs": ("verbs.runs", "what runs: each run with its last line"),
+    "output": ("verbs.output", "what a run has printed; --follow goes on"),
+    "stop": ("verbs.stop", "end what runs, with everything it started"),
     "log": ("verbs.log", "the steps of a task"),
     "show": ("verbs.show", "one step with its output"),
     "diff": ("verbs.diff", "what a task, a step or a range of steps changed"),

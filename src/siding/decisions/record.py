@@ -44,14 +44,14 @@ class Origin(NamedTuple):
     key: str = ""
     key_named: bool = False
     task_id: str = ""
-    step_id: str = ""
+    step_id: str = ""  # of the run, such as "r7"; in older files the number of its step
     agent: str = ""
 
 
 class Decision(NamedTuple):
     """One decision. `via` says how it was closed: a `Via`, or a word of another release.
 
-    `closed_in_step` is ``TASK/STEP`` if a command inside a step closed it, else "".
+    `closed_in_step` is ``TASK/RUN`` if a command inside a step closed it, else "".
     """
 
     origin: Origin

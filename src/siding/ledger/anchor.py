@@ -15,11 +15,11 @@ from typing import Any
 from siding.files.durable import flush, make_dirs, remove_file, replace_by_lock
 from siding.files.regular import open_with_stat, read_bytes
 from siding.hashing import sha256_hex
-from siding.ledger.fields import text
 from siding.namedtuples import NamedTuple
 from siding.storage.codec import NotJson, encode_line, parse_object
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.errors import DamagedFile, NewerVersion
+from siding.storage.fields import text
 
 ANCHOR_VERSION = 1
 SIZE = 256  # bytes; within one sector of a disk

@@ -70,6 +70,14 @@ class AnchorKeeper:
         coming = None if named is None else self._coming(named)
         return coming is not None and coming != named
 
+    def agrees(self) -> bool:
+        """Return whether the anchor names the newest line: a Siding command appended it."""
+        anchor, _damaged = self._read()
+        last = self._journal.last()
+        if anchor is None or last is None:
+            return anchor is None and last is None
+        return is_at_end(anchor, last)
+
     def fields(self, before: bytes | None) -> dict[str, Any]:
         """Return the fields of the next line that are about the anchor.
 

@@ -5,10 +5,10 @@ from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from siding.ledger.details import detail_from
-from siding.ledger.fields import mappings, said, text, text_or_none, whole_or_none
 from siding.ledger.kinds import StepKind, StepStatus
 from siding.ledger.reports import PolicyEvent
 from siding.namedtuples import NamedTuple
+from siding.storage.fields import mappings, said, text, text_or_none, whole_or_none
 
 if TYPE_CHECKING:
     from siding.ledger.details import Detail

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from siding.git.paths import quote_path
 from siding.git.snapshots.coverage import LISTED
-from siding.ledger.fields import mapping, whole, words
 from siding.namedtuples import NamedTuple
+from siding.storage.fields import mapping, whole, words
 
 if TYPE_CHECKING:
     from siding.git.snapshots.modes import ModeChange

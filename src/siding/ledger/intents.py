@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from siding.files.durable import make_dirs, remove_file
-from siding.ledger.fields import whole_or_none
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.errors import DamagedFile
+from siding.storage.fields import whole_or_none
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder, LockBusy
 

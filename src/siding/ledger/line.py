@@ -28,6 +28,7 @@ class LedgerLine(NamedTuple):
     parent: str
     coverage: Coverage
     commits: tuple[str, ...] = ()  # the commits that the command made
+    beside: tuple[str, ...] = ()  # the ids of the other runs that lived when the step ended
     patch_sha256: str = ""
 
     def as_record(self) -> dict[str, Any]:
@@ -58,6 +59,8 @@ class LedgerLine(NamedTuple):
             record.pop("on", None)  # a return that was cut off did not get there
         if intent.act:
             record["act"] = intent.act
+        if self.beside:
+            record["beside"] = list(self.beside)
         if self.patch_sha256:
             record["patch_sha256"] = self.patch_sha256
         if self.commits:

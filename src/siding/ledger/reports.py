@@ -6,7 +6,8 @@ Each part is read by `from_record` and written by `as_record`. Paths are quoted 
 from collections.abc import Mapping
 from typing import Any
 
-from siding.ledger.fields import (
+from siding.namedtuples import NamedTuple
+from siding.storage.fields import (
     mapping,
     mappings,
     said,
@@ -17,7 +18,6 @@ from siding.ledger.fields import (
     whole_or_none,
     words,
 )
-from siding.namedtuples import NamedTuple
 
 ALARM = "alarm"
 NOTE = "note"

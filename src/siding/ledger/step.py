@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from shlex import join
 from typing import TYPE_CHECKING, Any, cast
 
-from siding.ledger.fields import (
+from siding.ledger.kinds import ALL_PARTS, StepKind, StepStatus
+from siding.namedtuples import NamedTuple
+from siding.storage.fields import (
     mapping,
     mappings,
     strings,
@@ -19,8 +21,6 @@ from siding.ledger.fields import (
     whole,
     words,
 )
-from siding.ledger.kinds import ALL_PARTS, StepKind, StepStatus
-from siding.namedtuples import NamedTuple
 
 # Details and reports are imported by the properties that return them. A status or a board needs
 # none of them, and importing all of these modules takes longer than reading a ledger.
@@ -170,6 +170,21 @@ class Step(NamedTuple):
     def agent(self) -> str:
         """The name of the agent that ran; "" for any other command."""
         return text(self.line.get("agent"))
+
+    @property
+    def run(self) -> str:
+        """The id of the run that the step records; "" for other steps and old lines."""
+        return text(self.line.get("run")) if self.kind == StepKind.RUN else ""
+
+    @property
+    def run_name(self) -> str:
+        """The name that the run was given; "" for none."""
+        return text(self.line.get("name")) if self.run else ""
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The ids of the other runs that lived when the step ended: changes may be theirs."""
+        return strings(self.line.get("beside"))
 
     @property
     def commits(self) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class HistoryEntry(NamedTuple):
     summary: str
     git_commit: str = ""
     gates: tuple[PassedGate, ...] = ()
-    inside_step: str = ""  # the step of the ledger during which the move was made, or ""
+    inside_step: str = ""  # the run in which the move was made ("r7", or a step's number), or ""
     rest: Mapping[str, Any] = {}  # fields of other releases, written back as they are
 
 

@@ -38,12 +38,17 @@ class TaskLayout(NamedTuple):
         return self.root / "running.json"
 
     @property
+    def runs_dir(self) -> Path:
+        """The runs that live, one record each."""
+        return self.root / "runs"
+
+    @property
     def artifacts_dir(self) -> Path:
         return self.root / "artifacts"
 
     @property
     def lock(self) -> Path:
-        """The lock that a step holds while it runs, so that a task has one at a time."""
+        """The lock of whoever records or changes the task's state; no program runs under it."""
         return self.root / "lock"
 
     def artifact(self, step: int | str, suffix: str) -> Path:

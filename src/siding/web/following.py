@@ -50,11 +50,11 @@ class ProjectFollower:
 class OutputFollower:
     """Makes rows of what a running step prints."""
 
-    def __init__(self, project: Project, task: str, number: int, stream: str) -> None:
+    def __init__(self, project: Project, task: str, step: str, stream: str) -> None:
         self._project = project
         if task not in project.tasks.ids() or stream not in ("stdout", "stderr"):
             raise NotFound("there is no such output")
-        self._task, self._number, self._stream = TaskId(task), number, stream
+        self._task, self._step, self._stream = TaskId(task), step, stream
         self._converter = Converter()
         self._position = 0
         self._rows: deque[str] = deque(maxlen=KEPT_ROWS)
@@ -109,15 +109,15 @@ class OutputFollower:
 
     def _running(self) -> bool:
         try:
-            return running_step(self._project, self._task, str(self._number)) is not None
+            return running_step(self._project, self._task, self._step) is not None
         except SidingError:
             return False
 
     def _span(self) -> Span | None:
         try:
             task = self._project.tasks.load(self._task)
-            found = running_step(self._project, self._task, str(self._number))
-            one = found[1] if found else step(self._project, self._task, str(self._number))[1]
+            found = running_step(self._project, self._task, self._step)
+            one = found[1] if found else step(self._project, self._task, self._step)[1]
             streams = output(self._project, task, one)
         except (SidingError, OSError):
             return None

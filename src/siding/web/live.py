@@ -83,7 +83,7 @@ class Hub:
     def _follower(self, name: str) -> Follower:
         kind, *words = name.split(".")
         if kind == "output":
-            return OutputFollower(self._project(), words[0], int(words[1]), words[2])
+            return OutputFollower(self._project(), words[0], words[1], words[2])
         return ProjectFollower(self._project())
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, Undefined
 from markupsafe import Markup, escape
 
+from siding.ids import run_or_step
 from siding.namedtuples import NamedTuple
 from siding.web.inert import inert
 from siding.web.words import counted, duration, size
@@ -52,6 +53,7 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.filters |= {
     "moment": _moment,
+    "run_or_step": run_or_step,
     "duration": duration,
     "size": size,
     "counted": counted,

@@ -18,9 +18,9 @@ def newest(ask: Ask, *, before: int, limit: int) -> list[Step]:
 
 
 def one_step(ask: Ask) -> Step:
-    """Return the step in the path, recorded or running. Raises NotFound."""
-    number = ask.words["step"]
-    if not number.isdigit() or len(number) > 9:
-        raise NotFound(f"there is no step {number!r}")
-    running = running_step(ask.project, ask.task_id, number)
-    return running[1] if running else find_step(ask.project, ask.task_id, number)[1]
+    """Return the step that the path names by its number or its run. Raises NotFound."""
+    name = ask.words["step"]
+    if len(name) > 10 or not name.removeprefix("r").isdigit():
+        raise NotFound(f"there is no step {name!r}")
+    running = running_step(ask.project, ask.task_id, name)
+    return running[1] if running else find_step(ask.project, ask.task_id, name)[1]

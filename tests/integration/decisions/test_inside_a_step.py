@@ -7,7 +7,7 @@ import pytest
 
 from sandbox import Sandbox
 
-BARE = "env -u SIDING_STEP_TOKEN -u SIDING_STEP_ID -u SIDING_TASK_ID"
+BARE = "env -u SIDING_STEP_TOKEN -u SIDING_RUN_ID -u SIDING_TASK_ID"
 ORPHAN = "setsid -f"
 
 
@@ -82,9 +82,9 @@ def test_a_step_takes_back_only_what_its_own_task_asked(gated: Sandbox) -> None:
     ]
     assert other["input"]["items"][0]["title"] == "Which?"
     task = other["task_id"]
-    assert other["closed_in_step"] == f"{task}/0004"
+    assert other["closed_in_step"] == f"{task}/r3"
     shown = gated.siding("decide", "show", other["session_id"]).stdout.decode()
-    assert f"inside step {task}/0004" in shown
+    assert f"inside run {task}/r3" in shown
 
 
 def test_nobody_asks_the_gates_question_in_its_place(gated: Sandbox) -> None:
@@ -101,8 +101,8 @@ def test_a_pass_does_not_begin_behind_a_gate_from_inside(gated: Sandbox) -> None
     assert gated.json("phase", "status", "--json")["current_phase"] == "build"
     within(gated, "siding phase start build 'once more' --again", status=0)
     entry = gated.json("phase", "status", "--json")["history"][-1]
-    assert entry["inside_step"] == "0003"
-    assert b"inside step 0003" in gated.siding("phase", "show").stdout
+    assert entry["inside_step"] == "r2"
+    assert b"inside run r2" in gated.siding("phase", "show").stdout
 
 
 def test_trust_is_not_given_from_inside(sandbox: Sandbox) -> None:

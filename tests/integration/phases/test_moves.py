@@ -206,14 +206,15 @@ def test_many_moves_at_once_are_one_after_the_other(task: Sandbox) -> None:
     assert {each["summary"] for each in record["history"][1:]} == {f"m{n}" for n in range(5)}
 
 
-def test_moves_from_inside_a_step_belong_to_it(task: Sandbox) -> None:
+def test_moves_from_inside_a_run_are_steps_of_their_own(task: Sandbox) -> None:
     script = "echo 1 >new; siding -q phase next-step one; siding -q phase issue two"
     task.siding("run", "--no-tty", "--", "sh", "-c", script)
     record = task.json("phase", "status", "--json")
     assert [each["action"] for each in record["history"]] == ["start", "next-step", "issue"]
-    (run,) = [each for each in task.steps() if each["kind"] == "run"]
-    assert run["diff_stat"]["file_list"] == ["new"]
-    assert len(run["commits"]) >= 1
+    steps = [each for each in task.steps() if each["kind"] != "phase" or each.get("beside")]
+    assert [each["kind"] for each in steps[-4:]] == ["checkpoint", "phase", "phase", "run"]
+    assert steps[-4]["diff_stat"]["file_list"] == ["new"]
+    assert [each.get("beside") for each in steps[-4:]] == [["r1"], ["r1"], ["r1"], None]
     proof = task.json("verify", "--format", "json")
     assert proof["whole"], proof
 

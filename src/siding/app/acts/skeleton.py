@@ -71,6 +71,8 @@ class Act(ABC, Generic[Plan, Outcome, Result]):
     needs_workspace: ClassVar[bool] = True
     # Whether the task stays locked while the act is carried out. If not, others may work in it.
     keeps_hold: ClassVar[bool] = True
+    # Whether the act may begin while runs of the task live. If not, it is refused, or waits.
+    beside_runs: bool = False
     # Exceptions of `carry_out` after which nothing was changed, so that no step is recorded.
     unchanged: ClassVar[tuple[type[BaseException], ...]] = ()
     # Whether this command recovers a failed act itself. If not, the next command in the task does.
@@ -110,7 +112,9 @@ def perform(project: Project, task_id: TaskId, act: Act[Plan, Outcome, Result]) 
     Raises TaskBusy, NoWorkspace, and the errors with which the act refuses.
     """
     with (
-        holding_task(project, task_id, act.what, wait=act.wait) as hold,
+        holding_task(
+            project, task_id, act.what, wait=act.wait, beside_runs=act.beside_runs
+        ) as hold,
         working(
             project,
             task_id,

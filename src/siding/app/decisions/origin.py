@@ -8,11 +8,11 @@ from siding.app.place.project import WAIT_FOR_PROJECT_S, Project
 from siding.app.place.selection import standing_in
 from siding.decisions.record import Origin
 from siding.decisions.request import DecisionRequest, document_of
-from siding.errors import SidingError, UsageError
+from siding.errors import UsageError
 from siding.files.durable import make_dirs
 from siding.hashing import sha256_hex
-from siding.ids import TaskId, step_id
-from siding.ledger.intents import Intents
+from siding.ids import TaskId
+from siding.runs.store import Runs
 from siding.storage.locks import FileLock, Holder
 
 
@@ -33,14 +33,14 @@ def origin_of(project: Project, task_id: str, key: str | None, request: Decision
     if key is not None and not key.strip():
         raise UsageError("the key is blank", hint="--key takes any text, or leave it out")
     moment = project.app.clock.now().astimezone()
-    step, agent = _step(project, task_id)
+    run, agent = _run(project, task_id)
     return Origin(
         session_id=moment.strftime("%Y-%m-%dT%H-%M-%S"),
         created_at=moment.isoformat(timespec="seconds"),
         key=key or _content_key(task_id, request),
         key_named=key is not None,
         task_id=task_id,
-        step_id=step,
+        step_id=run,
         agent=agent,
     )
 
@@ -58,17 +58,13 @@ def _content_key(task_id: str, request: DecisionRequest) -> str:
     return f"content:{sha256_hex(text.encode('utf-8', 'surrogatepass'))}"
 
 
-def _step(project: Project, task_id: str) -> tuple[str, str]:
-    """Return the id of the step that the caller runs in, and its agent; "" for what is unknown."""
-    named = project.app.env.get("SIDING_STEP_ID", "")
+def _run(project: Project, task_id: str) -> tuple[str, str]:
+    """Return the id of the run that the caller is in, and its agent; "" for what is unknown."""
+    named = project.app.env.get("SIDING_RUN_ID", "")
     if not task_id or not named:
         return "", ""
-    try:
-        begun = Intents(project.task_layout(TaskId(task_id))).all()
-    except SidingError:
-        return named, ""
-    agents = [each.draft.agent or "" for each in begun if step_id(each.number) == named]
-    return named, agents[-1] if agents else ""
+    found = Runs(project.task_layout(TaskId(task_id))).find(named)
+    return named, (found.agent or "") if found else ""
 
 
 def with_relative_locations(project: Project, value: object) -> object:

@@ -9,6 +9,7 @@ from siding.decisions.answers import document_of as output_of
 from siding.decisions.record import Decision
 from siding.decisions.request import Item, Location, Option
 from siding.decisions.request import document_of as input_of
+from siding.ids import run_or_step
 from siding.namedtuples import NamedTuple
 
 
@@ -55,7 +56,7 @@ class DecisionView(NamedTuple):
     created_at: str
     completed_at: str
     via: str  # how it was closed: "terminal", "flag", "page", "page with code"
-    closed_in_step: str  # ``TASK/STEP`` if it was closed from inside a step, else ""
+    closed_in_step: str  # ``TASK/RUN`` if it was closed inside a run, else ""
     gate: str  # the phase that its answer lets the task leave; "" for an ordinary question
     reason: str  # why it was cancelled
     key: str
@@ -69,7 +70,7 @@ class DecisionView(NamedTuple):
     @property
     def how_closed(self) -> str:
         """How the decision was answered or cancelled, as one phrase; "" if it is unknown."""
-        inside = f"inside step {self.closed_in_step}" if self.closed_in_step else ""
+        inside = f"inside {run_or_step(self.closed_in_step)}" if self.closed_in_step else ""
         return ", ".join(each for each in (self.via, inside) if each)
 
     @property

@@ -5,12 +5,10 @@ event. Gates that held are stored in the history entry of the move.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 from siding.app.decisions.gates import key_of_gate
 from siding.app.decisions.lookup import with_key
 from siding.app.decisions.question import ask
-from siding.app.place.environment import environment_in
 from siding.app.place.events import GateTried
 from siding.app.place.phase_plan import Configured
 from siding.app.place.project import Project
@@ -20,7 +18,6 @@ from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
 from siding.phases.plan import GateKind, PhaseGate
 from siding.phases.status import FlowStatus, PassedGate
-from siding.process.capture import run_captured
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
@@ -116,34 +113,6 @@ def as_step(leaving: Leaving) -> Runner:
             exit_code=done.exit_code,
             duration_ms=done.step.duration_ms if done.step else 0,
             step_id=done.step.id if done.step else "",
-        )
-
-    return run
-
-
-def within_step(leaving: Leaving) -> Runner:
-    """Return a runner for a move made inside a step: the command belongs to that step.
-
-    A step of its own is impossible there, because the running step holds the task's lock.
-    """
-
-    def run(gate: PhaseGate) -> PassedGate:
-        project, workspace = leaving.project, leaving.workspace
-        root = Path(workspace.path)
-        began = project.app.clock.monotonic()
-        done = run_captured(
-            ["/bin/sh", "-c", gate.text + "\n"],
-            env=environment_in(project, leaving.task, workspace, {}, cwd=root),
-            cwd=root,
-            timeout_s=GATE_TIMEOUT_S,
-        )
-        raw = (done.stdout + done.stderr)[-KEPT_OUTPUT:]
-        return PassedGate(
-            kind=gate.kind.value,
-            text=gate.text,
-            exit_code=done.returncode,
-            duration_ms=int((project.app.clock.monotonic() - began) * 1000),
-            output=project.redaction.text(raw.decode("utf-8", "backslashreplace")),
         )
 
     return run

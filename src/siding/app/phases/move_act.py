@@ -64,6 +64,7 @@ class PhaseMoveAct(Act[PlannedMove, MadeMove, MovedPhase]):
     """Commit the workspace as it is, move the task's branch, and write the new status."""
 
     unchanged = UNCHANGED
+    beside_runs = True
 
     def __init__(self, request: PhaseRequest, checked: CheckedGates | None, inside: str) -> None:
         self.what = f"phase {request.move.value}"

@@ -1,39 +1,30 @@
-"""Move a task through its phases: check the gates, then move, as a step or inside the running one.
+"""Move a task through its phases: check the gates, then move, as a step of its own.
 
-A command of a step moves without a step of its own, because the running step holds the task's lock
-and records what the command does.
+A command of a run may move its task while the run lives. What the run changed until then is
+recorded first.
 """
 
 from siding.app.acts.skeleton import perform
 from siding.app.life.recovery import recover_cut_off
-from siding.app.phases.gates import GateClosed, Leaving, as_step, pass_gates, within_step
+from siding.app.phases.gates import GateClosed, Leaving, as_step, pass_gates
 from siding.app.phases.move_act import (
     CheckedGates,
     MovedPhase,
     PhaseMoveAct,
-    moved_phase,
-    tell_moved,
 )
 from siding.app.phases.move_plan import (
     PhaseRequest,
-    SeenFiles,
     crossing,
-    entry_of,
-    make_move,
-    plan_move,
     workspace_of,
 )
 from siding.app.place.phase_plan import configured
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.calling_step import calling_steps
-from siding.app.recording.snapshots import TaskSnapshots
-from siding.app.unfinished.phases import finish_cut_off, phase_lock, settle_cut_off
+from siding.app.unfinished.phases import finish_cut_off
 from siding.errors import SidingError, UsageError
 from siding.ids import Sha
-from siding.ledger.intents import Intents
 from siding.phases.states import PhaseMove
-from siding.phases.status import PassedGate
 from siding.phases.store import PhaseStore
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
@@ -57,8 +48,6 @@ def move(project: Project, request: PhaseRequest) -> MovedPhase:
     inside = _calling_step(project, task)
     if inside and request.move is PhaseMove.START:
         _refuse_start_behind_gate(project, request.target)
-    if _inside_its_step(project, task):
-        return _move_inside(project, task, request, inside)
     act = PhaseMoveAct(request, _gates_before(project, task, request), inside)
     try:
         return perform(project, task.id, act)
@@ -66,26 +55,6 @@ def move(project: Project, request: PhaseRequest) -> MovedPhase:
         if act.moved is None:
             raise
         return act.moved  # the branch has moved; the next command records the step
-
-
-def _move_inside(project: Project, task: Task, request: PhaseRequest, inside: str) -> MovedPhase:
-    """Move inside the running step, under the lock of the phases alone; the step records it."""
-    with phase_lock(project, task, f"phase {request.move.value}") as lock:
-        store = PhaseStore(project.task_layout(task.id).root)
-        settle_cut_off(project, task, store)
-        crossed = crossing(project, store, request)
-        workspace = workspace_of(project, task)
-        gates: tuple[PassedGate, ...] = ()
-        if crossed.there is not None and request.move is PhaseMove.NEXT_PART:
-            leaving = Leaving(project, task, workspace, crossed.there)
-            gates = pass_gates(leaving, crossed.plan, within_step(leaving))
-        entry = entry_of(project, request, crossed.position, gates, inside)
-        with TaskSnapshots(project, workspace).look() as seen:
-            files = SeenFiles(seen.store, seen.tree, seen.coverage)
-            planned = plan_move(project, task, workspace, crossed, entry, files)
-        made = make_move(project, store, planned, keep_fds=(lock.fd,))
-        tell_moved(project, task, planned.entry)
-        return moved_phase(task, planned, made, recorded=True)
 
 
 def _gates_before(project: Project, task: Task, request: PhaseRequest) -> CheckedGates | None:
@@ -104,17 +73,10 @@ def _gates_before(project: Project, task: Task, request: PhaseRequest) -> Checke
     return CheckedGates(there=crossed.there, gates=gates, tree=tree)
 
 
-def _inside_its_step(project: Project, task: Task) -> bool:
-    """Tell whether a running step of the task started this command. It holds the task's lock."""
-    tokens = project.app.env.get("SIDING_STEP_TOKEN", "").split(":")  # a step in a step has two
-    begun = Intents(project.task_layout(task.id)).all()
-    return any(bool(intent.token) and intent.token in tokens for intent in begun)
-
-
 def _calling_step(project: Project, task: Task) -> str:
     """Return the id of the step that started this command, with its task if that is another one."""
     found = calling_steps(project)
-    own = [each.step_id for each in found if each.task_id == task.id]
+    own = [each.name for each in found if each.task_id == task.id]
     return own[0] if own else str(found[0]) if found else ""
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siding.app.place.project_places import (
+    PROJECT_MIGRATIONS,
+    PROJECT_VERSION,
     ProjectPlace,
     all_places,
     candidates,
@@ -20,6 +22,8 @@ from siding.app.place.wiring import App
 from siding.errors import SidingError, UsageError
 from siding.files.durable import make_dirs, move_aside
 from siding.git.discovery import RepositoryPaths
+from siding.storage.documents import migrate_document
+from siding.storage.layout import ProjectLayout
 from siding.storage.locks import FileLock, Holder
 from siding.tasks.store import TaskStore
 
@@ -36,6 +40,19 @@ def holding_projects(app: App, what: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def raise_version(app: App, layout: ProjectLayout) -> None:
+    """Write the present version into the document of a project, so that older ones refuse it."""
+    if not layout.project_json.exists():
+        return  # the project of another tool
+    with holding_projects(app, "raising the version of a project"):
+        migrate_document(
+            layout.project_json,
+            what="project",
+            version=PROJECT_VERSION,
+            migrations=PROJECT_MIGRATIONS,
+        )
 
 
 def adopt(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPlace:

@@ -49,7 +49,7 @@ def environment_in(
         for name, value in project.app.env.items()
         if name not in _TIED_TO_A_REPOSITORY
         and name not in _DIRECTORIES
-        and not name.startswith(("SIDING_TASK_", "SIDING_STEP_"))
+        and not name.startswith(("SIDING_TASK_", "SIDING_STEP_", "SIDING_RUN_"))
     }
     return {
         **inherited,

@@ -1,4 +1,7 @@
-"""The locks of a task and of the repository: one command at a time works in each."""
+"""The locks of a task and of the repository.
+
+The lock of a task is held while its state is recorded or changed, never while a command of a run
+works in it. An act that would change the workspace under a run that lives is refused, or waits."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,11 +12,13 @@ from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.ids import TaskId
 from siding.ledger.intents import Intents
+from siding.runs.run import Run
+from siding.runs.store import Runs
 from siding.storage.locks import FileLock, Holder, LockBusy
 
 
 class TaskBusy(SidingError):
-    """Another command holds the lock of this task."""
+    """Another command holds the lock of this task, or a run lives in it."""
 
     code = "task_busy"
 
@@ -46,13 +51,21 @@ class Hold:
 
 @contextmanager
 def holding_task(
-    project: Project, task_id: TaskId, what: str, *, wait: bool | None = None
+    project: Project,
+    task_id: TaskId,
+    what: str,
+    *,
+    wait: bool | None = None,
+    beside_runs: bool = False,
 ) -> Iterator[Hold]:
     """Hold the task's lock. If it is taken, wait with `wait`, else raise TaskBusy.
 
+    The same happens if a run lives in the task, unless the act works `beside_runs`. Such an act
+    always waits for the lock, because nobody holds it for long.
+
     A `wait` of None means that the command has no option ``--wait`` to suggest. A command that the
-    holder itself started gets TaskBusy even with `wait`, because it would wait for ever. The kernel
-    frees the lock when its holder dies, so a stale lock never has to be broken.
+    holder or a run itself started gets TaskBusy even with `wait`, because it would wait for ever.
+    The kernel frees the lock when its holder dies, so a stale lock never has to be broken.
     """
     layout = project.task_layout(task_id)
     path = layout.lock
@@ -64,40 +77,63 @@ def holding_task(
     except LockBusy as busy:
         if _waits_for_us(busy.holder):
             raise _busy_with_us(project, task_id) from None
-        if not wait:
-            raise _busy(task_id, busy.holder, can_wait=wait is not None) from None
+        if not wait and not beside_runs:
+            raise _busy(task_id, describe(busy.holder), can_wait=wait is not None) from None
         lock.acquire(timeout_s=None, holder=holder)
     intents = Intents(layout)
     try:
+        if not beside_runs:
+            _without_runs(project, task_id, lock, holder, wait=wait)
         yield Hold(lock, holder, intents)
     finally:
         intents.release()
         lock.release()
 
 
-def _busy(task_id: TaskId, holder: Holder | None, *, can_wait: bool) -> TaskBusy:
+def _without_runs(
+    project: Project, task_id: TaskId, lock: FileLock, holder: Holder, *, wait: bool | None
+) -> None:
+    """Return when no run lives in the task and the lock, which is held now, is held again.
+
+    Raises TaskBusy if a run lives and `wait` is not set, or if the caller runs inside it.
+    """
+    runs = Runs(project.task_layout(task_id))
+    while live := runs.live():
+        if any(_is_above_us(run.host.pid) for run in live):
+            raise _busy_with_us(project, task_id)
+        if not wait:
+            raise _busy(task_id, describe_run(live[0]), can_wait=wait is not None)
+        lock.release()
+        for run in live:
+            runs.wait(run)
+        lock.acquire(timeout_s=None, holder=holder)
+
+
+def _busy(task_id: TaskId, what: str, *, can_wait: bool) -> TaskBusy:
     wait = "--wait waits until it has ended" if can_wait else "try again when it has ended"
-    return TaskBusy(
-        f"task {task_id} is busy: {describe(holder)}", hint=f"{wait}; other tasks are free"
-    )
+    return TaskBusy(f"task {task_id} is busy: {what}", hint=f"{wait}; other tasks are free")
 
 
 def _busy_with_us(project: Project, task_id: TaskId) -> TaskBusy:
     env = project.app.env
-    ours = env.get("SIDING_TASK_ID") == task_id and env.get("SIDING_STEP_ID")
-    where = f"step {ours}" if ours else "a step"
+    ours = env.get("SIDING_TASK_ID") == task_id and env.get("SIDING_RUN_ID")
+    where = f"run {ours}" if ours else "a run or a hook"
     return TaskBusy(
-        f"this command runs inside {where} of task {task_id}, which holds the task until it ends",
-        hint="run it when the step has ended, from another terminal; what the step changes is "
-        "recorded at its end",
+        f"this command runs inside {where} of task {task_id}, and would change the files under it",
+        hint="run it when that has ended, from another terminal; `siding checkpoint` records what "
+        "is there now",
     )
 
 
 def _waits_for_us(holder: Holder | None) -> bool:
     """Tell whether the holder of a task's lock is an ancestor of this process, and waits for it."""
+    return holder is not None and _is_above_us(holder.pid)
+
+
+def _is_above_us(pid: int) -> bool:
     from siding.process.tree import ancestors  # rarely needed: only if a task is busy
 
-    return holder is not None and holder.pid in ancestors()
+    return pid in ancestors()
 
 
 @contextmanager
@@ -118,9 +154,12 @@ def holding_git(project: Project, what: str) -> Iterator[None]:
 
 
 def busy_with(project: Project, task_id: TaskId) -> str:
-    """Return which command works in the task, as one phrase; "" if there is none."""
-    lock = FileLock(project.task_layout(task_id).lock)
-    return describe(lock.holder()) if lock.is_locked() else ""
+    """Return which command or run works in the task, as one phrase; "" if there is none."""
+    layout = project.task_layout(task_id)
+    lock = FileLock(layout.lock)
+    if lock.is_locked():
+        return describe(lock.holder())
+    return next(map(describe_run, Runs(layout).live()), "")
 
 
 def describe(holder: Holder | None) -> str:
@@ -128,6 +167,11 @@ def describe(holder: Holder | None) -> str:
     if holder is None:
         return "another command holds it"
     return f"`{holder.what}` by process {holder.pid} since {holder.since}"
+
+
+def describe_run(run: Run) -> str:
+    """Return which run it is, and since when, as one phrase."""
+    return f"run {run.id} `{run.title[:200]}` by process {run.host.pid} since {run.started_at}"
 
 
 def _git_lock(project: Project) -> Path:

@@ -13,7 +13,7 @@ Old projects have no id. They are recognised by the traces of their tasks in git
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -29,10 +29,14 @@ from siding.git.refs import is_sha, read_ref
 from siding.namedtuples import NamedTuple
 from siding.storage.documents import read_document_or_none, write_document
 from siding.storage.layout import ProjectLayout, project_dir_name
+from siding.storage.versions import Migration
 from siding.tasks.store import TaskStore
 from siding.tasks.task import Task
 
-PROJECT_VERSION = 1
+# 2: runs live beside each other, and the lock of a task is free meanwhile. An earlier version would
+# take that for a task in which nothing runs.
+PROJECT_VERSION = 2
+PROJECT_MIGRATIONS: Mapping[int, Migration] = {1: dict}
 HASH_WIDTHS = (4, 8, 16, 64)
 _ID = re.compile(rb"[0-9a-f]{32}\n?\Z")
 
@@ -238,7 +242,12 @@ def all_places(app: App) -> Iterator[ProjectPlace]:
 
 def place_of(layout: ProjectLayout) -> ProjectPlace | None:
     """Return a project directory with its document; None if it has no document."""
-    document = read_document_or_none(layout.project_json, what="project", version=PROJECT_VERSION)
+    document = read_document_or_none(
+        layout.project_json,
+        what="project",
+        version=PROJECT_VERSION,
+        migrations=PROJECT_MIGRATIONS,
+    )
     return None if document is None else ProjectPlace(layout, document)
 
 

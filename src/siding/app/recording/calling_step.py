@@ -9,18 +9,23 @@ the step to start this command; only a sandbox prevents that.
 from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.ids import step_id
+from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent, Intents
 from siding.namedtuples import NamedTuple
 
 
 class CallingStep(NamedTuple):
-    """A step in progress. Both fields are "" for a step of another project."""
+    """A step in progress. Both fields are "" for a step of another project.
+
+    `name` is the id of its run; of an act that is no run, the number that its step will probably
+    get.
+    """
 
     task_id: str
-    step_id: str
+    name: str
 
     def __str__(self) -> str:
-        return f"{self.task_id}/{self.step_id}" if self.task_id else "of another project"
+        return f"{self.task_id}/{self.name}" if self.task_id else "of another project"
 
 
 class InsideStep(SidingError):
@@ -37,28 +42,31 @@ def calling_steps(project: Project) -> tuple[CallingStep, ...]:
         from siding.process.tree import ancestors
 
         above = ancestors()
-        under_way = {
-            step: intent for step, intent in under_way.items() if _holds(intent, tokens, above)
-        }
+        under_way = [each for each in under_way if _holds(each[1], tokens, above)]
     if tokens and not under_way:
-        return (CallingStep(task_id="", step_id=""),)
-    return tuple(under_way)
+        return (CallingStep(task_id="", name=""),)
+    return tuple(step for step, _intent in under_way)
 
 
-def _under_way(project: Project) -> dict[CallingStep, Intent]:
+def _under_way(project: Project) -> list[tuple[CallingStep, Intent]]:
     """Return the steps in progress of all tasks, with their intents."""
-    found = {}
+    found = []
     for task_id in project.tasks.ids():
         intents = Intents(project.task_layout(task_id))
         try:
             begun = intents.all()
         except SidingError:
             continue
-        for intent in begun:
-            # The pid of an act that was cut off may belong to another process by now.
-            if not intents.is_cut_off(intent):
-                found[CallingStep(task_id=task_id, step_id=step_id(intent.number))] = intent
+        # The pid of an act that was cut off may belong to another process by now.
+        alive = [each for each in begun if not intents.is_cut_off(each)]
+        found += [(CallingStep(task_id=task_id, name=_name(each)), each) for each in alive]
     return found
+
+
+def _name(intent: Intent) -> str:
+    detail = intent.draft.detail
+    run = detail.run if isinstance(detail, RunDetail) else ""
+    return run or step_id(intent.number)
 
 
 def refuse_inside_step(project: Project, what: str, *, hint: str) -> None:

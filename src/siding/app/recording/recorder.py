@@ -34,16 +34,19 @@ from siding.git.snapshots.capture import Capture
 from siding.ids import Sha, new_act_id, step_id
 from siding.ledger.damage import highest_number
 from siding.ledger.details.checkpoint import CheckpointDetail
+from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
 from siding.ledger.line import LedgerLine
 from siding.ledger.step import Step
+from siding.runs.store import Runs
 from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
 OUTSIDE = "changes made outside Siding"
+WHILE_RUNNING = "changes made while runs live"
 
 
 class BaseUnknown(SidingError):
@@ -95,6 +98,7 @@ class Recorder:
         self.layout = project.task_layout(task.id)
         self.ledger = project.ledger(task.id)
         self.intents = hold.intents
+        self.runs = Runs(self.layout)
         self.snapshots = TaskSnapshots(project, workspace, hold=hold)
         self.anchor = anchor_keeper(project, task)
         self.redaction = redaction or project.redaction
@@ -136,14 +140,18 @@ class Recorder:
 
         First the acts that were cut off are recorded, with their output and changes. Then all other
         changes since the last step are recorded as a checkpoint with this `message`. So each step
-        begins with the state in which the step before it ended.
+        begins with the state in which the step before it ended. While runs live, the changes are
+        most likely theirs, and the checkpoint says so.
         """
         made = self.settle_interrupted()
         if self._is_frozen:
             return made
         # After an act that gave the task another base was cut off, a line has to say which it is.
         wanted = not self.anchor.is_changing()
-        step = self.checkpoint(message, origin="outside", only_if_changed=wanted)
+        origin = "outside"
+        if message == OUTSIDE and self.runs.live():
+            message, origin = WHILE_RUNNING, "running"
+        step = self.checkpoint(message, origin=origin, only_if_changed=wanted)
         return made if step is None else [*made, step]
 
     def settle_interrupted(self) -> list[Step]:
@@ -164,7 +172,20 @@ class Recorder:
                 self.intents.clear(intent)
             else:
                 unrecorded.append(intent)
-        return [self._finish_interrupted(intent) for intent in unrecorded]
+        made = [self._finish_interrupted(intent) for intent in unrecorded]
+        self._forget_runs()
+        return made
+
+    def _forget_runs(self) -> None:
+        """Remove the runs that were cut off: the steps that they make are recorded by now."""
+        cut_off = self.runs.cut_off()
+        if not cut_off:
+            return
+        from siding.app.unfinished.runs import end_what_is_left
+
+        for run in cut_off:
+            if self.runs.forget(run):
+                end_what_is_left(run)
 
     def changes_since_base(self) -> int:
         """Return how many files differ from the base of the line; call `settle` first.
@@ -280,6 +301,8 @@ class Recorder:
     def _finish_interrupted(self, intent: Intent) -> Step:
         """Record an act whose process died, with the output and changes that it left."""
         draft = recovered(self.project, self.layout, self.workspace, intent)
+        if isinstance(draft.detail, RunDetail) and draft.detail.run:
+            intent = self.follows(intent)  # others may have recorded steps while it ran
         step = self.finish(intent, draft)
         join_output(self.layout, step)
         self.project.events.emit(StepInterrupted(self.task, step))
@@ -300,6 +323,7 @@ class Recorder:
             parent=before,
             coverage=after.coverage,
             commits=tuple(after.heads),
+            beside=self._beside(intent),
             patch_sha256=patch.sha256,
         )
         step = self.ledger.append(
@@ -316,6 +340,12 @@ class Recorder:
         self._tidy()
         self.project.events.emit(StepRecorded(self.task, self.workspace, step))
         return step
+
+    def _beside(self, intent: Intent) -> tuple[str, ...]:
+        """Return the ids of the runs that live, without that of the act itself."""
+        detail = intent.draft.detail
+        own = detail.run if isinstance(detail, RunDetail) else ""
+        return tuple(run.id for run in self.runs.live() if run.id != own)
 
     def _tidy(self) -> None:
         """Join the packs of the snapshot store if there are many, one command at a time."""

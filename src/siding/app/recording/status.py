@@ -31,7 +31,7 @@ class TaskStatus(NamedTuple):
     present: bool  # the workspace's directory exists
     steps: int
     last: Step | None
-    in_progress: InProgress | None
+    in_progress: tuple[InProgress, ...]  # those that were cut off first, each kind oldest first
     unrecorded: int | None  # the number of files changed since the last step; None if unknown
     holder: Holder | None  # the process that holds the task's lock
     problems: tuple[str, ...] = ()  # sentences about what is lost or damaged
@@ -67,7 +67,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
         present=present,
         steps=last.number if last else 0,
         last=last,
-        in_progress=in_progress(project, task),
+        in_progress=tuple(in_progress(project, task)),
         unrecorded=unrecorded,
         holder=holder,
         problems=tuple(problems),

@@ -7,9 +7,11 @@ from siding.app.place.selection import select
 from siding.errors import NotFound, SidingError, UsageError
 from siding.ids import step_number
 from siding.ledger.damage import DamagedLine, damaged_lines
+from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent, Intents
 from siding.ledger.step import Step, step_from
 from siding.namedtuples import NamedTuple
+from siding.runs.run import is_run_id
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import Holder
 from siding.tasks.task import Task
@@ -41,6 +43,13 @@ class InProgress(NamedTuple):
 
     intent: Intent
     holder: Holder | None  # None: its process died, and it will be recorded as interrupted
+
+    @property
+    def name(self) -> str:
+        """The id of the run; of another act, the number that its step will probably get."""
+        detail = self.intent.draft.detail
+        run = detail.run if isinstance(detail, RunDetail) else ""
+        return run or f"{self.intent.number:04d}"
 
 
 def log(project: Project, named: str | None, *, limit: int | None) -> tuple[Task, list[Step]]:
@@ -84,11 +93,16 @@ def ledger_problems(project: Project, task: Task) -> list[str]:
 
 
 def step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step]:
-    """Return one step, named by its number or ``last``; raise NotFound or DamagedStep."""
+    """Return one step, named by its number, its run (``r7``) or ``last``.
+
+    Raises NotFound and DamagedStep.
+    """
     task = select(project, named)
     ledger = project.ledger(task.id)
     if wanted == "last":
         found = ledger.last()
+    elif is_run_id(wanted):
+        found = next((each for each in ledger.steps() if each.run == wanted), None)
     else:
         found = ledger.find(_number(wanted))
     if found is None:
@@ -129,24 +143,32 @@ def _refuse_damaged(project: Project, task: Task, wanted: str) -> None:
             )
 
 
-def in_progress(project: Project, task: Task) -> InProgress | None:
-    """Return the step that has begun and is not recorded yet; None if there is none."""
+def in_progress(project: Project, task: Task) -> list[InProgress]:
+    """Return the steps that have begun and are not recorded yet, oldest first.
+
+    Those that were cut off come before those that live.
+    """
     intents = Intents(project.task_layout(task.id))
-    newest = intents.newest()
-    if newest is None:
-        return None
-    return InProgress(intent=newest, holder=intents.holder(newest))
+    found = [InProgress(intent=each, holder=intents.holder(each)) for each in intents.all()]
+    return sorted(found, key=lambda each: each.holder is not None)
 
 
 def running_step(project: Project, named: str | None, wanted: str) -> tuple[Task, Step] | None:
-    """Return the step in progress if `wanted` names it (its number, or ``last``), else None."""
+    """Return the step in progress that `wanted` names, else None.
+
+    The name is the run's (``r7``), the number that the step will probably get, or ``last``.
+    """
     task = select(project, named)
-    found = in_progress(project, task)
-    if found is None:
-        return None
-    if wanted != "last" and _number(wanted) != found.intent.number:
-        return None
-    return task, step_from(progress_record(found))
+    for found in reversed(in_progress(project, task)):
+        if wanted == "last" or _is_named(found, wanted):
+            return task, step_from(progress_record(found))
+    return None
+
+
+def _is_named(found: InProgress, wanted: str) -> bool:
+    if is_run_id(wanted):
+        return found.name == wanted
+    return _number(wanted) == found.intent.number
 
 
 def progress_record(found: InProgress) -> dict[str, Any]:
@@ -172,5 +194,6 @@ def _number(text: str) -> int:
         return step_number(text)
     except ValueError:
         raise UsageError(
-            f"{text!r} is not a step", hint="give a number such as 3 or 0003, or `last`"
+            f"{text!r} is not a step",
+            hint="give a number such as 3 or 0003, a run such as r7, or `last`",
         ) from None

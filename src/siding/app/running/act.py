@@ -1,10 +1,12 @@
 """Run a command as an act: the policy judges it, then it runs in its sandbox and is recorded."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from siding.app.acts.skeleton import Act, Done, Ended, Work
 from siding.app.place.environment import environment_in
+from siding.app.place.locks import Hold
 from siding.app.place.project import Project
 from siding.app.place.redaction import Redaction
 from siding.app.place.step_events import StepStarted
@@ -14,6 +16,7 @@ from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
 from siding.app.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused, stopped_by_hook
 from siding.app.running.isolation import Watch
+from siding.app.running.living import as_run_of, begin_run, marked
 from siding.app.running.request import RunRequest, RunResult, Terminal
 from siding.app.sandbox.sandbox import (
     REFUSED_EXIT,
@@ -23,16 +26,21 @@ from siding.app.sandbox.sandbox import (
     take_over_result,
 )
 from siding.errors import UsageError
-from siding.ids import step_id
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import IsolationReport
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command, Outcome, OutputScreen, StreamPlan
+from siding.process.identity import started_of
 from siding.process.output import OutputFiles
 from siding.process.output_files import settle_output
 from siding.process.record import run_recorded
+from siding.runs.run import ProcessMark, Run
+from siding.runs.store import LiveRun
+from siding.tasks.task import Task
+
+OnRunning = Callable[[Task, Run], None]  # called when the command of a run was started
 
 
 class RunPlan(NamedTuple):
@@ -62,52 +70,74 @@ class RunOutcome(NamedTuple):
 
 
 class RunAct(Act[RunPlan, RunOutcome, RunResult]):
-    """Run a command in the workspace."""
+    """Run a command in the workspace. Others may work in the task while it runs."""
+
+    keeps_hold = False
 
     def __init__(
-        self, project: Project, request: RunRequest, terminal: Terminal, ask: Asker | None
+        self,
+        project: Project,
+        request: RunRequest,
+        terminal: Terminal,
+        ask: Asker | None,
+        *,
+        on_running: OnRunning | None = None,
     ) -> None:
         self.redaction = project.redaction.knowing(request.env)
         self.what = what_runs(self.redaction, request)
         self.wait = request.wait
+        self.beside_runs = not request.wait
         self.token = project.app.random_bytes(16).hex()
         self._request = request
         self._terminal = terminal
         self._ask = ask
+        self._on_running = on_running
+        self._live: LiveRun | None = None
 
     def plan(self, work: Work) -> RunPlan:
-        return plan_run(work.recorder, self._request, self._ask)
+        return plan_run(work, self._request, self._ask)
 
     def draft(self, work: Work, plan: RunPlan) -> Draft:
         # The draft has the verdict already, so a blocked run is recorded even if Siding is killed.
-        return plan.ruling.on(draft_of(work.recorder, self._request, plan.command, plan.sandbox))
+        draft = plan.ruling.on(draft_of(work.recorder, self._request, plan.command, plan.sandbox))
+        if not plan.starts:
+            return draft
+        # The run counts as living before the lock is released for the first time.
+        self._live = begin_run(work, draft, token=self.token, name=self._request.name)
+        return as_run_of(draft, self._live.run)
 
     def carry_out(self, work: Work, plan: RunPlan, intent: Intent) -> Ended[RunOutcome]:
         recorder = work.recorder
-        if not plan.starts:
+        if self._live is None:
             return Ended(intent, refused(intent.draft, plan.sandbox), RunOutcome())
-        step = {"SIDING_STEP_ID": step_id(intent.number), "SIDING_STEP_TOKEN": self.token}
-        command = plan.command._replace(env={**plan.command.env, **step})
+        command = marked(plan.command, self._live.run)
         watch = Watch(recorder, recorder.intents.path(intent))
         before = _run_hooks(recorder, "pre_run", command)
         if any(hook.exit_code != 0 for hook in before.hooks):
             draft = stopped_by_hook(intent.draft, before.hooks)
             return Ended(intent, with_hooks(draft, before.hooks), before)
         work.project.events.emit(StepStarted(work.task, recorder.workspace, intent))
-        artifact = recorder.layout.artifact(intent.stem, "output")
         outcome = execute(
-            recorder, command, self._terminal, plan.sandbox, token=self.token, artifact=artifact
+            recorder,
+            command,
+            self._terminal,
+            plan.sandbox,
+            live=self._live,
+            artifact=recorder.layout.artifact(intent.stem, "output"),
+            on_running=self._on_running,
         )
         watch.ended(outcome.duration_ms)
         intent = recorder.ended(intent, ended(intent.draft, outcome, self._terminal))
         after = _run_hooks(recorder, "post_run", command)
         hooks = (*before.hooks, *after.hooks)
         done = RunOutcome(outcome, hooks, before.untrusted_hooks + after.untrusted_hooks)
-        later = partial(_with_isolation, watch)
+        later = partial(_with_what_came_later, recorder, watch, self._live.run)
         return Ended(intent, with_hooks(intent.draft, hooks), done, later=later)
 
     def result(self, work: Work, plan: RunPlan, done: Done[RunOutcome] | None) -> RunResult:
         assert done is not None
+        if self._live is not None:
+            self._live.end()
         outcome, step = done.outcome.outcome, done.step
         exit_code = HOOK_FAILED_EXIT if plan.starts else plan.exit_code
         if outcome is not None:
@@ -129,23 +159,40 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
 
 
 def run_unrecorded(
-    work: Work, request: RunRequest, terminal: Terminal, ask: Asker | None
+    work: Work,
+    hold: Hold,
+    request: RunRequest,
+    terminal: Terminal,
+    ask: Asker | None,
+    *,
+    on_running: OnRunning | None = None,
 ) -> RunResult:
     """Run the command without recording a step (``--no-record``).
 
     The next step records what it changed as changes made outside Siding.
     """
     recorder = work.recorder
-    plan = plan_run(recorder, request, ask)
+    plan = plan_run(work, request, ask)
     outcome, isolation, exit_code = None, IsolationReport(), plan.exit_code
     if plan.starts:
         token = work.project.app.random_bytes(16).hex()
-        watch = Watch(recorder)
-        outcome = execute(
-            recorder, plan.command, terminal, plan.sandbox, token=token, artifact=None
-        )
-        watch.ended(outcome.duration_ms)
+        draft = draft_of(recorder, request, plan.command, plan.sandbox)
+        live = begin_run(work, draft, token=token, name=request.name, is_recorded=False)
+        command = marked(plan.command, live.run)
+        with hold.let_go():
+            watch = Watch(recorder)
+            outcome = execute(
+                recorder,
+                command,
+                terminal,
+                plan.sandbox,
+                live=live,
+                artifact=None,
+                on_running=on_running,
+            )
+            watch.ended(outcome.duration_ms)
         exit_code, isolation = outcome.exit_code, watch.isolation()
+        live.end()
     return RunResult(
         task=work.task,
         step=None,
@@ -165,9 +212,9 @@ def what_runs(redaction: Redaction, request: RunRequest) -> str:
     return " ".join(redaction.words(request.argv))[:200]
 
 
-def plan_run(recorder: Recorder, request: RunRequest, ask: Asker | None) -> RunPlan:
+def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
     """Judge the command and plan its sandbox. `ask` puts the policy's questions to a person."""
-    project = recorder.project
+    recorder, project = work.recorder, work.project
     cwd = _directory(project, recorder, request.cwd)
     env = environment_in(project, recorder.task, recorder.workspace, request.env, cwd=cwd)
     command = Command(argv=request.argv, cwd=cwd, env=env)
@@ -175,6 +222,7 @@ def plan_run(recorder: Recorder, request: RunRequest, ask: Asker | None) -> RunP
     sandbox = SandboxPlan()
     if ruling.runs:
         sandbox = plan_sandbox(recorder, request.sandbox, command, time_s=request.timeout_s)
+        work.resources.callback(sandbox.release)
     return RunPlan(command, ruling, sandbox)
 
 
@@ -195,13 +243,21 @@ def execute(
     terminal: Terminal,
     sandbox: SandboxPlan,
     *,
-    token: str,
+    live: LiveRun,
     artifact: Path | None,
+    on_running: OnRunning | None,
 ) -> Outcome:
     """Run the command in its sandbox and within its limits; return how it ended.
 
-    Its output is also written to the file `artifact`, if that is not None.
+    Its output is also written to the file `artifact`, if that is not None. `on_running` is called
+    when the command was started.
     """
+
+    def on_started(pid: int) -> None:
+        live.started(ProcessMark(pid, started_of(pid)))
+        if on_running is not None:
+            on_running(recorder.task, live.run)
+
     streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
     with open_sandbox(recorder, sandbox) as run_sandbox:
         outcome = run_recorded(
@@ -210,15 +266,19 @@ def execute(
             screen=OutputScreen(stdout=terminal.out, stderr=terminal.err),
             stdin=terminal.stdin,
             timeout_s=sandbox.time_s,
-            token=token,
+            token=live.run.token,
+            on_started=on_started,
             sandbox=run_sandbox,
         )
     return take_over_result(recorder, sandbox, outcome)
 
 
-def _with_isolation(watch: Watch, draft: Draft) -> Draft:
+def _with_what_came_later(recorder: Recorder, watch: Watch, run: Run, draft: Draft) -> Draft:
+    """Return the draft with the result of the watch, and where the run began if steps followed."""
     assert isinstance(draft.detail, RunDetail)
-    return draft._replace(detail=draft.detail._replace(isolation=watch.isolation()))
+    newest = recorder.ledger.last()
+    since = run.since if newest is not None and newest.id != run.since else ""
+    return draft._replace(detail=draft.detail._replace(isolation=watch.isolation(), since=since))
 
 
 def _run_hooks(recorder: Recorder, moment: str, command: Command) -> RunOutcome:

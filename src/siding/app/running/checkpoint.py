@@ -22,6 +22,8 @@ def checkpoint(project: Project, named: str | None, message: str, *, wait: bool)
 class CheckpointAct(Act[None, None, Step]):
     """Do nothing: the snapshot that ends every act is all that a checkpoint needs."""
 
+    beside_runs = True
+
     def __init__(self, message: str, *, wait: bool) -> None:
         self.what = f"checkpoint {message}"
         self.wait = wait

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 LOOK_MS_PER_FILE = 0.0022
 LOOK_AT_MOST = 0.05  # of the run's own time
 ALWAYS_LOOKED_AT = 2_000  # files
+_NEWEST_SNAPSHOT = "the task's newest snapshot"
 MOST_NAMED = 20  # paths that an event names one by one
 
 
@@ -61,6 +62,8 @@ class Watch:
         layout = recorder.layout
         self._intent = intent
         self._since_ns = max(_changed_ns(layout.lock), 0 if intent is None else _changed_ns(intent))
+        newest = recorder.ledger.last()
+        self._newest = 0 if newest is None else newest.number
         self._before = self._moment()
         self._after = self._before
         self._look: CheckoutLook | None = None
@@ -75,8 +78,12 @@ class Watch:
         self._look = self._start_looking(took_ms)
 
     def isolation(self) -> IsolationReport:
-        """Return what changed outside. Call it once, after `ended`: it closes the fingerprints."""
-        changes = [*self._changes(), *self._files()]
+        """Return what changed outside. Call it once, after `ended`: it closes the fingerprints.
+
+        The caller holds the task's lock.
+        """
+        changes = [each for each in self._changes() if not self._was_recorded(each)]
+        changes += self._files()
         for moment in (self._before, self._after):
             moment.repository.close()
         kept = _without_ours(self._project, self._workspace, changes, self._since_ns)
@@ -84,6 +91,20 @@ class Watch:
         if kept:
             self._project.events.emit(IsolationChanged(self._workspace, kept))
         return IsolationReport(changes=tuple(kept), files=files)
+
+    def _was_recorded(self, change: OutsideChange) -> bool:
+        """Tell whether other commands changed the task's records: they recorded steps meanwhile."""
+        ledger = str(self._recorder.layout.ledger_jsonl)
+        if change.what != "record" or change.how == "removed":
+            return False
+        if change.name not in (ledger, _NEWEST_SNAPSHOT) or not self._recorder.anchor.agrees():
+            return False
+        newest = self._recorder.ledger.last()
+        count = 0 if newest is None else newest.number - self._newest
+        recorded = self._recorder.ledger.tail(count) if count > 0 else []
+        if change.name == ledger:
+            return bool(recorded)
+        return any(step.snapshot == self._after.snapshot for step in recorded)
 
     def _moment(self) -> _Moment:
         project = self._project
@@ -131,7 +152,7 @@ class Watch:
             for name, how in fingerprint.changed_marks(old, new):
                 yield OutsideChange(what=what, name=name, how=how)
         if before.snapshot != after.snapshot:
-            yield OutsideChange(what="record", name="the task's newest snapshot", how="changed")
+            yield OutsideChange(what="record", name=_NEWEST_SNAPSHOT, how="changed")
 
     def _index(self) -> Iterator[OutsideChange]:
         paths = fingerprint.changed_index(

@@ -33,6 +33,7 @@ class RunRequest(NamedTuple):
     record: bool = True
     wait: bool = False
     allow: tuple[str, ...] = ()  # rules whose questions are answered with yes
+    name: str = ""  # of the run, for `siding stop` and `siding output`
     sandbox: SandboxRequest = SandboxRequest()  # sandbox, network and limits
     retries: Retried | None = None
 

@@ -9,7 +9,7 @@ from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.policy.ruling import Asker
-from siding.app.running.act import RunAct, run_unrecorded, what_runs
+from siding.app.running.act import OnRunning, RunAct, run_unrecorded, what_runs
 from siding.app.running.request import RunRequest, RunResult, Terminal
 from siding.app.waiting.notifier import Notifier
 from siding.errors import NoActiveTask, UsageError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ending",
+    "OnRunning",
     "RunRequest",
     "RunResult",
     "StdinPlan",
@@ -39,6 +40,7 @@ def run(
     terminal: Terminal,
     *,
     on_started: Callable[["Started"], None] | None = None,
+    on_running: OnRunning | None = None,
     ask: Asker | None = None,
 ) -> RunResult:
     """Run the command and return how it ended.
@@ -46,32 +48,41 @@ def run(
     Returns when the command has ended; after a timeout or Ctrl-C, when all that it started has. The
     snapshot before it and the intent are on disk before the process starts. Raises TaskBusy,
     NoWorkspace and UsageError; a command that fails raises nothing. `on_started` is called if a
-    task had to be started first; `ask` puts the policy's questions to a person.
+    task had to be started first, `on_running` when the command runs; `ask` puts the policy's
+    questions to a person.
     """
     recover_cut_off(project)
     task, started = _task_for(project, request)
     if started is not None and on_started is not None:
         on_started(started)
     if terminal.pty:
-        return _run_in(project, task, request, terminal, ask)
+        return _run_in(project, task, request, terminal, ask, on_running)
     with Notifier(project) as notifier:  # nobody looks at a terminal: a person is told
-        result = _run_in(project, task, request, terminal, ask)
+        result = _run_in(project, task, request, terminal, ask, on_running)
     notifier.deliver()
     return result
 
 
 def _run_in(
-    project: Project, task: Task, request: RunRequest, terminal: Terminal, ask: Asker | None
+    project: Project,
+    task: Task,
+    request: RunRequest,
+    terminal: Terminal,
+    ask: Asker | None,
+    on_running: OnRunning | None,
 ) -> RunResult:
     if request.record:
-        return perform(project, task.id, RunAct(project, request, terminal, ask))
+        act = RunAct(project, request, terminal, ask, on_running=on_running)
+        return perform(project, task.id, act)
     redaction = project.redaction.knowing(request.env)
     what = what_runs(redaction, request)
     with (
-        holding_task(project, task.id, what, wait=request.wait) as hold,
+        holding_task(
+            project, task.id, what, wait=request.wait, beside_runs=not request.wait
+        ) as hold,
         working(project, task.id, hold, settle=lambda _recorder: [], redaction=redaction) as work,
     ):
-        return run_unrecorded(work, request, terminal, ask)
+        return run_unrecorded(work, hold, request, terminal, ask, on_running=on_running)
 
 
 def choose_stdin(explicit: bool | None) -> tuple[StdinPlan, bool]:

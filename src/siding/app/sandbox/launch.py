@@ -5,12 +5,13 @@ import pwd
 import re
 from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from siding.app.place.project import Project
 from siding.app.sandbox.profiles import places_in, profile_in_force
 from siding.app.sandbox.settings import expanded
-from siding.app.unfinished.sandbox_commits import make_way, quarantine_of
+from siding.app.unfinished.sandbox_commits import make_way, quarantine_lock, quarantine_of
 from siding.files.durable import make_dirs
 from siding.files.regular import read_small
 from siding.git.discovery import read_settings
@@ -18,6 +19,7 @@ from siding.git.quarantine.run import borrowed_from, prepare
 from siding.ledger.reports import SandboxReport
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command
+from siding.process.identity import started_of
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox import landlock
 from siding.process.sandbox.homes import AgentPlaces
@@ -36,6 +38,7 @@ from siding.process.sandbox.values import (
 )
 from siding.process.sandbox.view import ALTERNATE, plan_view
 from siding.storage.documents import read_document_or_none, write_document
+from siding.storage.locks import FileLock, LockBusy
 
 if TYPE_CHECKING:
     from siding.app.recording.recorder import Recorder
@@ -66,6 +69,7 @@ class Launched(NamedTuple):
     report: SandboxReport
     reason: str = ""
     prepared: "PreparedQuarantine | None" = None
+    lock: FileLock | None = None  # of the quarantine; the caller releases it when the run has ended
     notes: tuple[str, ...] = ()
 
 
@@ -89,7 +93,10 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
             network = Network.OFF
             notes.append("a loopback of its own needs bwrap: the command has no network at all")
         git = GitAccess.READ
-    prepared, said = _prepare(recorder) if git is GitAccess.COMMIT else (None, ())
+    lock, said = _quarantine(recorder) if git is GitAccess.COMMIT else (None, ())
+    prepared = None
+    if lock is not None:
+        prepared, said = _prepare(recorder)
     notes += said
     home = Path(project.app.env.get("HOME") or "/nonexistent")
     agent = places_in(profile)
@@ -129,7 +136,7 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
         not_covered=not_covered(found, network, filtered=bool(launch.seccomp)),
         reason=found.reason,
     )
-    return Launched(launch=launch, report=report, prepared=prepared, notes=tuple(notes))
+    return Launched(launch=launch, report=report, prepared=prepared, lock=lock, notes=tuple(notes))
 
 
 def _make_room_for_sessions(home: Path, agent: AgentPlaces | None) -> None:
@@ -183,8 +190,7 @@ def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Netwo
     assert found.engine is not None
     env = {"SIDING_SANDBOX": found.engine.value, "TMPDIR": "/tmp"}
     if found.engine is Engine.LANDLOCK:
-        private = recorder.layout.root / "sandbox" / "tmp"
-        make_dirs(private)
+        private = _private_directory(recorder)
         env["TMPDIR"] = str(private)
         view = View(
             mounts=(*view.mounts, BindMount(kind=Kind.WRITE, path=os.path.realpath(private)))
@@ -192,15 +198,37 @@ def _launch(recorder: "Recorder", found: FoundEngine, view: View, network: Netwo
     return found.launch(view, network, tuple(env.items()))
 
 
-def _prepare(recorder: "Recorder") -> tuple["PreparedQuarantine | None", tuple[str, ...]]:
+def _private_directory(recorder: "Recorder") -> Path:
+    """Make a directory in the place of /tmp for this run, and remove those that dead runs left."""
+    top = recorder.layout.root / "sandbox" / "tmp"
+    private = top / str(recorder.project.app.pid)
+    make_dirs(private)
+    for left in top.iterdir():
+        if not (left.name.isdecimal() and started_of(int(left.name))):
+            rmtree(left, ignore_errors=True)
+    return private
+
+
+def _quarantine(recorder: "Recorder") -> tuple[FileLock | None, tuple[str, ...]]:
+    """Take the lock of the quarantine; return it, or None and why git is read-only inside."""
+    form = recorder.project.paths.ref_format
+    if form != "files":
+        return None, (f"refs are kept as {form}: git is read-only inside",)
+    make_dirs(recorder.layout.root)
+    try:
+        return quarantine_lock(recorder.layout).acquire(timeout_s=0), ()
+    except LockBusy:
+        said = "another sandboxed run of this task lives: git is read-only inside this one"
+        return None, (said,)
+
+
+def _prepare(recorder: "Recorder") -> tuple["PreparedQuarantine", tuple[str, ...]]:
     """Create the quarantine of the run and return it, with notes for the person.
 
-    What a run that was cut off left in the quarantine is taken over first. Returns None where git
-    must be read-only inside.
+    What a run that was cut off left in the quarantine is taken over first. The caller holds the
+    lock of the quarantine.
     """
     project = recorder.project
-    if project.paths.ref_format != "files":
-        return None, (f"refs are kept as {project.paths.ref_format}: git is read-only inside",)
     said = make_way(project, recorder.layout, recorder.workspace)
     root = quarantine_of(recorder.layout)
     make_dirs(root)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from siding.git.quarantine.run import PreparedQuarantine
     from siding.process.record import RunSandbox
     from siding.process.sandbox.values import Launch
+    from siding.storage.locks import FileLock
 
 REFUSED_EXIT = 1
 NO_SANDBOX = "no sandbox works here"
@@ -54,8 +55,14 @@ class SandboxPlan(NamedTuple):
     time_s: float | None = None
     launch: "Launch | None" = None
     prepared: "PreparedQuarantine | None" = None
+    lock: "FileLock | None" = None  # of the quarantine
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
+
+    def release(self) -> None:
+        """Let another run of the task have the quarantine: this one has ended."""
+        if self.lock is not None:
+            self.lock.release()
 
 
 def plan_sandbox(
@@ -83,7 +90,9 @@ def plan_sandbox(
 
     launched = plan_launch(recorder, asked, command)
     report = launched.report._replace(mode=mode.value)
-    plan = plan._replace(report=report, launch=launched.launch, prepared=launched.prepared)
+    plan = plan._replace(
+        report=report, launch=launched.launch, prepared=launched.prepared, lock=launched.lock
+    )
     if launched.launch is not None:
         return plan._replace(warnings=(*notes, *launched.notes))
     if mode is settings.SandboxMode.REQUIRE:

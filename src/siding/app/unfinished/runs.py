@@ -9,8 +9,10 @@ from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
 from siding.process.command import ProcessInfo
+from siding.process.identity import boot_id
 from siding.process.output_files import RecoveredOutput, has_output, recover_output
 from siding.process.tree import EndedProcesses, end_token
+from siding.runs.run import Run
 from siding.storage.layout import TaskLayout
 
 
@@ -29,6 +31,12 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
 
         take_over_leftover(ground.project, ground.layout, ground.workspace)
     return draft._replace(detail=_with_what_was_left(detail, found, left))
+
+
+def end_what_is_left(run: Run) -> None:
+    """End the processes of a run whose host died, unless the machine was started again since."""
+    if run.token and (not run.boot or run.boot == boot_id()):
+        end_token(run.token)
 
 
 def output_of(layout: TaskLayout, intent: Intent) -> Path:

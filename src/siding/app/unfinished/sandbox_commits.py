@@ -12,6 +12,7 @@ from siding.git.quarantine.run import REFUSED, WHY, PreparedQuarantine, leftover
 from siding.git.quarantine.takeover import Taken, take_over
 from siding.ids import TaskId
 from siding.storage.layout import TaskLayout
+from siding.storage.locks import FileLock, LockBusy
 from siding.tasks.registry import Workspace
 
 
@@ -32,7 +33,21 @@ def take_over_commits(
 
 
 def take_over_leftover(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[str, ...]:
-    """Take over the commits of a run that was cut off; return sentences about what was done."""
+    """Take over the commits of a run that was cut off; return sentences about what was done.
+
+    Nothing is done while a run that lives works in the quarantine.
+    """
+    try:
+        lock = quarantine_lock(task).acquire(timeout_s=0)
+    except LockBusy:
+        return ()
+    with lock:
+        return _take_over_leftover(project, task, workspace)
+
+
+def _take_over_leftover(
+    project: Project, task: TaskLayout, workspace: Workspace
+) -> tuple[str, ...]:
     left = leftover(quarantine_of(task))
     if left is None:
         return ()
@@ -44,9 +59,9 @@ def take_over_leftover(project: Project, task: TaskLayout, workspace: Workspace)
 def make_way(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[str, ...]:
     """Empty the quarantine for the next run: take over what a cut-off run left, or set it aside.
 
-    Returns sentences about what was done.
+    Returns sentences about what was done. The caller holds the lock of the quarantine.
     """
-    said = take_over_leftover(project, task, workspace)
+    said = _take_over_leftover(project, task, workspace)
     root = quarantine_of(task)
     if leftover(root) is None:
         return said
@@ -57,6 +72,11 @@ def make_way(project: Project, task: TaskLayout, workspace: Workspace) -> tuple[
 def quarantine_of(task: TaskLayout) -> Path:
     """Return the directory into which git writes objects and refs during sandboxed runs."""
     return task.root / "sandbox"
+
+
+def quarantine_lock(task: TaskLayout) -> FileLock:
+    """Return the lock that a sandboxed run holds while it works in the quarantine of its task."""
+    return FileLock(task.root / "sandbox.lock")
 
 
 def refused_quarantines(project: Project) -> Iterator[tuple[TaskId, Path, str]]:

@@ -9,6 +9,7 @@ from siding.cli.globals import Context
 from siding.cli.phase.status import gate_line, print_head
 from siding.cli.screen.screen import inert
 from siding.cli.screen.words import local_time
+from siding.ids import run_or_step
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def run(arguments: Namespace, context: Context) -> int:
     for entry in found.history:
         commit = f"  {entry.git_commit[:7]}" if entry.git_commit else ""
         where = f"{entry.step:>3}  {local_time(entry.timestamp)}  {inert(entry.phase)}"
-        inside = f"  inside step {inert(entry.inside_step)}" if entry.inside_step else ""
+        inside = f"  inside {inert(run_or_step(entry.inside_step))}" if entry.inside_step else ""
         screen.print(f"{where}  {entry.action}{screen.style(commit + inside, 'dim')}")
         for line in inert(entry.summary, lines=True).splitlines():
             screen.print(f"       {line}")

@@ -8,6 +8,7 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import ago
+from siding.ids import run_or_step
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def run(arguments: Namespace, context: Context) -> int:
         if found.history:
             last = found.history[-1]
             where = f" · commit {last.git_commit[:7]}" if last.git_commit else ""
-            inside = f" · inside step {inert(last.inside_step)}" if last.inside_step else ""
+            inside = f" · inside {inert(run_or_step(last.inside_step))}" if last.inside_step else ""
             context.screen.print(f"{last.action}: {inert(last.summary)}{where}{inside}")
             for gate in last.gates:
                 context.screen.print(f"  {gate_line(gate)}")

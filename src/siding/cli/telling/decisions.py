@@ -6,6 +6,7 @@ from siding.app.decisions.views import DecisionView, ItemView, OptionView
 from siding.app.place.project import Project
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import ago, counted, local_time
+from siding.ids import run_or_step
 
 KINDS = {"single": "choose one", "multiple": "choose several", "text": "write an answer"}
 
@@ -15,7 +16,7 @@ def print_head(screen: Screen, decision: DecisionView) -> None:
     colour = {"open": "yellow", "answered": "green"}.get(decision.state, "dim")
     by = f" by {inert(decision.agent)}" if decision.agent else ""
     where = f" in task {inert(decision.task_id)}" if decision.task_id else ""
-    step = f", step {inert(decision.step_id)}" if decision.step_id else ""
+    step = f", {inert(run_or_step(decision.step_id))}" if decision.step_id else ""
     asked = f"asked {ago(decision.created_at)}{by}{where}{step}"
     name = screen.style(inert(decision.session_id), "bold")
     screen.print(f"{name} · {screen.style(decision.state, colour)} · {asked}")

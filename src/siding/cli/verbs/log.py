@@ -63,10 +63,10 @@ def run(arguments: Namespace, context: Context) -> int:
     for sentence in ledger_problems(project, task) if damaged else []:
         screen.warn(inert(sentence))
     status = 1 if damaged else 0
-    progress = None if arguments.step is not None else in_progress(project, task)
+    under_way = [] if arguments.step is not None else in_progress(project, task)
     if arguments.format == "json":
         records = [*(each.as_record() for each in damaged), *(dict(each.line) for each in steps)]
-        records += [] if progress is None else [progress_record(progress)]
+        records += [progress_record(each) for each in under_way]
         write_result(screen, arguments.output, json_text(records) + "\n")
         return status
     if arguments.graph:
@@ -74,7 +74,7 @@ def run(arguments: Namespace, context: Context) -> int:
         return status
     left = line.left_behind
     rows = [_cells(each, left_behind=each.number in left) for each in steps]
-    rows += [] if progress is None else [_running(progress)]
+    rows += [_running(each) for each in under_way]
     if arguments.format == "markdown":
         write_result(screen, arguments.output, _markdown(task.name, rows))
         return status
@@ -140,7 +140,7 @@ def _running(progress: InProgress) -> tuple[str, ...]:
     state = "running" if progress.holder is not None else "cut off"
     command = running.title
     return (
-        f"{running.number:04d}",
+        progress.name,
         running.kind,
         command,
         ago(running.started_at),

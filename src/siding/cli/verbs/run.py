@@ -14,15 +14,12 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.app.place.project import ensure_project
-from siding.app.running.run import (
-    RunRequest,
-)
-from siding.app.running.run import (
-    run as run_command,
-)
+from siding.app.running.run import OnRunning, RunRequest, Terminal
+from siding.app.running.run import run as run_command
+from siding.cli.edge import guarded
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
-from siding.cli.screen.words import seconds_in
+from siding.cli.screen.words import seconds_in, task_name
 from siding.cli.telling.rulings import asker
 from siding.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
 from siding.cli.telling.sandbox_flags import add_sandbox_arguments, sandbox_request
@@ -55,29 +52,71 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_sandbox_arguments(parser)
     add_terminal_arguments(parser)
-    parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
+    parser.add_argument(
+        "--wait", action="store_true", help="wait until nothing else runs in the task"
+    )
+    parser.add_argument(
+        "-d",
+        "--detach",
+        action="store_true",
+        help="go on in the background (`siding output`)",
+    )
+    parser.add_argument("--name", metavar="NAME", default="", help="a name for `stop` and `output`")
     parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
 
 
 def run(arguments: Namespace, context: Context) -> int:
     request = _request(arguments)
+    if arguments.detach:
+        return _detached(arguments, context, request)
+    terminal, withheld = terminal_of(arguments)
+    if withheld:
+        context.screen.note(
+            "nothing came on standard input, so the command gets none; "
+            "--stdin pass hands it on all the same"
+        )
+    return _run(arguments, context, request, terminal)
+
+
+def _detached(arguments: Namespace, context: Context, request: RunRequest) -> int:
+    from siding.app.running.detached import NO_TERMINAL, detached  # 1 ms
+
+    begun = detached(
+        context.app,
+        lambda app, on_running: guarded(
+            lambda: _run(arguments, context._replace(app=app), request, NO_TERMINAL, on_running)
+        ),
+    )
+    if isinstance(begun, int):
+        return begun
+    context.screen.note(f"{task_name(begun.task_name)} · {begun.run_id} runs in the background")
+    context.screen.note(
+        f"  siding output {begun.run_id} --follow · siding stop {begun.run_id}", "dim"
+    )
+    if arguments.json:
+        print_json(context.screen, {"run": begun.run_id, "task": begun.task_id})
+    return 0
+
+
+def _run(
+    arguments: Namespace,
+    context: Context,
+    request: RunRequest,
+    terminal: Terminal,
+    on_running: OnRunning | None = None,
+) -> int:
     screen = context.screen
     project, made = ensure_project(context.app)
     screen.use_colour(project.settings.color)
     if made:
         screen.note(f"made a project of {project.paths.root}")
-    terminal, withheld = terminal_of(arguments)
-    if withheld:
-        screen.note(
-            "nothing came on standard input, so the command gets none; "
-            "--stdin pass hands it on all the same"
-        )
     sys.stdout.flush()
     result = run_command(
         project,
         request,
         terminal,
         on_started=lambda started: _say_started(context, started),
+        on_running=on_running,
         ask=asker(screen),
     )
     say_run(context, result)
@@ -116,6 +155,7 @@ def _request(arguments: Namespace) -> RunRequest:
         wait=arguments.wait,
         allow=tuple(arguments.allow),
         sandbox=sandbox_request(arguments),
+        name=arguments.name,
     )
 
 

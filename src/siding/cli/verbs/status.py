@@ -86,17 +86,16 @@ def _how(status: str, exit_code: int | None) -> str:
 
 def _now(found: TaskStatus) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
-    progress = found.in_progress
-    if progress is not None:
+    for progress in found.in_progress:
         what = progress.intent.title or progress.intent.kind
-        step = f"{progress.intent.number:04d} `{shorten(what, 60)}`"
+        step = f"{progress.name} `{shorten(what, 60)}`"
         if progress.holder is not None:
             lines.append(("running", f"{step}, {ago(progress.intent.started_at)}"))
         else:
             lines.append(("cut off", f"{step}; the next command in this task records it"))
-    elif found.holder is not None:
+    if found.holder is not None and not found.in_progress:
         lines.append(("busy", f"`{found.holder.what}` by process {found.holder.pid}"))
-    if found.unrecorded and progress is None:
+    if found.unrecorded and not found.in_progress:
         lines.append(
             ("unrecorded", f"{counted(found.unrecorded, 'file')} changed since the last step")
         )
@@ -124,7 +123,8 @@ def _record(found: TaskStatus, root: str) -> dict[str, object]:
         "steps": found.steps,
         "last_step_id": last.id if last else None,
         "last_step": dict(last.line) if last else None,
-        "in_progress": None if found.in_progress is None else found.in_progress.intent.as_record(),
+        "in_progress": found.in_progress[-1].intent.as_record() if found.in_progress else None,
+        "running": [each.name for each in found.in_progress if each.holder is not None],
         "problems": list(found.problems),
         "holder": None if found.holder is None else found.holder._asdict(),
     }

@@ -5,16 +5,16 @@ from typing import Any
 
 from siding.ledger.details.reversal import Reversal
 from siding.ledger.details.rollback import LeftAlone, left_in
-from siding.ledger.fields import (
+from siding.ledger.figures import DiffFigures
+from siding.ledger.kinds import StepKind
+from siding.namedtuples import NamedTuple
+from siding.storage.fields import (
     mappings,
     said,
     strings,
     text,
     text_or_none,
 )
-from siding.ledger.figures import DiffFigures
-from siding.ledger.kinds import StepKind
-from siding.namedtuples import NamedTuple
 
 
 class ApplyDetail(NamedTuple):

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.ledger.fields import said, text
 from siding.ledger.kinds import StepKind
 from siding.namedtuples import NamedTuple
+from siding.storage.fields import said, text
 
 
 class CheckpointDetail(NamedTuple):
     """The workspace was recorded: on request, or because it changed since the last step."""
 
     message: str = ""
-    # asked: `siding checkpoint`; outside: changed between steps; carry: `task start --carry`;
-    # from: `task start --from`
+    # asked: `siding checkpoint`; running: changed while runs lived (see `Step.beside`);
+    # outside: changed between steps; carry: `task start --carry`; from: `task start --from`
     origin: str = ""
     taken: str = ""  # the snapshot of another task that the workspace was set to
 

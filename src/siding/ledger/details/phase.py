@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.ledger.fields import text, whole
 from siding.ledger.kinds import StepKind
 from siding.namedtuples import NamedTuple
+from siding.storage.fields import text, whole
 
 
 class PhaseDetail(NamedTuple):

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.ledger.fields import (
+from siding.namedtuples import NamedTuple
+from siding.storage.fields import (
     said,
     text_or_none,
 )
-from siding.namedtuples import NamedTuple
 
 
 class Reversal(NamedTuple):

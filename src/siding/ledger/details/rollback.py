@@ -5,7 +5,9 @@ from typing import Any
 
 from siding.ids import step_id
 from siding.ledger.details.reversal import Reversal
-from siding.ledger.fields import (
+from siding.ledger.kinds import ALL_PARTS, BASE, StepKind
+from siding.namedtuples import NamedTuple
+from siding.storage.fields import (
     mappings,
     said,
     strings,
@@ -13,8 +15,6 @@ from siding.ledger.fields import (
     text_or_none,
     whole_or_none,
 )
-from siding.ledger.kinds import ALL_PARTS, BASE, StepKind
-from siding.namedtuples import NamedTuple
 
 
 class RollbackDetail(NamedTuple):

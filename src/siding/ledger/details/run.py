@@ -3,15 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from siding.ledger.fields import (
-    mapping,
-    mappings,
-    said,
-    text,
-    text_or_none,
-    whole_or_none,
-    words,
-)
 from siding.ledger.kinds import StepKind
 from siding.ledger.reports import (
     HookReport,
@@ -21,6 +12,15 @@ from siding.ledger.reports import (
     SandboxReport,
 )
 from siding.namedtuples import NamedTuple
+from siding.storage.fields import (
+    mapping,
+    mappings,
+    said,
+    text,
+    text_or_none,
+    whole_or_none,
+    words,
+)
 
 
 class RunDetail(NamedTuple):
@@ -39,6 +39,9 @@ class RunDetail(NamedTuple):
     sandbox: SandboxReport | None = None
     limits: Mapping[str, int] = {}  # the limits in force, without the time limit
     isolation: IsolationReport | None = None  # None: cut off before the repository was checked
+    run: str = ""  # the id of the run; "" in lines of earlier versions
+    name: str = ""  # the name that the run was given
+    since: str = ""  # the id of the newest step when the run began; "" if it is the one before
     retries: str = ""  # the id of the step that was done again
     returns: str | None = None  # of a retry: the snapshot that an undo restores
 
@@ -63,6 +66,9 @@ class RunDetail(NamedTuple):
             sandbox=SandboxReport.from_record(record.get("sandbox")),
             limits=mapping(record.get("limits")),
             isolation=IsolationReport.from_record(record.get("isolation")),
+            run=text(record.get("run")),
+            name=text(record.get("name")),
+            since=text(record.get("since")),
             retries=text(record.get("retries")),
             returns=text_or_none(record.get("returns")),
         )
@@ -84,6 +90,9 @@ class RunDetail(NamedTuple):
                 processes=self.processes.as_record() if any(self.processes) else None,
                 hooks=[each.as_record() for each in self.hooks],
                 limits=dict(self.limits),
+                run=self.run,
+                name=self.name,
+                since=self.since,
                 retries=self.retries,
                 returns=self.returns,
             ),

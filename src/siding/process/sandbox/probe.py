@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command
+from siding.process.identity import boot_id
 from siding.process.lookup import Program, find_program
 from siding.process.sandbox.kernel import landlock_version
 from siding.process.sandbox.seccomp import compiled
@@ -109,13 +110,9 @@ def find_engine(env: Mapping[str, str], known: Known | None = None) -> FoundEngi
 
 def circumstances(bwrap: str) -> str:
     """Return a key of what the answer about bwrap depends on: this boot, user and program."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        boot = ""
     seen = os.stat(bwrap)
     kernel = os.uname().release
-    return f"{boot}:{kernel}:{os.geteuid()}:{bwrap}:{seen.st_size}:{seen.st_mtime_ns}"
+    return f"{boot_id()}:{kernel}:{os.geteuid()}:{bwrap}:{seen.st_size}:{seen.st_mtime_ns}"
 
 
 def _with_bwrap(found: FoundEngine, known: Known) -> FoundEngine:

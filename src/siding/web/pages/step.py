@@ -9,6 +9,7 @@ from siding.app.recording.step_details import quote_path
 from siding.app.recording.steps import Step, running_step
 from siding.app.waiting.tasks import show
 from siding.errors import NotFound
+from siding.ids import run_or_step
 from siding.web.ansi import Converter
 from siding.web.ask import Ask
 from siding.web.pages.task import tone_of
@@ -26,7 +27,7 @@ def step(ask: Ask) -> Page:
     """Show a step, recorded or running."""
     found = one_step(ask)
     task = show(ask.project, ask.task_id)[0]
-    is_running = running_step(ask.project, task.id, str(found.number)) is not None
+    is_running = running_step(ask.project, task.id, ask.words["step"]) is not None
     values = {
         "task": task,
         "step": found,
@@ -38,7 +39,8 @@ def step(ask: Ask) -> Page:
         "patch": None if is_running else parts_of_step(ask, found),
         "window": WINDOW,
     }
-    title = f"Step {found.id} · {task.name}"
+    name = found.run if is_running and found.run else found.id
+    title = f"{run_or_step(name).capitalize()} · {task.name}"
     return Page("step.html", title, values, watch=task.id if is_running else "")
 
 

@@ -33,7 +33,7 @@ def task(ask: Ask) -> Page:
         "steps": [_entry(each, left_behind=each.number in left) for each in steps],
         "more": max(0, found.steps - len(steps)),
         "next": limit + 200,
-        "running": _running(found.in_progress) if found.in_progress else None,
+        "running": [_running(each) for each in reversed(found.in_progress)],
         "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
         "waiting": [each for each in ask.site.waiting(ask.project) if each.task == task_id],
         "card": dict(found.task.start),
@@ -86,7 +86,7 @@ def tone_of(status_word: str) -> str:
 def _running(progress: Any) -> dict[str, Any]:
     running = progress.intent
     return {
-        "number": running.number,
+        "name": progress.name,
         "kind": running.kind,
         "command": running.title,
         "started_at": running.started_at,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from siding.ledger import fields
 from siding.ledger.figures import DiffFigures
+from siding.storage import fields
 
 VALUES: list[Any] = [None, True, 0, 7, 1.5, "", "a", [], ["a", 3, {}], {}, {"a": 1}]
 

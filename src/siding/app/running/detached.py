@@ -1,0 +1,41 @@
+"""Run a command in the background: its host goes on when the command line has ended."""
+
+from collections.abc import Callable
+
+from siding.app.place.wiring import App
+from siding.app.running.request import Terminal
+from siding.namedtuples import NamedTuple
+from siding.process.command import StdinPlan
+from siding.process.detach import Background, Begun, in_background
+from siding.runs.run import Run
+from siding.tasks.task import Task
+
+NO_TERMINAL = Terminal(stdin=StdinPlan.NULL, pty=False, out=1, err=2)
+
+
+class Detached(NamedTuple):
+    """A run that goes on in the background."""
+
+    run_id: str
+    task_id: str
+    task_name: str
+
+
+def detached(app: App, host: Callable[[App, Callable[[Task, Run], None]], int]) -> Detached | int:
+    """Call `host` in a process in the background; return when its command runs.
+
+    `host` gets the application of that process and a function that it calls when the command runs.
+    Until then it has the terminal. If it ends before that, its exit status is returned.
+    """
+
+    def work(background: Background) -> int:
+        def on_running(task: Task, run: Run) -> None:
+            background.begin(f"{run.id} {task.id} {task.name}")
+
+        return host(app._replace(pid=background.pid), on_running)
+
+    begun = in_background(work)
+    if not isinstance(begun, Begun):
+        return begun
+    run_id, task_id, task_name = begun.said.split(" ", 2)
+    return Detached(run_id=run_id, task_id=task_id, task_name=task_name)

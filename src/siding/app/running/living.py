@@ -1,0 +1,71 @@
+"""A run that lives: its record, which other commands see, and what its processes are told."""
+
+from contextlib import suppress
+
+from siding.app.acts.skeleton import Work
+from siding.ids import step_id
+from siding.ledger.details.run import RunDetail
+from siding.ledger.draft import Draft
+from siding.ledger.store import Ledger
+from siding.process.command import Command
+from siding.process.identity import boot_id, started_of
+from siding.runs.run import ProcessMark, Run, run_number
+from siding.runs.store import LiveRun
+from siding.storage.locks import Holder
+
+_RECENT = 200  # steps that are read to find the newest run if the file `runs/last` is lost
+
+
+def begin_run(
+    work: Work, draft: Draft, *, token: str, name: str = "", is_recorded: bool = True
+) -> LiveRun:
+    """Write the record of a new run and return it; its lock is released when the act is over.
+
+    The draft is that of the run's step, without secrets. The caller holds the task's lock.
+    """
+    recorder, app = work.recorder, work.project.app
+    if not recorder.layout.runs_dir.exists():  # the first run of the task
+        from siding.app.place.adoption import raise_version
+
+        raise_version(app, work.project.layout)
+    detail = draft.detail
+    assert isinstance(detail, RunDetail)
+    newest = recorder.ledger.last()
+    run = Run(
+        number=0,
+        started_at=app.now(),
+        cmd=detail.cmd,
+        cwd=detail.cwd,
+        token=token,
+        boot=boot_id(),
+        host=ProcessMark(app.pid, started_of()),
+        agent=draft.agent,
+        name=name,
+        since="" if newest is None else step_id(newest.number),
+        is_recorded=is_recorded,
+    )
+    holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
+    live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))
+    return work.resources.enter_context(live)
+
+
+def as_run_of(draft: Draft, run: Run) -> Draft:
+    """Return the draft of a run's step with the id of the run."""
+    assert isinstance(draft.detail, RunDetail)
+    return draft._replace(detail=draft.detail._replace(run=run.id, name=run.name))
+
+
+def marked(command: Command, run: Run) -> Command:
+    """Return the command with the variables that tell its processes which run they belong to."""
+    return command._replace(
+        env={**command.env, "SIDING_RUN_ID": run.id, "SIDING_STEP_TOKEN": run.token}
+    )
+
+
+def _highest(ledger: Ledger) -> int:
+    """Return the highest number of a run among the newest steps; 0 if there is none."""
+    numbers = [0]
+    for step in ledger.tail(_RECENT):
+        with suppress(ValueError):  # another tool may use the name of the field
+            numbers.append(run_number(step.run))
+    return max(numbers)

@@ -1,0 +1,113 @@
+"""End runs that live: their hosts end everything that they started, and record it."""
+
+import signal
+import time
+from collections.abc import Sequence
+
+from siding.app.place.locks import holding_task
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.app.recording.opening import open_anywhere
+from siding.errors import NotFound, UsageError
+from siding.ids import TaskId
+from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
+from siding.process.identity import signal_process
+from siding.runs.run import Run
+from siding.runs.store import Runs
+from siding.tasks.task import Task
+
+# A host gives what it ends two seconds to tidy up and five to be gone; then it takes the snapshot.
+_PATIENCE_S = 30.0
+_LOOK_S = 0.02
+
+
+class Stopped(NamedTuple):
+    """A run that was ended. `step` is None if it makes no step."""
+
+    task: Task
+    run: Run
+    step: Step | None
+    by_force: bool  # the host did not react, so it was killed, and this command recorded the run
+
+
+def stop(
+    project: Project,
+    named: str | None,
+    wanted: Sequence[str],
+    *,
+    every: bool = False,
+    now: bool = False,
+) -> list[Stopped]:
+    """End runs of a task, wait until they are recorded, and return them.
+
+    `wanted` are ids or names of runs; without any, the only run that lives is ended, or each one
+    with `every`. What a run started gets SIGTERM and two seconds to tidy up; with `now` it gets
+    SIGKILL. Raises NotFound and UsageError before any run is ended.
+    """
+    task = select(project, named)
+    chosen = _chosen(task, Runs(project.task_layout(task.id)).live(), wanted, every=every)
+    for run in chosen:
+        _tell(run, signal.SIGTERM)
+        if now:
+            time.sleep(_LOOK_S)  # two signals at once are one; the second one ends it at once
+            _tell(run, signal.SIGTERM)
+    return [_await(project, task, run) for run in chosen]
+
+
+def _chosen(task: Task, live: list[Run], wanted: Sequence[str], *, every: bool) -> list[Run]:
+    if every:
+        return live
+    if not live:
+        raise NotFound(f"nothing runs in task {task.name!r}", hint="`siding runs` shows all runs")
+    shown = ", ".join(f"{run.id} `{run.title[:60]}`" for run in live)
+    if not wanted:
+        if len(live) > 1:
+            raise UsageError(
+                f"{len(live)} runs live in task {task.name!r}: {shown}",
+                hint="name the one to end, or give --all",
+            )
+        return live
+    found = []
+    for each in wanted:
+        run = next((run for run in live if each in (run.id, run.name)), None)
+        if run is None:
+            raise NotFound(f"no run {each!r} lives in task {task.name!r}", hint=f"alive: {shown}")
+        found.append(run)
+    return found
+
+
+def _tell(run: Run, number: int) -> None:
+    signal_process(run.host.pid, run.host.started, number)
+
+
+def _await(project: Project, task: Task, run: Run) -> Stopped:
+    """Wait until the run is recorded; kill a host that does not react, and record its run."""
+    runs = Runs(project.task_layout(task.id))
+    deadline = time.monotonic() + _PATIENCE_S
+    by_force = False
+    while any(each.id == run.id for each in runs.live()):
+        if time.monotonic() >= deadline and not by_force:
+            by_force = True
+            _tell(run, signal.SIGKILL)
+        time.sleep(_LOOK_S)
+    if runs.find(run.id) is not None:
+        by_force = True
+        _settle(project, task.id)
+    return Stopped(task, run, _step_of(project, task.id, run), by_force)
+
+
+def _settle(project: Project, task_id: TaskId) -> None:
+    what = "recording a run whose host was killed"
+    with holding_task(project, task_id, what, beside_runs=True) as hold:
+        open_anywhere(project, project.tasks.load(task_id), hold).settle_interrupted()
+
+
+def _step_of(project: Project, task_id: TaskId, run: Run) -> Step | None:
+    if not run.is_recorded:
+        return None
+    for tail in project.ledger(task_id).growing_tails():
+        for step in tail.steps:
+            if step.run == run.id:
+                return step
+    return None

@@ -1,0 +1,120 @@
+"""The runs that live: what each does, since when, its last line, and for whom it waits."""
+
+import re
+from contextlib import suppress
+
+from siding.app.decisions.lookup import decision_store
+from siding.app.place.project import Project
+from siding.app.place.selection import select
+from siding.errors import SidingError
+from siding.ids import TaskId
+from siding.ledger.details.run import RunDetail
+from siding.ledger.intents import Intents
+from siding.namedtuples import NamedTuple
+from siding.process.output_files import read_output
+from siding.runs.run import Run, is_run_id
+from siding.runs.store import Runs
+from siding.storage.layout import TaskLayout
+
+_TAIL = 4096  # bytes of output in which the last line is looked for
+_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)", re.DOTALL)
+
+
+class RunningRow(NamedTuple):
+    """One run that lives. `waits_for` is the id of the oldest question it asked, or ""."""
+
+    run: str
+    task: str
+    task_name: str
+    command: str
+    agent: str
+    name: str
+    started_at: str
+    host: int
+    pid: int  # of the command; 0 until it was started
+    recorded: bool
+    last_line: str
+    waits_for: str
+
+
+def running(project: Project, task: TaskId | None = None) -> list[RunningRow]:
+    """Return the runs of a task, or of all tasks of the project, oldest first."""
+    ids = project.tasks.ids() if task is None else [task]
+    found = [row for task_id in ids for row in _in_task(project, task_id)]
+    return sorted(found, key=lambda row: row.started_at)
+
+
+def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
+    layout = project.task_layout(task_id)
+    live = Runs(layout).live()
+    if not live:
+        return []
+    name = project.tasks.load(task_id).name
+    acts, asked = _acts(layout), _questions(project, task_id)
+    return [
+        RunningRow(
+            run=run.id,
+            task=task_id,
+            task_name=name,
+            command=run.title,
+            agent=run.agent or "",
+            name=run.name,
+            started_at=run.started_at,
+            host=run.host.pid,
+            pid=run.command.pid,
+            recorded=run.is_recorded,
+            last_line=last_line(layout, run, acts),
+            waits_for=asked.get(run.id, ""),
+        )
+        for run in live
+    ]
+
+
+def _acts(layout: TaskLayout) -> dict[str, str]:
+    """Return for each run in progress the first part of the names of its files."""
+    try:
+        begun = Intents(layout).all()
+    except SidingError:
+        return {}
+    details = ((each.draft.detail, each.stem) for each in begun)
+    return {detail.run: stem for detail, stem in details if isinstance(detail, RunDetail)}
+
+
+def _questions(project: Project, task_id: str) -> dict[str, str]:
+    """Return the oldest open question of each run of a task."""
+    store = decision_store(project)
+    found: dict[str, str] = {}
+    for session_id in store.open_ids():
+        with suppress(SidingError):  # `siding inbox` names those that cannot be read
+            origin = store.load(session_id).origin
+            if origin.task_id == task_id and origin.step_id:
+                found.setdefault(origin.step_id, session_id)
+    return found
+
+
+def last_line(layout: TaskLayout, run: Run, acts: dict[str, str]) -> str:
+    """Return the last line that the run printed and that is not blank; "" if there is none."""
+    stem = acts.get(run.id)
+    if stem is None:
+        return ""
+    try:
+        output = read_output(layout.artifact(stem, "output"))
+        data = output.stdout.tail(_TAIL) or output.stderr.tail(_TAIL)
+    except OSError:
+        return ""
+    lines = re.split(rb"[\r\n]+", _SEQUENCE.sub(b"", data))
+    text = next((line for line in reversed(lines) if line.strip()), b"")
+    return text.decode("utf-8", "replace").strip()
+
+
+def named_run(project: Project, named: str | None, wanted: str) -> str:
+    """Return the id of the newest run of a task with this name; any other text unchanged."""
+    if not wanted or is_run_id(wanted) or wanted.isdigit() or wanted == "last":
+        return wanted
+    task = select(project, named)
+    live = [run for run in Runs(project.task_layout(task.id)).live() if run.name == wanted]
+    if live:
+        return live[-1].id
+    steps = reversed(list(project.ledger(task.id).steps()))
+    found = next((step for step in steps if step.run_name == wanted), None)
+    return wanted if found is None else found.run

@@ -1,0 +1,47 @@
+"""Print the output of a run byte for byte: of one that lives, or of a recorded step.
+
+RUN is a run's id or name, a step's number, or `last`. With --follow the command goes on until the
+run has ended, or until Ctrl-C, which leaves the run alone.
+
+  siding output r7 --follow
+  siding output web -f
+"""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from siding.app.place.project import require_project
+from siding.app.recording.following import Piece, find_run, follow
+from siding.app.recording.outputs import output
+from siding.app.waiting.running import named_run
+from siding.cli.globals import Context
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("run", nargs="?", default="last", metavar="RUN", help="default: last")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-f", "--follow", action="store_true", help="go on until the run has ended")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    project = require_project(context.app)
+    wanted = named_run(project, arguments.task, arguments.run)
+    task, found = find_run(project, arguments.task, wanted)
+    if arguments.follow:
+        for piece in follow(project, task, found):
+            _write(piece)
+        return 0
+    streams = output(project, task, found)
+    if streams is None:
+        context.screen.note("it has printed nothing")
+        return 0
+    for number, span in ((1, streams.stdout), (2, streams.stderr)):
+        for data in span.chunks(1 << 20):
+            _write(Piece(number, data))
+    return 0
+
+
+def _write(piece: Piece) -> None:
+    target = sys.stdout.buffer if piece.stream == 1 else sys.stderr.buffer
+    target.write(piece.data)
+    target.flush()

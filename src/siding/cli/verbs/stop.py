@@ -1,0 +1,53 @@
+"""End what runs: everything that a run started, whatever it did to its session and its signals.
+
+RUN is a run's id (r7) or name; without one, the only run that lives in the task. Each process gets
+SIGTERM and two seconds to tidy up, then SIGKILL. The run is recorded as interrupted, with its
+output and changes.
+
+  siding stop
+  siding stop r7 web
+  siding stop --all
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from siding.app.place.project import require_project
+from siding.app.running.stop import Stopped, stop
+from siding.cli.formats import print_json
+from siding.cli.globals import Context
+from siding.cli.screen.screen import inert, shorten
+from siding.cli.screen.words import task_name
+from siding.errors import UsageError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("run", nargs="*", metavar="RUN", help="default: the only one that lives")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("--all", action="store_true", help="every run of the task")
+    parser.add_argument("--now", action="store_true", help="SIGKILL at once")
+    parser.add_argument("--json", action="store_true", help="print the steps as JSON")
+
+
+def run(arguments: Namespace, context: Context) -> int:
+    if arguments.all and arguments.run:
+        raise UsageError("--all ends every run; leave out the names, or --all")
+    project = require_project(context.app)
+    context.screen.use_colour(project.settings.color)
+    found = stop(project, arguments.task, arguments.run, every=arguments.all, now=arguments.now)
+    if arguments.json:
+        print_json(context.screen, [each.step.line for each in found if each.step is not None])
+        return 0
+    for each in found:
+        _say(context, each)
+    if not found:
+        context.screen.note("nothing runs in the task")
+    return 0
+
+
+def _say(context: Context, stopped: Stopped) -> None:
+    step = "not recorded" if stopped.step is None else f"step {stopped.step.id}"
+    what = shorten(inert(stopped.run.title), 60)
+    force = " · its host did not react and was killed" if stopped.by_force else ""
+    context.screen.note(
+        f"{task_name(stopped.task.name)} · ended {stopped.run.id} ({what}) · {step}{force}"
+    )

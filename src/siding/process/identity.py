@@ -1,0 +1,35 @@
+"""Tell this boot of the machine from earlier ones, and a process from a later one of its number."""
+
+import os
+import sys
+from pathlib import Path
+
+if sys.platform == "linux":
+    from siding.process import procfs as processes
+else:
+    from siding.process import ps as processes
+
+
+def boot_id() -> str:
+    """Return a text that is new after each start of the machine; "" if the system has none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def started_of(pid: int | None = None) -> int:
+    """Return the start time of a living process, 0 if it is gone; of this process for None."""
+    status = processes.read_status(os.getpid() if pid is None else pid)
+    return 0 if status is None else status.started
+
+
+def signal_process(pid: int, started: int, number: int) -> bool:
+    """Send a signal to the process that has this number and start time.
+
+    Returns whether the process lived and was signalled; False without the permission, too.
+    """
+    status = processes.read_status(pid)
+    if status is None or status.started != started:
+        return False
+    return processes.send_signal(status, number)

@@ -1,0 +1,106 @@
+"""A run: a command that Siding started in a task. Its record exists until its step is recorded."""
+
+from collections.abc import Mapping
+from shlex import join
+from typing import Any
+
+from siding.namedtuples import NamedTuple
+from siding.storage.fields import mapping, said, text, whole, words
+
+
+class ProcessMark(NamedTuple):
+    """A process, told apart from a later one with the same number by its start time.
+
+    `started` is in the unit of the system's process table, on Linux clock ticks since boot.
+    """
+
+    pid: int = 0
+    started: int = 0
+
+    @classmethod
+    def from_record(cls, record: object) -> "ProcessMark":
+        found = mapping(record)
+        return cls(pid=whole(found.get("pid")), started=whole(found.get("started")))
+
+
+class Run(NamedTuple):
+    """A command that runs, or whose host died before it recorded how the command ended.
+
+    The host is the Siding process that started the command and records it. A process number counts
+    only while the machine has the same `boot`.
+    """
+
+    number: int
+    started_at: str  # ISO 8601
+    cmd: tuple[str, ...]  # without secrets
+    cwd: str  # relative to the workspace
+    token: str  # in the environment of everything that the run starts
+    boot: str  # "" if the system does not tell
+    host: ProcessMark
+    command: ProcessMark = ProcessMark()  # without a pid until the command was started
+    agent: str | None = None
+    name: str = ""
+    since: str = ""  # the id of the newest step when the run began; "" for none
+    is_recorded: bool = True  # False: it makes no step (`--no-record`)
+    rest: Mapping[str, Any] = {}  # the fields that this version does not know
+
+    @property
+    def id(self) -> str:
+        return f"r{self.number}"
+
+    @property
+    def title(self) -> str:
+        """The command, quoted so that it can be typed into a shell."""
+        return join(self.cmd)
+
+    @classmethod
+    def from_record(cls, number: int, record: Mapping[str, Any]) -> "Run":
+        """Return the run in a document; a field of an unexpected type counts as missing."""
+        known = {*cls._fields, "version", "run", "recorded"}
+        return cls(
+            number=number,
+            started_at=text(record.get("started_at")),
+            cmd=words(record.get("cmd")),
+            cwd=text(record.get("cwd")),
+            token=text(record.get("token")),
+            boot=text(record.get("boot")),
+            host=ProcessMark.from_record(record.get("host")),
+            command=ProcessMark.from_record(record.get("command")),
+            agent=text(record.get("agent")) or None,
+            name=text(record.get("name")),
+            since=text(record.get("since")),
+            is_recorded=record.get("recorded") is not False,
+            rest={name: value for name, value in record.items() if name not in known},
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields of the document; those without a value are left out."""
+        return {
+            **self.rest,
+            "run": self.id,
+            "started_at": self.started_at,
+            "cmd": list(self.cmd),
+            "cwd": self.cwd,
+            "token": self.token,
+            "boot": self.boot,
+            "host": self.host._asdict(),
+            **({"command": self.command._asdict()} if self.command.pid else {}),
+            **said(agent=self.agent, name=self.name, since=self.since),
+            **({} if self.is_recorded else {"recorded": False}),
+        }
+
+
+def is_run_id(named: str) -> bool:
+    """Tell whether a text has the form of a run's id, such as ``r7``."""
+    try:
+        return run_number(named) > 0
+    except ValueError:
+        return False
+
+
+def run_number(named: str) -> int:
+    """Return the number in a run's id, such as ``r7``; raise ValueError for any other text."""
+    digits = named[1:]
+    if named[:1] != "r" or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+        raise ValueError(named)
+    return int(digits)

@@ -1,0 +1,192 @@
+"""The records of a task's runs: ``runs/<id>.json`` while the run lives, and ``runs/last``.
+
+The host of a run holds the lock ``runs/<id>.lock`` while it lives. It removes the record and the
+lock when the run's step is in the ledger. A record whose lock is free belongs to a run that was cut
+off; the next command in the task settles it. Beginning and settling a run need the task's lock;
+reading needs none.
+
+A record is not flushed. After a power cut nothing runs any more, and the intent of the run's step,
+which is flushed, has all that the step needs.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from siding.errors import SidingError
+from siding.files.durable import make_dirs, write_all
+from siding.files.regular import open_regular, read_small
+from siding.runs.run import ProcessMark, Run, run_number
+from siding.storage.codec import encode_document
+from siding.storage.documents import read_document_or_none
+from siding.storage.layout import TaskLayout
+from siding.storage.locks import FileLock, Holder, LockBusy
+
+RUN_VERSION = 1
+_RECORD, _LOCK, _NEW, _LAST = ".json", ".lock", ".new", "last"
+
+
+class LiveRun:
+    """A run whose host is this process. Leaving the `with` block releases its lock.
+
+    Call `end` when the step of the run is recorded; without that the run counts as cut off.
+    """
+
+    def __init__(self, directory: Path, run: Run, lock: FileLock) -> None:
+        self.run = run
+        self._directory = directory
+        self._lock = lock
+
+    def started(self, command: ProcessMark) -> None:
+        """Write down the process of the command."""
+        self.run = self.run._replace(command=command)
+        _write(self._directory, self.run)
+
+    def end(self) -> None:
+        """Remove the record: the run's step is in the ledger, or the run makes no step."""
+        _remove(self._directory, self.run)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+
+class Runs:
+    """The runs of one task that live or were cut off."""
+
+    def __init__(self, layout: TaskLayout) -> None:
+        self._directory = layout.runs_dir
+
+    def begin(self, run: Run, holder: Holder, *, highest: Callable[[], int]) -> LiveRun:
+        """Give a new run its number, take its lock and write its record; return it.
+
+        The caller holds the task's lock. `highest` returns the highest number that a run of this
+        task has in the ledger; it is called if ``runs/last`` is lost.
+        """
+        make_dirs(self._directory)
+        used = max([self._last() or highest(), *self._numbers()])
+        run = run._replace(number=used + 1)
+        _replace(self._directory / _LAST, f"{run.number}\n".encode())
+        lock = FileLock(self._directory / f"{run.id}{_LOCK}").acquire(timeout_s=0, holder=holder)
+        try:
+            _write(self._directory, run)
+        except BaseException:
+            lock.path.unlink(missing_ok=True)
+            lock.release()
+            raise
+        return LiveRun(self._directory, run, lock)
+
+    def live(self) -> list[Run]:
+        """Return the runs whose host lives, oldest first."""
+        return [run for run, lives in self._all() if lives]
+
+    def cut_off(self) -> list[Run]:
+        """Return the runs whose host died before their step was recorded, oldest first."""
+        return [run for run, lives in self._all() if not lives]
+
+    def find(self, run_id: str) -> Run | None:
+        """Return the run with this id; None if it has ended or never was."""
+        return next((run for run, _lives in self._all() if run.id == run_id), None)
+
+    def forget(self, run: Run) -> bool:
+        """Remove the record of a run that was cut off and is settled; False if it lives.
+
+        The caller holds the task's lock.
+        """
+        lock = FileLock(self._directory / f"{run.id}{_LOCK}")
+        try:
+            lock.acquire(timeout_s=0)
+        except LockBusy:
+            return False
+        try:
+            _remove(self._directory, run)
+        finally:
+            lock.release()
+        return True
+
+    def wait(self, run: Run) -> None:
+        """Wait until the run's host has recorded it or died."""
+        path = self._directory / f"{run.id}{_LOCK}"
+        if path.exists():
+            FileLock(path).acquire(timeout_s=None).release()
+            if not (self._directory / f"{run.id}{_RECORD}").exists():
+                path.unlink(missing_ok=True)  # the waiting made it again
+
+    def _all(self) -> list[tuple[Run, bool]]:
+        found = []
+        for number in sorted(self._numbers()):
+            # The lock first: a run that ends removes its record before it releases its lock.
+            lives = FileLock(self._directory / f"r{number}{_LOCK}").is_locked()
+            run = _read(self._directory, number)
+            if run is not None:
+                found.append((run, lives))
+        return found
+
+    def _numbers(self) -> list[int]:
+        try:
+            names = os.listdir(self._directory)
+        except FileNotFoundError:
+            return []
+        numbers = []
+        for name in names:
+            if name.endswith(_RECORD):
+                with suppress(ValueError):
+                    numbers.append(run_number(name.removesuffix(_RECORD)))
+        return numbers
+
+    def _last(self) -> int:
+        """Return the number of the newest run; 0 if the file is lost or damaged."""
+        data = read_small(self._directory / _LAST, 64) or b""
+        digits = data.strip()
+        return int(digits) if digits.isdigit() else 0
+
+
+def has_runs(task_directory: str) -> bool:
+    """Return whether a task has runs that live or were cut off; this lists one directory."""
+    return bool(Runs(TaskLayout(Path(task_directory)))._numbers())
+
+
+def _write(directory: Path, run: Run) -> None:
+    data = encode_document({"version": RUN_VERSION, **run.as_record()})
+    _replace(directory / f"{run.id}{_RECORD}", data)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Replace a file that only this process writes; what a killed writer left is written over."""
+    temporary = path.with_name(path.name + _NEW)
+    fd = open_regular(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    try:
+        write_all(fd, data)
+    finally:
+        os.close(fd)
+    os.replace(temporary, path)
+
+
+def _read(directory: Path, number: int) -> Run | None:
+    """Return the run; None if its record is gone.
+
+    A record that a power cut left empty or torn is a run of which only the number is known.
+    """
+    try:
+        document = read_document_or_none(
+            directory / f"r{number}{_RECORD}", what="run", version=RUN_VERSION
+        )
+    except SidingError:
+        document = {}
+    return None if document is None else Run.from_record(number, document)
+
+
+def _remove(directory: Path, run: Run) -> None:
+    (directory / f"{run.id}{_RECORD}").unlink(missing_ok=True)
+    for suffix in (_RECORD + _NEW, _LOCK):
+        (directory / f"{run.id}{suffix}").unlink(missing_ok=True)

@@ -1,0 +1,332 @@
+"""Many runs in one task: they live beside each other, and what each one leaves is recorded."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from sandbox import SIDING, Sandbox, alive
+
+UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
+
+
+@contextmanager
+def living(sandbox: Sandbox, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Start ``siding run`` beside the test; end it in any case."""
+    process = subprocess.Popen(
+        [*SIDING, "run", *words],
+        cwd=sandbox.repo,
+        env=sandbox.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+def wait_until(sandbox: Sandbox, *names: str, seconds: float = 30) -> None:
+    """Wait until files of these names are in the workspace."""
+    end = time.monotonic() + seconds
+    missing = [sandbox.workspace() / name for name in names]
+    while missing := [each for each in missing if not each.exists()]:
+        assert time.monotonic() < end, f"{missing} did not appear"
+        time.sleep(0.01)
+
+
+def names(sandbox: Sandbox) -> list[str]:
+    return [row["run"] for row in sandbox.json("runs", "--format", "json")]
+
+
+def runs_left(sandbox: Sandbox) -> list[str]:
+    """Return the files of runs that are there, without the one that counts them."""
+    found = sandbox.project.glob("tasks/*/runs/*")
+    return sorted(path.name for path in found if path.name != "last")
+
+
+@pytest.fixture
+def task(sandbox: Sandbox) -> Sandbox:
+    sandbox.siding("task", "start", "many")
+    return sandbox
+
+
+def test_a_second_run_works_beside_the_first(task: Sandbox) -> None:
+    with living(task, "--", "sh", "-c", f"echo 1 >first; {UNTIL_GO}; echo 2 >>first") as first:
+        wait_until(task, "first")
+        done = task.siding("run", "--", "sh", "-c", "echo $SIDING_RUN_ID; echo x >second")
+        assert done.stdout == b"r2\n"
+        assert b"recorded first: changes made while runs live: 1 file +1 -0" in done.stderr
+        assert names(task) == ["r1"]
+        (task.workspace() / "go").touch()
+        assert first.wait(60) == 0
+    before, second, last = task.steps()
+    assert (before["kind"], before["origin"], before["beside"]) == ("checkpoint", "running", ["r1"])
+    assert before["diff_stat"]["file_list"] == ["first"]
+    assert (second["run"], second["beside"]) == ("r2", ["r1"])
+    assert second["diff_stat"]["file_list"] == ["second"]
+    assert last["run"] == "r1"
+    assert "beside" not in last
+    assert sorted(last["diff_stat"]["file_list"]) == ["first", "go"]
+    assert not last["isolation"]["changes"], "what other commands record is no alarm"
+    assert runs_left(task) == []
+    task.siding("verify")
+
+
+def test_where_a_run_began_is_recorded_if_steps_came_in_between(task: Sandbox) -> None:
+    task.siding("run", "--", "sh", "-c", "echo 0 >zero")
+    with living(task, "--", "sh", "-c", f"touch began; {UNTIL_GO}") as first:
+        wait_until(task, "began")
+        task.siding("checkpoint", "-m", "in the middle")
+        (task.workspace() / "go").touch()
+        first.wait(60)
+    zero, middle, last = task.steps()
+    assert "since" not in zero
+    assert middle["message"] == "in the middle"
+    assert middle["beside"] == ["r2"]
+    assert last["since"] == zero["step_id"]
+
+
+def test_a_checkpoint_inside_a_run_is_a_step_of_its_own(task: Sandbox) -> None:
+    script = 'echo 1 >a; "$@" checkpoint -m one; echo 2 >b'
+    done = task.siding("run", "--", "sh", "-c", script, "sh", *SIDING)
+    assert done.returncode == 0
+    one, run = task.steps()
+    assert (one["message"], one["diff_stat"]["file_list"]) == ("one", ["a"])
+    assert run["diff_stat"]["file_list"] == ["b"]
+    task.siding("undo")
+    assert sorted(os.listdir(task.workspace())) == sorted({*os.listdir(task.repo)} | {"a"})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rollback", "--base"),
+        ("undo",),
+        ("retry",),
+        ("apply",),
+        ("sync",),
+        ("task", "close", "--force"),
+        ("worktree", "remove", "--force"),
+    ],
+)
+def test_what_would_change_the_files_under_a_run_is_refused(
+    task: Sandbox, words: tuple[str, ...]
+) -> None:
+    task.siding("run", "--", "sh", "-c", "echo 1 >one")
+    with living(task, "--", "sh", "-c", f"touch began; {UNTIL_GO}"):
+        wait_until(task, "began")
+        done = task.siding(*words, status=1)
+        assert b"is busy: run r2 `sh -c" in done.stderr
+        assert (task.workspace() / "one").exists()
+        assert len(task.steps()) == 1
+
+
+def test_inside_a_run_it_is_refused_at_once_even_with_wait(task: Sandbox) -> None:
+    task.siding("run", "--", "sh", "-c", "echo 1 >one")
+    done = task.siding("run", "--", *SIDING, "rollback", "--base", "--wait", status=1)
+    assert b"runs inside run r2 of task" in done.stderr
+    assert b"siding checkpoint" in done.stderr
+    assert (task.workspace() / "one").exists()
+
+
+def test_wait_waits_until_the_runs_have_ended(task: Sandbox) -> None:
+    with living(task, "--", "sh", "-c", f"touch began; {UNTIL_GO}") as first:
+        wait_until(task, "began")
+        with living(task, "--wait", "--", "sh", "-c", "echo $PPID") as second:
+            time.sleep(0.3)
+            assert names(task) == ["r1"]
+            (task.workspace() / "go").touch()
+            assert first.wait(60) == 0
+            assert second.wait(60) == 0
+    assert [step["run"] for step in task.steps()] == ["r1", "r2"]
+
+
+def test_a_run_whose_host_was_killed_is_recorded_by_the_next_command(task: Sandbox) -> None:
+    script = "sleep 300 & echo $! >pid; echo half >file; wait"
+    with living(task, "--", "sh", "-c", script) as first:
+        wait_until(task, "pid", "file")
+        task.siding("checkpoint", "-m", "while it lives")
+        (task.workspace() / "file").write_text("more\n")
+        first.kill()
+        first.wait(60)
+    pid = int((task.workspace() / "pid").read_text())
+    assert b"cut off" in task.siding("status").stdout
+    task.siding("run", "--", "true")
+    middle, cut, _last = task.steps()
+    assert (cut["run"], cut["status"]) == ("r1", "interrupted")
+    assert cut["parent"] == middle["snapshot"]
+    assert cut["diff_stat"]["file_list"] == ["file"]
+    assert not alive(pid)
+    assert runs_left(task) == []
+    task.siding("verify")
+
+
+def test_a_run_without_a_record_that_was_cut_off_leaves_nothing(task: Sandbox) -> None:
+    script = "sleep 300 & echo $! >pid; wait"
+    with living(task, "--no-record", "--", "sh", "-c", script) as first:
+        wait_until(task, "pid")
+        assert names(task) == ["r1"]
+        first.kill()
+        first.wait(60)
+    pid = int((task.workspace() / "pid").read_text())
+    task.siding("checkpoint", "-m", "after")
+    assert not alive(pid)
+    assert runs_left(task) == []
+    assert [step["kind"] for step in task.steps()] == ["checkpoint"]
+
+
+def test_eight_runs_at_once_leave_a_whole_record(task: Sandbox) -> None:
+    script = 'for i in 1 2 3; do echo "$SIDING_RUN_ID $i" >>"$SIDING_RUN_ID.txt"; done'
+    processes = [
+        subprocess.Popen(
+            [*SIDING, "run", "--", "sh", "-c", script],
+            cwd=task.repo,
+            env=task.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        for _ in range(8)
+    ]
+    for process in processes:
+        said, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+    steps = task.steps()
+    runs = [step["run"] for step in steps if step["kind"] == "run"]
+    assert sorted(runs, key=lambda each: int(each[1:])) == [f"r{n}" for n in range(1, 9)]
+    recorded = {path for step in steps for path in step["diff_stat"]["file_list"]}
+    assert recorded == {f"r{n}.txt" for n in range(1, 9)}
+    for before, after in pairwise(steps):
+        assert after["parent"] == before["snapshot"]
+    task.siding("verify")
+    task.siding("doctor")
+
+
+def test_stop_ends_everything_that_a_run_started(task: Sandbox) -> None:
+    script = "trap '' TERM; setsid sleep 300 & echo $! >pid; sleep 300"
+    with living(task, "--", "sh", "-c", script) as first:
+        wait_until(task, "pid")
+        done = task.siding("stop")
+        assert b"ended r1 (sh -c" in done.stderr
+        assert b"step 0001" in done.stderr
+        assert first.wait(60) == 143
+    assert not alive(int((task.workspace() / "pid").read_text()))
+    (step,) = task.steps()
+    assert step["status"] == "interrupted"
+
+
+def test_stop_kills_a_host_that_does_not_react(
+    task: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from siding.app.place.project import require_project
+    from siding.app.place.wiring import open_app
+    from siding.app.running import stop
+
+    monkeypatch.setattr(stop, "_PATIENCE_S", 0.2)
+    with living(task, "--", "sh", "-c", "echo $$ >pid; sleep 300") as first:
+        wait_until(task, "pid")
+        first.send_signal(signal.SIGSTOP)
+        project = require_project(open_app(env=task.env, cwd=task.repo))
+        (found,) = stop.stop(project, None, ["r1"])
+        assert found.by_force
+        assert found.step is not None
+        assert found.step.status == "interrupted"
+    assert not alive(int((task.workspace() / "pid").read_text()))
+
+
+def test_stop_wants_a_name_where_several_runs_live(task: Sandbox) -> None:
+    assert b"nothing runs in task 'many'" in task.siding("stop", status=1).stderr
+    assert b"nothing runs" in task.siding("stop", "--all").stderr
+    with (
+        living(task, "--name", "one", "--", "sh", "-c", "touch a; sleep 300"),
+        living(task, "--name", "two", "--", "sh", "-c", "touch b; sleep 300"),
+    ):
+        wait_until(task, "a", "b")
+        assert b"2 runs live in task 'many'" in task.siding("stop", status=2).stderr
+        assert b"no run 'three' lives" in task.siding("stop", "three", status=1).stderr
+        assert len(names(task)) == 2
+        task.siding("stop", "two")
+        assert [row["name"] for row in task.json("runs", "--format", "json")] == ["one"]
+        (step,) = json.loads(task.siding("stop", "--all", "--json").stdout)
+        assert step["status"] == "interrupted"
+    assert names(task) == []
+
+
+def test_a_run_in_the_background_outlives_the_command_line(task: Sandbox) -> None:
+    script = f"echo began; echo aside >&2; {UNTIL_GO}; echo over"
+    done = task.siding("run", "--detach", "--name", "web", "--", "sh", "-c", script)
+    assert b"many \xc2\xb7 r1 runs in the background" in done.stderr
+    (row,) = task.json("runs", "--format", "json")
+    assert (row["run"], row["name"], row["task_name"]) == ("r1", "web", "many")
+    assert os.getsid(row["host"]) != os.getsid(0)
+    with subprocess.Popen(
+        [*SIDING, "output", "web", "--follow"],
+        cwd=task.repo,
+        env=task.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as following:
+        (task.workspace() / "go").touch()
+        out, err = following.communicate(timeout=60)
+    assert out == b"began\nover\n"
+    assert err == b"aside\n"
+    assert names(task) == []
+    (step,) = task.steps()
+    assert (step["status"], step["exit_code"]) == ("completed", 0)
+    again = task.siding("output", "r1")
+    assert (again.stdout, again.stderr) == (b"began\nover\n", b"aside\n")
+
+
+def test_in_the_background_what_does_not_start_is_told(task: Sandbox) -> None:
+    done = task.siding("run", "--detach", "--", "no-such-program", status=127)
+    assert b"'no-such-program': command not found" in done.stderr
+    assert b"step 0001 \xc2\xb7 exit 127" in done.stderr
+    assert b"--cwd" in task.siding("run", "-d", "--cwd", "..", "--", "true", status=2).stderr
+    assert names(task) == []
+
+
+def test_the_log_and_the_status_name_each_run_that_lives(task: Sandbox) -> None:
+    with (
+        living(task, "--", "sh", "-c", "touch a; echo one; sleep 300"),
+        living(task, "--", "sh", "-c", "touch b; echo two; sleep 300"),
+    ):
+        wait_until(task, "a", "b")
+        status = task.siding("status").stdout.decode()
+        assert "running     r1 `sh -c" in status
+        assert "running     r2 `sh -c" in status
+        assert task.json("status", "--format", "json")["running"] == ["r1", "r2"]
+        log = task.siding("log").stdout.decode()
+        assert [line.split()[0] for line in log.splitlines()][-2:] == ["r1", "r2"]
+        assert b"one" in task.siding("show", "r1").stdout
+        assert b"two" in task.siding("show", "r2").stdout
+        lines = {row["run"]: row["last_line"] for row in task.json("runs", "--format", "json")}
+        assert lines == {"r1": "one", "r2": "two"}
+
+
+def test_a_question_is_shown_with_the_run_that_asked_it(task: Sandbox, tmp_path: Path) -> None:
+    question = tmp_path / "q.json"
+    item = {"id": 1, "title": "Which way?", "kind": "text"}
+    question.write_text(json.dumps({"task": "t", "source": "s", "items": [item]}))
+    script = 'touch began; "$@"'
+    asking = (*SIDING, "decide", "--file", str(question), "--timeout", "60")
+    with living(task, "--", "sh", "-c", script, "sh", *asking) as run:
+        end = time.monotonic() + 30
+        while not any(row["waits_for"] for row in task.json("runs", "--format", "json")):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert b"you: siding decide answer" in task.siding("runs").stdout
+        assert b", run r1" in task.siding("decide", "show").stdout
+        run.terminate()
+        run.wait(60)

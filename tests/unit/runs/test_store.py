@@ -1,0 +1,119 @@
+"""Which runs live, which were cut off, and that no number is used twice."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from siding.runs.run import ProcessMark, Run
+from siding.runs.store import LiveRun, Runs, has_runs
+from siding.storage.layout import TaskLayout
+from siding.storage.locks import Holder
+
+HOLDER = Holder(pid=os.getpid(), since="2026-01-01T00:00:00Z", what="make")
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> TaskLayout:
+    return TaskLayout(tmp_path)
+
+
+def begin(layout: TaskLayout, *, highest: int = 0) -> LiveRun:
+    run = Run(
+        number=0,
+        started_at="2026-01-01T00:00:00Z",
+        cmd=("make", "all"),
+        cwd=".",
+        token="t",
+        boot="b",
+        host=ProcessMark(os.getpid(), 5),
+    )
+    return Runs(layout).begin(run, HOLDER, highest=lambda: highest)
+
+
+def ids(runs: list[Run]) -> list[str]:
+    return [run.id for run in runs]
+
+
+def test_without_the_directory_nothing_lives(layout: TaskLayout) -> None:
+    assert Runs(layout).live() == Runs(layout).cut_off() == []
+    assert not has_runs(str(layout.root))
+
+
+def test_a_run_lives_while_its_host_does(layout: TaskLayout) -> None:
+    with begin(layout) as first, begin(layout) as second:
+        assert ids(Runs(layout).live()) == ["r1", "r2"]
+        assert has_runs(str(layout.root))
+        first.end()
+        assert ids(Runs(layout).live()) == ["r2"]
+        assert second.run.id == "r2"
+    assert Runs(layout).live() == []
+    assert ids(Runs(layout).cut_off()) == ["r2"]
+
+
+def test_the_process_of_the_command_is_written_down(layout: TaskLayout) -> None:
+    with begin(layout) as live:
+        assert Runs(layout).live()[0].command == ProcessMark()
+        live.started(ProcessMark(77, 1234))
+        assert Runs(layout).live() == [live.run]
+        assert live.run.command == ProcessMark(77, 1234)
+
+
+def test_no_number_is_used_twice(layout: TaskLayout) -> None:
+    with begin(layout) as first:
+        first.end()
+    with begin(layout) as second:
+        assert second.run.id == "r2"
+    with begin(layout) as third:  # the second one was cut off
+        assert third.run.id == "r3"
+
+
+@pytest.mark.parametrize("damage", [None, b"", b"x\n", b"\xff", b"-4\n"])
+def test_a_lost_number_is_taken_from_the_ledger(layout: TaskLayout, damage: bytes | None) -> None:
+    with begin(layout) as first:
+        first.end()
+    last = layout.runs_dir / "last"
+    last.unlink()
+    if damage is not None:
+        last.write_bytes(damage)
+    with begin(layout, highest=41) as live:
+        assert live.run.id == "r42"
+
+
+def test_the_numbers_of_runs_that_live_count_when_the_last_one_is_lost(layout: TaskLayout) -> None:
+    with begin(layout, highest=8), begin(layout):
+        (layout.runs_dir / "last").unlink()
+        with begin(layout) as live:
+            assert live.run.id == "r11"
+
+
+def test_a_run_that_was_cut_off_is_forgotten_with_all_its_files(layout: TaskLayout) -> None:
+    with begin(layout):
+        pass
+    (layout.runs_dir / "r1.json.new").write_bytes(b"{")
+    runs = Runs(layout)
+    assert runs.forget(runs.cut_off()[0])
+    assert sorted(os.listdir(layout.runs_dir)) == ["last"]
+
+
+def test_a_run_that_lives_is_not_forgotten(layout: TaskLayout) -> None:
+    with begin(layout) as live:
+        assert not Runs(layout).forget(live.run)
+        assert ids(Runs(layout).live()) == ["r1"]
+
+
+def test_a_record_that_cannot_be_read_is_a_run_that_was_cut_off(layout: TaskLayout) -> None:
+    with begin(layout):
+        pass
+    (layout.runs_dir / "r1.json").write_bytes(b"")
+    (layout.runs_dir / "junk.json").write_bytes(b"{}")
+    assert ids(Runs(layout).cut_off()) == ["r1"]
+    assert Runs(layout).cut_off()[0].token == ""
+
+
+def test_waiting_for_a_run_that_has_ended_leaves_nothing_behind(layout: TaskLayout) -> None:
+    with begin(layout) as live:
+        run = live.run
+        live.end()
+    Runs(layout).wait(run)
+    assert sorted(os.listdir(layout.runs_dir)) == ["last"]
