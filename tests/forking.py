@@ -93,6 +93,7 @@ def _look_once() -> None:
         suppress(SystemExit),
     ):
         main(["status", "--help"])
+    gc.enable()  # a command does so when its words are read; a page of help ends before
 
 
 def address_space() -> int:
