@@ -20,7 +20,7 @@ import signal
 import socket
 import struct
 import sys
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -72,8 +72,28 @@ def load_all() -> None:
         import_module("faults.ptrace")  # for commands that are traced
     for kind in vars(import_module("siding.namedtuples"))["_Fields"].__subclasses__():
         inspect.signature(kind)  # compiles what every command would compile again
+    _look_once()
     gc.collect()
     gc.freeze()  # a collection in a child would copy what it looks at
+
+
+def _look_once() -> None:
+    """Have done what every command begins with: the parser's patterns, the modules of digests.
+
+    Nothing of a home or a repository is looked at, as what a command finds must be its own.
+    """
+    from siding.cli.main import main
+    from siding.hashing import new_digest
+
+    for algorithm in ("sha1", "sha256"):
+        new_digest(algorithm, 0)
+    with (
+        open(os.devnull, "w", encoding="utf-8") as nowhere,
+        redirect_stdout(nowhere),
+        suppress(SystemExit),
+    ):
+        main(["status", "--help"])
+    gc.enable()  # a command does so when its words are read; a page of help ends before
 
 
 def address_space() -> int:

@@ -5,6 +5,7 @@ puts the copy back before each case. The path of the case never changes, because
 our own files hold absolute paths.
 """
 
+import hashlib
 import os
 import pickle
 import random
@@ -126,6 +127,13 @@ def name_of(function: Callable[..., object]) -> str | None:
     return None if "<" in name else name
 
 
+def name_for(kind: str, setup: Setup, check: Check, *more: object) -> str | None:
+    """A name for what depends on these alone; None where a function has none."""
+    parts = (name_of(setup), name_of(check), *more)
+    digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+    return None if None in parts[:2] else f"{kind}-{digest}"
+
+
 class Arena:
     """The directories of one worker; its case directory is the only one a command should touch."""
 
@@ -188,6 +196,16 @@ class Arena:
                 return f"{turn}: {_reason(error)}"
         return None
 
+    def undisturbed(self, setup: Setup, victim: Command, check: Check) -> str | None:
+        """What is wrong after a run without a fault; told once for all gates of the same run."""
+        passed = self.beside(None if FULL else name_for("passed", setup, check, victim))
+        if passed is not None and passed.exists():
+            return None
+        wrong = self.verdict(check, self.promises())
+        if wrong is None and passed is not None:
+            passed.touch()
+        return wrong
+
     def keep(self, name: str) -> None:
         """Keeps the case directory of a failure when SIDING_FAULTS_KEEP names a place."""
         if KEEP:
@@ -222,6 +240,11 @@ def sample(items: Sequence[Item], budget: int, seed: int) -> list[Item]:
     chance = random.Random(seed)
     bounds = [len(items) * number // budget for number in range(budget + 1)]
     return [items[chance.randrange(low, high)] for low, high in pairwise(bounds)]
+
+
+def depth(suite: int, *, prove: int) -> int:
+    """A budget that is smaller in the suite, where `run.py prove` takes more cases of the kind."""
+    return suite if TIMES == 1 else prove
 
 
 def settle(gate: str, shares: Sequence[Report]) -> Report:

@@ -21,13 +21,13 @@ Modes of `sweep`, each at the n-th call, over the whole process tree, that chang
 The other gates: `powercut.powercut`, `hammer.hammer`, `damage.survives_damage`.
 
 SIDING_FAULTS=full runs every case, not `budget` samples that end with the first failure, and each
-check twice. SIDING_FAULTS_TIMES=N makes each budget N times as large, for `run.py prove`.
+check twice. SIDING_FAULTS_TIMES=N makes each budget N times as large, for `run.py prove`;
+`arena.depth` is a budget that is larger there to begin with.
 SIDING_FAULTS_SEED moves the samples. SIDING_FAULTS_KEEP=<dir> keeps the directory of
 each failure.
 """
 
 import errno
-import hashlib
 import pickle
 import zlib
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ from .arena import (
     Report,
     Setup,
     in_workers,
-    name_of,
+    name_for,
     sample,
     settle,
 )
@@ -169,7 +169,9 @@ class _Sweep:
 
     def _control(self) -> list[Point]:
         """The calls of the run without a fault, done once for all gates with the same plan."""
-        kept = self.arena.beside(self._control_name())
+        plan = self.plan
+        told = (plan.victim, plan.within, plan.reads)
+        kept = self.arena.beside(name_for("control", plan.setup, plan.check, *told))
         if kept is not None and kept.exists():
             points, self.control_promises = pickle.loads(kept.read_bytes())
             return list(points)
@@ -177,15 +179,6 @@ class _Sweep:
         if kept is not None:
             kept.write_bytes(pickle.dumps((points, self.control_promises)))
         return points
-
-    def _control_name(self) -> str | None:
-        """A name for all that an undisturbed run depends on; none where a part has no name."""
-        plan = self.plan
-        parts = [name_of(plan.setup), name_of(plan.check)]
-        if None in parts:
-            return None
-        told = repr((parts, plan.victim, plan.within, plan.reads))
-        return f"control-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
     def _undisturbed(self) -> list[Point]:
         """The run without a fault: it must end well and pass its own check."""
@@ -195,7 +188,7 @@ class _Sweep:
         self.control_promises = promises
         if trial.ending.timed_out or trial.ending.status != 0:
             raise GateBroken(f"undisturbed: {trial.ending}: {self.arena.complaints()[-800:]}")
-        wrong = self.arena.verdict(self.plan.check, promises)
+        wrong = self.arena.undisturbed(self.plan.setup, self.plan.victim, self.plan.check)
         if wrong:
             raise GateBroken(f"undisturbed: {wrong}")
         return trial.points

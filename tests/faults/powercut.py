@@ -61,7 +61,7 @@ def powercut(
 
     def work(arena: Arena, number: int, count: int) -> Report:
         arena.prepare(setup)
-        recorder = _record(arena, victim, check)
+        recorder = _record(arena, setup, victim, check)
         limit = len(recorder.steps) ** 3 if FULL else -(-budget * TIMES // count)
         losses = _states(recorder, fs, seed, number, count)
         return _try_out(arena, recorder, losses, check, limit)
@@ -69,7 +69,7 @@ def powercut(
     return settle(f"powercut {fs}", in_workers(work))
 
 
-def _record(arena: Arena, victim: Command, check: Check) -> Recorder:
+def _record(arena: Arena, setup: Setup, victim: Command, check: Check) -> Recorder:
     arena.fresh()
     recorder = Recorder(arena.case, arena.stdout)
     tracer = Tracer([str(arena.case), str(arena.stdout)], recorder.on_call, recorder.on_return)
@@ -78,7 +78,7 @@ def _record(arena: Arena, victim: Command, check: Check) -> Recorder:
         raise GateBroken(f"undisturbed: {ending}: {arena.complaints()[-800:]}")
     if recorder.differs():
         raise GateBroken("the recorded steps do not lead to the directory the victim left")
-    wrong = arena.verdict(check, arena.promises())
+    wrong = arena.undisturbed(setup, victim, check)
     if wrong:
         raise GateBroken(f"undisturbed: {wrong}")
     return recorder

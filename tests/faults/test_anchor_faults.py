@@ -23,7 +23,7 @@ from siding.ledger.store import Ledger
 from siding.storage.errors import DamagedFile
 
 from . import anchor_victim
-from .arena import Command, GateFailed, Setup
+from .arena import Command, GateFailed, Setup, depth
 from .commands import GATE, act, changed, fresh, project_of, promising, workspace_of
 from .harness import sweep
 from .powercut import powercut
@@ -124,7 +124,7 @@ def test_killed_again_while_recovering() -> None:
         promising(*WORDS),
         anchored_holds,
         modes=("nested",),
-        budget=12,
+        budget=depth(6, prove=12),
         recover=siding("checkpoint", "-m", "after"),
         among=from_line_to_end,
     )
@@ -142,7 +142,7 @@ def test_calls_that_fail_from_the_line_to_the_end() -> None:
 
 
 def test_a_power_cut() -> None:
-    powercut(changed, promising(*WORDS), anchored_holds, budget=8)
+    powercut(changed, promising(*WORDS), anchored_holds, budget=depth(4, prove=8))
 
 
 def appended(case: Path) -> None:
@@ -191,7 +191,7 @@ def test_killed_while_a_task_gets_another_base() -> None:
         victim,
         rebased_holds,
         modes=("kill",),
-        budget=8,
+        budget=depth(3, prove=8),
         among=lambda call: _BASE.search(call) is not None,
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from .acts import ACTS
-from .arena import Command, resolve
+from .arena import Command, depth, resolve
 from .commands import GATE, act, changed, filled
 from .harness import changes, sweep
 from .product import siding
@@ -68,8 +68,8 @@ def test_a_signal_at_any_call(name: str) -> None:
         it.setup,
         victim,
         lambda case, _promises: it.check(case, []),
-        modes=("sigint", "sigterm", "sighup"),
-        budget=2,
+        modes=("sigint", "sigterm", "sighup"),  # each of them for one of the commands
+        budget=depth(1, prove=2),
     )
 
 
@@ -81,7 +81,7 @@ def test_the_output_that_could_not_be_written_is_never_called_whole() -> None:
         it.command(),
         it.check,
         modes=("err:EIO", "err:ENOSPC"),
-        budget=4,
+        budget=depth(2, prove=4),
         within=("home/projects",),
         best_effort=scratch,
     )
@@ -116,7 +116,7 @@ def test_reading_from_a_disk_that_answers_eio() -> None:
         readers(),
         lambda case, _promises: reads_all(case),
         modes=("err:EIO",),
-        budget=3,
+        budget=depth(1, prove=3),
         reads=True,
         best_effort=lambda _call: True,
     )

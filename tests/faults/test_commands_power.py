@@ -47,6 +47,7 @@ PLANTED: dict[str, Callable[[], object]] = {
         ACTS["task update"].check,
         modes=("kill", "torn"),
         budget=16,
+        among=lambda call: "/task.json" in call,  # where the mistake is
     ),
 }
 

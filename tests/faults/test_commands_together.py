@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from .acts import ACTS
-from .arena import Check, Command, GateFailed
+from .arena import Check, Command, GateFailed, depth
 from .commands import GATE, ROOT, WORK, act, answer, board, doubled, filled, promising, steps, works
 from .hammer import hammer
 from .harness import sweep
@@ -69,7 +69,8 @@ PAIRS: dict[str, tuple[str, Callable[[], Command], Check]] = {
 def test_a_second_command_comes_at_any_call(pair: str) -> None:
     name, rival, check = PAIRS[pair]
     it = ACTS[name]
-    sweep(it.setup, it.command(), check, modes=("stop",), budget=2, rival=rival())
+    budget = depth(1, prove=2)
+    sweep(it.setup, it.command(), check, modes=("stop",), budget=budget, rival=rival())
 
 
 def test_a_lost_update_would_be_seen() -> None:
@@ -77,7 +78,13 @@ def test_a_lost_update_would_be_seen() -> None:
     rival = promising("task", "update", "alpha", "-m", "mine", fault="skip-lock")
     with pytest.raises(GateFailed):
         sweep(
-            it.setup, it.command("skip-lock"), updates_hold, modes=("stop",), budget=17, rival=rival
+            it.setup,
+            it.command("skip-lock"),
+            updates_hold,
+            modes=("stop",),
+            budget=17,
+            rival=rival,
+            among=lambda call: "/task.json" in call,  # the file that both change
         )
 
 
@@ -131,6 +138,6 @@ def test_a_run_in_a_busy_task_says_who_is_there() -> None:
         ACTS["run"].command(),
         check,
         modes=("stop",),
-        budget=2,
+        budget=depth(1, prove=2),
         rival=promising("run", "--", "sh", "-c", "echo rival > rival"),
     )

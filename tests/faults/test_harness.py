@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from . import toy_store, tracer
+from . import arena, toy_store, tracer
 from .arena import (
     Arena,
     Check,
@@ -19,6 +19,7 @@ from .arena import (
     GateFailed,
     Report,
     Setup,
+    depth,
     in_workers,
     python,
     sample,
@@ -213,6 +214,40 @@ def test_sample_is_even_seeded_and_bounded() -> None:
     assert chosen == sample(items, 10, 7) != sample(items, 10, 8)
     assert [item // 100 for item in chosen] == list(range(10))
     assert sample(items, 1000, 1) == list(items)
+
+
+def test_prove_begins_with_the_larger_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    for times, wanted in ((1, 1), (2, 3)):
+        monkeypatch.setattr(arena, "TIMES", times)
+        assert depth(1, prove=3) == wanted
+
+
+CHECKED: list[Path] = []
+
+
+def notes(case: Path, _promises: list[str]) -> None:
+    CHECKED.append(case)
+
+
+def finds_fault(_case: Path, _promises: list[str]) -> None:
+    raise AssertionError("as always")
+
+
+def test_an_undisturbed_run_that_passed_is_not_checked_again() -> None:
+    """Only of the same setup, victim and check; what failed is not taken for good."""
+    first, second = toy("none", "list"), toy("none", "recover")
+
+    def work(place: Arena, _number: int, _count: int) -> tuple[int, bool]:
+        place.prepare(filled)
+        place.fresh()
+        for victim in (first, first, second, first):
+            assert place.undisturbed(filled, victim, notes) is None
+        assert place.undisturbed(empty, first, notes) is None
+        failed = [place.undisturbed(filled, first, finds_fault) for _ in range(2)]
+        return len(CHECKED), all(failed)
+
+    wanted = 10 if arena.FULL else 3
+    assert in_workers(work, workers=1) == [(wanted, True)]
 
 
 def test_a_copy_passes_for_the_original(case: Path) -> None:

@@ -38,8 +38,16 @@ def test_killed_at_any_call() -> None:
 
 
 def test_the_gate_sees_a_quarantine_that_is_forgotten() -> None:
-    """Killed while it is taken over, which is when the repository itself changes."""
+    """Killed at any call on the branch: the take-over moves it, and nobody ends what it left."""
     victim = promising(*INSIDE, fault="forget-quarantine")
     with pytest.raises(GateFailed):
-        # All calls, if need be: it ends at the first that shows the mistake.
-        sweep(filled, victim, committed_holds, modes=("kill",), budget=300, within=("repo",))
+        # All of them, if need be: it ends at the first that shows the mistake.
+        sweep(
+            filled,
+            victim,
+            committed_holds,
+            modes=("kill",),
+            budget=300,
+            within=("repo",),
+            among=lambda call: "/refs/heads/siding" in call,
+        )

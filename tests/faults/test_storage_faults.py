@@ -16,7 +16,7 @@ from siding.storage.journals import TORN, Journal
 from siding.storage.locks import FileLock
 
 from . import storage_victim, tracer
-from .arena import Check, Command, GateFailed, Setup
+from .arena import Check, Command, GateFailed, Setup, depth
 from .damage import CONTENT, survives_damage
 from .hammer import hammer
 from .harness import ERRORS, KILLS, changes, sweep
@@ -69,6 +69,14 @@ def journal_holds(case: Path, promises: list[str], old: list[str]) -> None:
     last = journal.last()
     assert last is not None
     assert last.raw == raw
+
+
+def both_hold(case: Path, promises: list[str]) -> None:
+    journal_holds(case, promises, OLD)
+
+
+def first_holds(case: Path, promises: list[str]) -> None:
+    journal_holds(case, promises, [])
 
 
 def count_holds(case: Path, promises: list[str]) -> None:
@@ -143,12 +151,12 @@ ACTS = {
     "append": Act(
         setup=filled,
         words=("append", "new-1", "new-2"),
-        check=lambda case, promises: journal_holds(case, promises, OLD),
+        check=both_hold,
     ),
     "first append": Act(
         setup=bare,
         words=("append", "new-1", "new-2"),
-        check=lambda case, promises: journal_holds(case, promises, []),
+        check=first_holds,
     ),
     "document": Act(setup=filled, words=("count", "1", "2"), check=count_holds),
     "migrate": Act(setup=filled, words=("migrate", "1"), check=migration_holds),
@@ -185,7 +193,8 @@ def test_removing_needs_no_room_and_reading_changes_nothing() -> None:
 @every_act
 @pytest.mark.parametrize("fs", ["strict", "ordered"])
 def test_the_power_fails_at_any_moment(act: Act, fs: str) -> None:
-    powercut(act.setup, act.command(), act.check, fs=fs, budget=12 if fs == "strict" else 6)
+    budget = depth(4, prove=12 if fs == "strict" else 6)
+    powercut(act.setup, act.command(), act.check, fs=fs, budget=budget)
 
 
 @pytest.mark.parametrize("name", ["append", "document", "create", "migrate"])

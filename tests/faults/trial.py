@@ -15,7 +15,7 @@ from .tracer import KILL, RUN, Action, Call, Ending, Tracer, Verb
 from .victims import run_traced
 
 SIGNALS = {"sigterm": signal.SIGTERM, "sigint": signal.SIGINT, "sighup": signal.SIGHUP}
-TIMEOUT_S = 60.0
+TIMEOUT_S = 180.0  # thirteen programs in a row took more than one minute on a busy machine
 # A rival that polls for a lock is not seen waiting: go on when it has slept for so long. Time in
 # which it waits for a processor does not count, so that a busy machine does not end the waiting.
 _RIVAL_SLEEPS_S = 0.3

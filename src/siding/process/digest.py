@@ -8,8 +8,14 @@ are what bounds the memory. A short run never starts the thread.
 from siding.hashing import Sha256
 
 BUFFER_SIZE = 1 << 20
+FIRST_SIZE = 1 << 16  # of the first buffer: most commands print little, and a large one costs zeros
 _BUFFERS = 4
 _INLINE_BYTES = 8 << 20
+
+
+def grown(buffer: bytearray, size: int) -> bytearray:
+    """Return the buffer after one with ``size`` bytes in it: a large one if that was full."""
+    return bytearray(BUFFER_SIZE) if size == len(buffer) < BUFFER_SIZE else buffer
 
 
 class StreamDigest:
@@ -22,7 +28,7 @@ class StreamDigest:
     def __init__(self) -> None:
         self._hash = Sha256()
         self._inline = 0
-        self._buffer = bytearray(BUFFER_SIZE)
+        self._buffer = bytearray(FIRST_SIZE)
         self._worker: _Worker | None = None
 
     def add(self, data: bytes) -> None:
@@ -30,7 +36,7 @@ class StreamDigest:
         self._hash.update(data)
 
     def lend(self) -> bytearray:
-        """Return a buffer of `BUFFER_SIZE` bytes; waits while all are being digested."""
+        """Return a buffer to be filled; waits while all are being digested."""
         return self._buffer if self._worker is None else self._worker.free.get()
 
     def take(self, buffer: bytearray, size: int) -> None:
@@ -38,7 +44,8 @@ class StreamDigest:
         if self._worker is not None:
             self._worker.filled.put((buffer, size, buffer))
             return
-        self._at_once(memoryview(buffer)[:size], buffer)
+        self._buffer = grown(buffer, size)
+        self._at_once(memoryview(buffer)[:size], self._buffer)
 
     def feed(self, data: bytes) -> None:
         """Digest bytes that are in none of our buffers; waits while there are too many of them."""

@@ -33,7 +33,7 @@ from siding.files.durable import flush, flush_dir
 from siding.namedtuples import NamedTuple
 from siding.process.behind import Behind
 from siding.process.command import StreamPlan
-from siding.process.digest import BUFFER_SIZE, StreamDigest
+from siding.process.digest import FIRST_SIZE, StreamDigest, grown
 from siding.process.output_files import (
     PTY_HEADER,
     STDOUT_HEADER,
@@ -102,7 +102,7 @@ class OutputFiles:
         self._behind: Behind | None = None
         if filtered is not None and path is not None:
             self._filters = (filtered(), filtered())
-            self._buffer = bytearray(BUFFER_SIZE)
+            self._buffer = bytearray(FIRST_SIZE)
             # glibc's malloc maps blocks of 256 kB with mmap, and unmaps them on every free. Freeing
             # a larger mapped block raises its dynamic threshold (mallopt(3), M_MMAP_THRESHOLD), so
             # that later blocks are reused. The zeroed pages of this block are never touched.
@@ -140,6 +140,7 @@ class OutputFiles:
             for start in range(0, size, _PIECE):
                 piece = memoryview(buffer)[start : min(size, start + _PIECE)]
                 self._keep_filtered(self._stdout, feed(piece))
+            self._buffer = grown(buffer, size)
         else:
             self._digest.take(buffer, self._keep(self._stdout, memoryview(buffer)[:size]))
 

@@ -20,6 +20,7 @@ FOOTER = b"\n"
 PTY_HEADER = b"=== PTY ===\n"
 WRITE_BACK_BYTES = 32 << 20  # start writing to the disk this often, so that fsync ends soon
 _CHUNK = 1 << 20
+_LEAST_CHUNK = 1 << 12
 
 
 class RecoveredOutput(NamedTuple):
@@ -372,7 +373,8 @@ def _digest_file(fd: int, *, limit: int | None = None) -> Sha256:
 
 def _file_chunks(fd: int, offset: int) -> Iterator[memoryview]:
     """Yield a file's bytes from ``offset`` on; each view is valid until the next one is yielded."""
-    buffer = bytearray(_CHUNK)
+    # No larger than the file, which is small most of the time; it may grow while it is read.
+    buffer = bytearray(min(_CHUNK, max(_LEAST_CHUNK, os.fstat(fd).st_size - offset)))
     view = memoryview(buffer)
     while size := os.preadv(fd, [buffer], offset):
         yield view[:size]

@@ -11,7 +11,9 @@ UNFINISHED = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVE
 UNFINISHED_DIRS = ("rebase-merge", "rebase-apply", "sequencer", "refs/bisect")
 # Assume unchanged, intent to add, skip the worktree, as git's in-memory flags have them.
 KEPT_FLAGS = 0x8000 | 0x2000_0000 | 0x4000_0000
-ENTRY = re.compile(r"([^\0]+)\0  ctime: .*\n(?:  .*\n)*?  size: .*\tflags: ([0-9a-f]+)\n")
+ENTRY = re.compile(
+    r"(\d+ [0-9a-f]+ \d\t([^\0]+))\0  ctime: .*\n(?:  .*\n)*?  size: .*\tflags: ([0-9a-f]+)\n"
+)
 
 
 class Parts(NamedTuple):
@@ -39,17 +41,18 @@ class Parts(NamedTuple):
 
 def parts_of(desk: Desk) -> Parts:
     """Look at everything; git's own commands say what git knows."""
-    git_dir = Path(desk.git("rev-parse", "--absolute-git-dir"))
-    head = (git_dir / "HEAD").read_text().strip()
+    head = (desk.git_dir / "HEAD").read_text().strip()
     branch = head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else None
+    tips = _tips_of(desk, desk.branch, branch or desk.branch)
+    staged, flags = _index(desk)
     return Parts(
         files=desk.tree(),
         head=branch,
-        commit=head if branch is None else tip_of(desk, branch),
-        tip=tip_of(desk, desk.branch),
-        staged=tuple(desk.git("ls-files", "--stage", "-z").split("\0")),
-        flags=_flags(desk),
-        unfinished=_unfinished(git_dir),
+        commit=head if branch is None else tips.get(branch, ""),
+        tip=tips.get(desk.branch, ""),
+        staged=staged,
+        flags=flags,
+        unfinished=_unfinished(desk.git_dir),
         documents={
             path.name: path.read_bytes()
             for path in desk.project.task_layout(desk.task.id).root.glob("flow-status*.json")
@@ -57,17 +60,24 @@ def parts_of(desk: Desk) -> Parts:
     )
 
 
-def tip_of(desk: Desk, branch: str) -> str:
-    """Return where a branch is; "" if there is none."""
-    return desk.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+def _tips_of(desk: Desk, *branches: str) -> dict[str, str]:
+    """Return where these branches are, without those that are not there."""
+    refs = [f"refs/heads/{branch}" for branch in branches]
+    listed = desk.git("for-each-ref", "--format=%(objectname) %(refname)", *refs)
+    found = (line.split(" ", 1) for line in listed.splitlines())
+    return {ref.removeprefix("refs/heads/"): commit for commit, ref in found}
 
 
-def _flags(desk: Desk) -> tuple[tuple[str, int], ...]:
-    """The index alone: `diff-files` would say nothing of an intent whose file is gone."""
-    entries = ENTRY.findall(desk.git("ls-files", "--debug", "-z") + "\n")
-    assert len(entries) == len(desk.git("ls-files", "-z").split("\0")) - 1
-    flags = [(path, int(value, 16) & KEPT_FLAGS) for path, value in entries]
-    return tuple(each for each in flags if each[1])
+def _index(desk: Desk) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
+    """Return what is staged, and the flags of those that have any.
+
+    Of the index alone: `diff-files` would say nothing of an intent whose file is gone.
+    """
+    said = desk.git("ls-files", "--stage", "--debug", "-z") + "\n"
+    entries = ENTRY.findall(said)
+    assert len(entries) == said.count("\0")
+    flags = [(path, int(value, 16) & KEPT_FLAGS) for _, path, value in entries]
+    return tuple(entry for entry, _, _ in entries), tuple(each for each in flags if each[1])
 
 
 def _unfinished(git_dir: Path) -> dict[str, bytes]:

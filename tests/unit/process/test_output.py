@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from siding.process.command import StreamPlan
+from siding.process.digest import BUFFER_SIZE, FIRST_SIZE
 from siding.process.output import OutputFiles, Recorded
 from siding.process.output_files import (
     PTY_HEADER,
@@ -186,6 +187,36 @@ def test_neighbours_are_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == whole(b"out", b"err")
     others = [file for file in tmp_path.iterdir() if file.read_bytes() == b"other"]
     assert len(others) == 5
+
+
+class Unchanged:
+    """A filter that lets everything pass."""
+
+    def feed(self, piece: bytes | memoryview) -> bytes:
+        return bytes(piece)
+
+    def close(self) -> bytes:
+        return b""
+
+
+@pytest.mark.parametrize("filtered", [None, Unchanged], ids=["as it comes", "filtered"])
+def test_a_large_buffer_comes_after_a_small_one_was_filled(
+    tmp_path: Path, filtered: type[Unchanged] | None
+) -> None:
+    """Zeros for megabytes are most of what a command costs that prints a line."""
+    files = OutputFiles(tmp_path / "0001.output", streams=StreamPlan.PIPED, filtered=filtered)
+    files.open()
+    lines = [b"a line\n", b"x" * FIRST_SIZE, b"y" * BUFFER_SIZE]
+    for line, wanted in zip(lines, (FIRST_SIZE, FIRST_SIZE, BUFFER_SIZE), strict=True):
+        buffer = files.buffer()
+        assert len(buffer) == wanted
+        buffer[: len(line)] = line
+        files.write_stdout(buffer, len(line))
+    recorded = files.finish()
+    full = whole(b"".join(lines), b"")
+    assert files.path is not None
+    assert files.path.read_bytes() == full
+    assert recorded.sha256 == hashlib.sha256(full).hexdigest()
 
 
 @pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, 1 << 20, (9 << 20) + 5])
