@@ -227,6 +227,22 @@ def test_what_a_directory_is_mounted_from(tmp_path: Path) -> None:
         assert mount_of(Path("/proc")) != mount_of(tmp_path)
 
 
+def test_a_disk_error_of_a_link_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where links cannot be is the file renamed, which could destroy what comes meanwhile."""
+
+    def full(*_words: object, **_more: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
+    monkeypatch.setattr(os, "link", full)
+    (tmp_path / "new").write_bytes(b"new")
+    fd = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(OSError, match="No space left"):
+        put(Entry(fd, b"new"), Entry(fd, b"place"))
+    os.close(fd)
+    assert displaced(tmp_path) == [b"new"]
+
+
 def test_a_directory_is_found_in_the_table_of_mounts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """A move that is cut off while its files are exchanged, and what it leaves beside the checkout."""
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -8,7 +9,9 @@ import pytest
 
 from siding.files import exchange
 from siding.files.exchange import Entry
-from siding.git.applying.move import Move, RecoveredSide, TargetMoved, changed_paths
+from siding.git.applying.carry_out import take_back
+from siding.git.applying.checkout import CheckoutPlace
+from siding.git.applying.move import Move, RecoveredSide, RefusedMove, TargetMoved, changed_paths
 from siding.git.applying.move_recovery import recover
 from siding.git.applying.ref_locks import sweep_locks
 from siding.git.command import Place
@@ -99,6 +102,31 @@ def test_a_file_that_was_saved_over_a_new_one_stays(
     assert ready.is_at(ready.move.new)
 
 
+def test_taking_files_back_that_fails_half_way_changes_nothing(
+    ready: Ready, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, there = ready.world, without_commit(ready)
+    go(ready, there)
+    after = on_disk(world.root)
+    back = there.reversed("fedcba9876543210")._replace(aside=world.directory / "back")
+    really = exchange._renameat2
+    failures = [OSError(errno.EIO, "the disk fails")]
+
+    def renameat2(source: Entry, target: Entry, flags: int) -> None:
+        if failures and target.name == b"b.txt":
+            raise failures.pop()
+        really(source, target, flags)
+
+    changes = changed(world, back)
+    monkeypatch.setattr(exchange, "_renameat2", renameat2)
+    with pytest.raises(RefusedMove, match="the disk fails"):
+        take_back(world.repository, world.settings, back, changes)
+    assert on_disk(world.root) == after
+    left = {path.name for path in (world.root / ".git").iterdir()}
+    assert not [name for name in left if "lock" in name or "siding" in name]
+    assert not back.displaced.exists()
+
+
 def without_commit(ready: Ready) -> Move:
     trees = (
         Sha(ready.world.user("rev-parse", f"{each}^{{tree}}").decode().strip())
@@ -168,6 +196,22 @@ def test_a_submodule_comes_and_goes_as_an_empty_directory(ready: Ready) -> None:
 def changed(world: World, move: Move) -> list[Change]:
     place = Place(git_dir=world.paths.common_dir)
     return changed_paths(world.repository, place, move.old, move.new)
+
+
+@pytest.mark.parametrize("why", ["checked out nowhere", "its checkout is gone"])
+def test_a_branch_without_files_to_see_to(ready: Ready, why: str) -> None:
+    world = ready.world
+    world.user("branch", "other", ready.move.old)
+    place = None
+    if why == "its checkout is gone":
+        place = CheckoutPlace(root=world.directory / "gone", git_dir=world.directory / "gone/.git")
+    move = ready.move._replace(branch="other", checkout=place)
+    assert recovered(ready, move) is RecoveredSide.UNDONE
+    world.user("branch", "-f", "other", ready.move.new)
+    assert recovered(ready, move) is RecoveredSide.DONE
+    world.user("branch", "-D", "other")
+    assert recovered(ready, move) is RecoveredSide.UNDONE
+    assert ready.is_at(ready.move.old)
 
 
 # Locks of refs.
