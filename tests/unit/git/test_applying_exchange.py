@@ -11,7 +11,14 @@ from siding.files import exchange
 from siding.files.exchange import Entry
 from siding.git.applying.carry_out import take_back
 from siding.git.applying.checkout import CheckoutPlace
-from siding.git.applying.move import Move, RecoveredSide, RefusedMove, TargetMoved, changed_paths
+from siding.git.applying.move import (
+    CheckoutBusy,
+    Move,
+    RecoveredSide,
+    RefusedMove,
+    TargetMoved,
+    changed_paths,
+)
 from siding.git.applying.move_recovery import recover
 from siding.git.applying.ref_locks import sweep_locks
 from siding.git.command import Place
@@ -127,6 +134,18 @@ def test_taking_files_back_that_fails_half_way_changes_nothing(
     assert not back.displaced.exists()
 
 
+def test_nothing_is_taken_back_in_the_middle_of_a_merge(ready: Ready) -> None:
+    world, there = ready.world, without_commit(ready)
+    go(ready, there)
+    after = on_disk(world.root)
+    back = there.reversed("fedcba9876543210")._replace(aside=world.directory / "back")
+    write(world.root / ".git/MERGE_HEAD", ready.move.new + "\n")
+    with pytest.raises(CheckoutBusy):
+        take_back(world.repository, world.settings, back, changed(world, back))
+    assert on_disk(world.root) == after
+    assert not (world.root / ".git/index.lock").exists()
+
+
 def without_commit(ready: Ready) -> Move:
     trees = (
         Sha(ready.world.user("rev-parse", f"{each}^{{tree}}").decode().strip())
@@ -156,12 +175,6 @@ def test_files_without_a_commit(ready: Ready, monkeypatch: pytest.MonkeyPatch, l
         assert (world.root / "a.txt").read_text() == "new\n"
         assert displaced(move) == OLD
     assert not [*(world.root / ".git").glob("*lock"), *(world.root / ".git").glob("*siding*")]
-
-
-def test_git_knows_the_times_of_the_new_files(ready: Ready) -> None:
-    """Or it would read all of them again."""
-    go(ready)
-    assert ready.world.user("diff-files", "--name-only") == b"kept.txt\n"
 
 
 def test_what_was_staged_for_a_refused_move_is_gone(ready: Ready) -> None:
@@ -199,14 +212,20 @@ def changed(world: World, move: Move) -> list[Change]:
 
 
 @pytest.mark.parametrize("why", ["checked out nowhere", "its checkout is gone"])
-def test_a_branch_without_files_to_see_to(ready: Ready, why: str) -> None:
+def test_a_branch_without_files_to_see_to(
+    ready: Ready, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _seconds: None)
     world = ready.world
     world.user("branch", "other", ready.move.old)
     place = None
     if why == "its checkout is gone":
         place = CheckoutPlace(root=world.directory / "gone", git_dir=world.directory / "gone/.git")
     move = ready.move._replace(branch="other", checkout=place)
+    lock = world.root / ".git/refs/heads/other.lock"
+    write(lock, ready.move.new[:9])  # of a git that was killed
     assert recovered(ready, move) is RecoveredSide.UNDONE
+    assert not lock.exists()
     world.user("branch", "-f", "other", ready.move.new)
     assert recovered(ready, move) is RecoveredSide.DONE
     world.user("branch", "-D", "other")
