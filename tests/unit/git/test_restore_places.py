@@ -178,18 +178,20 @@ def test_permissions_become_those_of_the_plan(task: World, back: Restoration) ->
     for name, mode in (("src", 0o755), ("src/deep", 0o755), ("src/deep/c.txt", 0o644)):
         (root / name).chmod(mode)
     write(root / "other", "a file now\n")
-    other = mode_of(root / "other")
+    (root / "now").mkdir()
+    other, now = mode_of(root / "other"), mode_of(root / "now")
     chmods = (
         ModeChange(b"src", 0o755, 0o500, True),
         ModeChange(b"src/deep", 0o755, 0o2550, True),
         ModeChange(b"src/deep/c.txt", 0o644, 0o600, False),
         ModeChange(b"other", 0o755, 0o711, True),
         ModeChange(b"gone", 0o755, 0o711, True),
+        ModeChange(b"now", 0o644, 0o600, False),
     )
     go(task, back._replace(chmods=chmods))
     found = [mode_of(root / name) for name in ("src", "src/deep", "src/deep/c.txt")]
     assert found == [0o500, 0o2550, 0o600]
-    assert mode_of(root / "other") == other
+    assert (mode_of(root / "other"), mode_of(root / "now")) == (other, now)
     assert (root / "src/b.txt").read_bytes() == b"two\n"
 
 
