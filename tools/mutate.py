@@ -3,6 +3,7 @@
     .venv/bin/python -m tools.mutate                      every module of `mutate.toml`
     .venv/bin/python -m tools.mutate storage/locks.py     this one; several may be named
     .venv/bin/python -m tools.mutate --lines 40-80 MODULE changes that begin on these lines
+    .venv/bin/python -m tools.mutate --one-in 3 MODULE    a third of the changes, always the same
     .venv/bin/python -m tools.mutate --list MODULE        the changes, without running anything
 
 A developer's tool: run it after work on such a module, and read what survived. Each survivor is a
@@ -29,9 +30,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from zlib import crc32
 
-from tools.mutations import mutations_of
+from tools.mutations import Mutation, mutations_of
 from tools.trial import CHECKOUT, FAILED, STOPPED, SURVIVED, Trial
 
 TOOLS = Path(__file__).resolve().parent
@@ -59,7 +61,18 @@ def equivalents() -> dict[tuple[str, str, str], str]:
     return found
 
 
-def try_module(scratch: Path, module: str, tests: Sequence[str], chosen: range) -> str:
+class Chosen(NamedTuple):
+    """Which changes of a module are tried."""
+
+    lines: range
+    one_in: int  # a sample, by a sum of what is changed: no other place in the file alters it
+
+    def has(self, mutation: Mutation) -> bool:
+        told = f"{mutation.function} {mutation.line_text} {mutation.change}"
+        return mutation.line in self.lines and crc32(told.encode()) % self.one_in == 0
+
+
+def try_module(scratch: Path, module: str, tests: Sequence[str], chosen: Chosen) -> str:
     """Try every change of a module; print what survives; return its row of the table."""
     trial = Trial(scratch, module, tests)
     for cached in trial.path.parent.glob(f"__pycache__/{trial.path.stem}.*"):
@@ -73,7 +86,7 @@ def try_module(scratch: Path, module: str, tests: Sequence[str], chosen: range) 
     for mutation in mutations_of(trial.source):
         key = (f"{module} {mutation.function}".strip(), mutation.line_text, mutation.change)
         met.add(key)
-        if mutation.line not in chosen:
+        if not chosen.has(mutation):
             continue
         if key in known:
             counts["equivalent"] += 1
@@ -104,11 +117,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Change modules and see whether tests notice.")
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="as mutate.toml names them")
     parser.add_argument("--lines", default="1-100000", help="FIRST-LAST")
+    parser.add_argument("--one-in", type=int, default=1, metavar="N", help="only a sample")
     parser.add_argument("--list", action="store_true", help="show the changes, run nothing")
     chosen = parser.parse_args()
     targets: dict[str, Any] = tomllib.loads((TOOLS / "mutate.toml").read_text("utf-8"))["tests"]
     first, _, last = chosen.lines.partition("-")
-    lines = range(int(first), int(last or first) + 1)
+    changes = Chosen(range(int(first), int(last or first) + 1), chosen.one_in)
     os.chdir(CHECKOUT)
     rows = []
     with scratch_copy() as scratch:
@@ -117,7 +131,7 @@ def main() -> None:
                 for each in mutations_of((CHECKOUT / "src/siding" / module).read_bytes()):
                     print(f"{module}:{each.line}: {each.change}")
             else:
-                rows.append(try_module(scratch, module, targets[module], lines))
+                rows.append(try_module(scratch, module, targets[module], changes))
                 print(HEAD, rows[-1], sep="\n", end="\n\n", flush=True)
     print(HEAD, *rows, sep="\n")
 

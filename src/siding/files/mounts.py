@@ -29,6 +29,6 @@ def file_system_of(path: Path) -> str:
     told = read_small(Path("/proc/self/mountinfo")) or b""
     for line in told.decode("utf-8", "surrogateescape").splitlines():
         about, _, source = line.partition(" - ")
-        if number and about.split(" ", 1)[0] == number:
+        if about.split(" ", 1)[0] == number:
             return source.split(" ", 1)[0]
     return ""

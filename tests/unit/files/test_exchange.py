@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import fcntl
 import mmap
 import os
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.files import exchange
+from siding.files import exchange, mounts
 from siding.files.exchange import Entry, put, rename_new
 from siding.files.leases import has_writer
 from siding.files.mounts import CANNOT_EXCHANGE, file_system_of, mount_of
@@ -19,12 +20,29 @@ from siding.files.mounts import CANNOT_EXCHANGE, file_system_of, mount_of
 Directory = Callable[[str], Entry]
 
 
-@pytest.fixture(params=["one step", "several steps", "without links"])
+class OldLibrary:
+    """A C library that has `syscall()` and no `renameat2()`."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.syscall = library.syscall
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="a call of Linux")
+BY_NUMBER = pytest.param("by the call's number", marks=linux)
+
+
+@pytest.fixture(params=["one step", BY_NUMBER, "several steps", "without links"])
 def entry(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Directory]:
     """Names in a directory, where the kernel can exchange them and where it cannot."""
-    if request.param != "one step":
+    if request.param == "by the call's number":
+        library = OldLibrary(ctypes.CDLL(None, use_errno=True))
+        with monkeypatch.context() as patch:
+            patch.setattr(ctypes, "CDLL", lambda *_name, **_more: library)
+            call = exchange._found_call()
+        monkeypatch.setattr(exchange, "_CALL", call)
+    elif request.param != "one step":
         monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
     if request.param == "without links":
         monkeypatch.setattr(os, "link", refused)
@@ -59,6 +77,43 @@ def test_what_was_there_is_kept(entry: Directory, tmp_path: Path) -> None:
     assert left.name.partition(".")[0] == "new"
 
 
+@linux
+@pytest.mark.parametrize("entry", ["one step", "by the call's number"], indirect=True)
+def test_where_the_kernel_exchanges_names_there_is_always_a_file_in_the_place(
+    entry: Directory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In steps there would be none for a moment; so the steps are not to be taken here."""
+    monkeypatch.setattr(os, "rename", refused)
+    monkeypatch.setattr(os, "link", refused)
+    (tmp_path / "new").write_bytes(b"new")
+    assert not put(entry("new"), entry("place"))
+    (tmp_path / "new").write_bytes(b"newer")
+    assert put(entry("new"), entry("place"))
+    assert (tmp_path / "place").read_bytes() == b"newer"
+    assert (tmp_path / "new").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("platform", ["darwin", "a processor nobody knows"])
+def test_where_the_call_is_not_known_it_is_done_in_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
+    with monkeypatch.context() as patch:
+        if platform == "darwin":
+            patch.setattr(sys, "platform", platform)
+        else:
+            patch.setattr(ctypes, "CDLL", lambda *_name, **_more: object())
+            patch.setattr(exchange, "_NUMBERS", {})
+        call = exchange._found_call()
+    monkeypatch.setattr(exchange, "_CALL", call)
+    (tmp_path / "new").write_bytes(b"new")
+    (tmp_path / "place").write_bytes(b"old")
+    fd = os.open(tmp_path, os.O_RDONLY)
+    assert put(Entry(fd, b"new"), Entry(fd, b"place"))
+    os.close(fd)
+    assert (tmp_path / "place").read_bytes() == b"new"
+    assert displaced(tmp_path) == [b"old"]
+
+
 def test_a_link_is_exchanged_itself(entry: Directory, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_bytes(b"elsewhere")
     (tmp_path / "place").symlink_to("elsewhere")
@@ -85,6 +140,37 @@ def test_nothing_is_put_over_something(entry: Directory, tmp_path: Path) -> None
         rename_new(entry("new"), entry("place"))
     assert (tmp_path / "place").read_bytes() == b"old"
     assert (tmp_path / "new").read_bytes() == b"new"
+
+
+def test_nothing_is_put_over_a_link_that_leads_nowhere(entry: Directory, tmp_path: Path) -> None:
+    (tmp_path / "new").write_bytes(b"new")
+    (tmp_path / "place").symlink_to("nowhere")
+    with pytest.raises(FileExistsError):
+        rename_new(entry("new"), entry("place"))
+    assert os.readlink(tmp_path / "place") == "nowhere"
+
+
+def test_a_file_that_is_made_in_this_very_moment_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was in the place when names were to be exchanged, and now a file is."""
+    call, left = exchange._CALL, [b"hers"]
+
+    def saved_behind_it(*words: object) -> int:
+        result = call(*words)
+        number = ctypes.get_errno()
+        if left:
+            (tmp_path / "place").write_bytes(left.pop())
+        ctypes.set_errno(number)
+        return result
+
+    monkeypatch.setattr(exchange, "_CALL", saved_behind_it)
+    (tmp_path / "new").write_bytes(b"new")
+    fd = os.open(tmp_path, os.O_RDONLY)
+    assert put(Entry(fd, b"new"), Entry(fd, b"place"))
+    os.close(fd)
+    assert (tmp_path / "place").read_bytes() == b"new"
+    assert displaced(tmp_path) == [b"hers"]
 
 
 def test_the_new_file_is_missing(entry: Directory, tmp_path: Path) -> None:
@@ -123,9 +209,13 @@ def test_a_disk_error_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(exchange, "_CALL", full)
     (tmp_path / "new").write_bytes(b"new")
     fd = os.open(tmp_path, os.O_RDONLY)
-    with pytest.raises(OSError, match="No space left"):
-        put(Entry(fd, b"new"), Entry(fd, b"place"))
+    (tmp_path / "place").write_bytes(b"old")
+    for act in (put, rename_new):
+        with pytest.raises(OSError, match="No space left"):
+            act(Entry(fd, b"new"), Entry(fd, b"place" if act is put else b"free"))
     os.close(fd)
+    assert (tmp_path / "place").read_bytes() == b"old"
+    assert displaced(tmp_path) == [b"new"]
 
 
 def test_what_a_directory_is_mounted_from(tmp_path: Path) -> None:
@@ -137,7 +227,51 @@ def test_what_a_directory_is_mounted_from(tmp_path: Path) -> None:
         assert mount_of(Path("/proc")) != mount_of(tmp_path)
 
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
+def test_a_disk_error_of_a_link_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where links cannot be is the file renamed, which could destroy what comes meanwhile."""
+
+    def full(*_words: object, **_more: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
+    monkeypatch.setattr(os, "link", full)
+    (tmp_path / "new").write_bytes(b"new")
+    fd = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(OSError, match="No space left"):
+        put(Entry(fd, b"new"), Entry(fd, b"place"))
+    os.close(fd)
+    assert displaced(tmp_path) == [b"new"]
+
+
+def test_a_directory_is_found_in_the_table_of_mounts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mountinfo = (
+        b"7 1 0:21 / /proc rw - proc proc rw\n"
+        b"42 7 8:1 / /home rw,relatime shared:2 - nfs4 server:/home rw,vers=4.2\n"
+        b"43 7 8:2 / / rw - ext4 /dev/root rw\n"
+    )
+
+    def read(path: Path) -> bytes:
+        return mountinfo if path.name == "mountinfo" else b"pos:\t0\nmnt_id:\t42\nino:\t9\n"
+
+    monkeypatch.setattr(mounts, "read_small", read)
+    assert mount_of(tmp_path) == "42"
+    assert file_system_of(tmp_path) == "nfs4"
+
+
+def test_where_there_is_no_table_of_mounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mounts, "read_small", lambda _path: None)
+    assert (mount_of(tmp_path), file_system_of(tmp_path)) == ("", "")
+
+
+@linux
+def test_looking_for_a_mount_leaves_no_file_open(tmp_path: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    mount_of(tmp_path)
+    assert os.listdir("/proc/self/fd") == before
+
+
 OTHER = "import sys; f = open(sys.argv[1], sys.argv[2]); print(flush=True); sys.stdin.read()"
 
 
@@ -173,6 +307,16 @@ def test_a_mapping_counts_as_a_writer(tmp_path: Path) -> None:
     mapped.close()
     assert has_writer(fd) is False
     os.close(fd)
+
+
+@linux
+def test_nobody_has_to_wait_for_us_afterwards(tmp_path: Path) -> None:
+    """A lease that is still held would stop the next program that opens the file for writing."""
+    path = tmp_path / "file"
+    path.write_bytes(b"data")
+    with path.open("rb") as file:
+        assert has_writer(file.fileno()) is False
+        assert fcntl.fcntl(file, fcntl.F_GETLEASE) == fcntl.F_UNLCK
 
 
 @linux

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from .moving import Ready, ready_in
 from .world import World
 
 
@@ -20,3 +21,9 @@ def task(world: World) -> World:
     """The same, with a task whose worktree is there and whose snapshots have begun."""
     world.start()
     return world
+
+
+@pytest.fixture
+def ready(world: World) -> Ready:
+    """A branch that is to move with its checkout."""
+    return ready_in(world)

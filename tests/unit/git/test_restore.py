@@ -107,13 +107,16 @@ def test_every_directory_with_a_changed_name_is_flushed(
     else:
         shutil.rmtree(root / "src")
     plan = back(task, task.capture().snapshot, first)
-    with staged(task.store, task.where, plan, task.directory / "staging") as contents:
+    staging = task.directory / "staging"
+    with staged(task.store, task.where, plan, staging) as contents:
         watcher = Watcher(monkeypatch)
         restore(task.where, plan, contents)
-    directories = [os.stat(path) for path in (root, root / "src", root / "src/deep")]
+        places = (root, root / "src", root / "src/deep", staging)
+        directories = [os.stat(path) for path in places]
+        unflushed = {inode for _name, inode in watcher.unflushed()}
     ours = {(found.st_dev, found.st_ino) for found in directories}
     assert ours & {inode for _name, inode in watcher.calls}
-    assert not ours & {inode for _name, inode in watcher.unflushed()}
+    assert not ours & unflushed
 
 
 def test_files_directories_and_links_take_each_others_places(task: World) -> None:

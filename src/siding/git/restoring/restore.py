@@ -32,7 +32,7 @@ def restore(root: WorktreeRoot, plan: Restoration, staged: Staged, *, unlock: bo
     """
     check_root(root)
     with OpenTree(root.path, private=plan.modes is not None, unlock=unlock) as tree:
-        _narrow(tree, plan)
+        narrowed = _narrow(tree, plan)
         staged.displacing = True
         touched = _delete(tree, plan, staged)
         for change in plan.writes:
@@ -42,14 +42,16 @@ def restore(root: WorktreeRoot, plan: Restoration, staged: Staged, *, unlock: bo
             touched |= _make_empty(tree, path)
         flush_names(staged.fd)
         tree.flush(touched)
-        _set_modes(tree, plan)
+        _set_modes(tree, plan, narrowed)
 
 
-def _narrow(tree: OpenTree, plan: Restoration) -> None:
+def _narrow(tree: OpenTree, plan: Restoration) -> list[bytes]:
     """Take permissions that others lose away from directories, before files are put into them.
 
-    The owner keeps all of its permissions until the end, to be able to work in them.
+    The owner keeps all of its permissions until the end, to be able to work in them. Returns the
+    directories; nothing is flushed yet.
     """
+    narrowed = []
     for change in sorted(plan.chmods):
         if not change.is_directory:
             continue
@@ -57,15 +59,17 @@ def _narrow(tree: OpenTree, plan: Restoration) -> None:
         if present is not None and stat.S_ISDIR(present):
             with suppress(PermissionError):  # it shows in the end that it is not as planned
                 tree.set_mode(change.path, stat.S_IMODE(present) & change.after | 0o700)
+                narrowed.append(change.path)
+    return narrowed
 
 
-def _set_modes(tree: OpenTree, plan: Restoration) -> None:
-    """Set all permissions durably, the deepest paths first."""
+def _set_modes(tree: OpenTree, plan: Restoration, narrowed: list[bytes]) -> None:
+    """Set all permissions durably, the deepest paths first; flush also those `narrowed` before."""
     wanted = {change.path: (change.after, change.is_directory) for change in plan.chmods}
     final = {path: (mode, True) for path, mode in tree.unlocked.items()}
     if plan.modes is not None:
         final |= {path: (plan.modes.of_directory(path), True) for path in tree.made}
-    changed: list[bytes] = []
+    changed = {*narrowed}
     for path, (mode, is_directory) in sorted((final | wanted).items(), reverse=True):
         present = tree.mode(path)
         expected = stat.S_IFDIR if is_directory else stat.S_IFREG
@@ -73,7 +77,7 @@ def _set_modes(tree: OpenTree, plan: Restoration) -> None:
             continue
         with suppress(PermissionError):  # it shows in the end that it is not as planned
             tree.set_mode(path, mode)
-            changed.append(path)
+            changed.add(path)
     tree.unlocked.clear()
     tree.flush_modes(changed)
 
