@@ -12,6 +12,7 @@ from two calls in the middle of the command.
 
 import errno
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ import pytest
 
 import counted
 import installed
+import planted
 from integration.no_room import READS, ROWS, Row, fill_world
 from sandbox import Sandbox
 
@@ -90,35 +92,47 @@ def world(case: Path) -> None:
 
 
 def test_every_command_answers() -> None:
+    rows = [row for rows in ROWS.values() for row in rows]
+    every = [Case(row, kind, 1) for row in rows for kind in KINDS]
+    attempt(sample(every, 14 * TIMES, SEED))
+
+
+def test_the_gate_sees_errors_that_are_swallowed() -> None:
+    (update,) = ROWS["task update"]
+    with pytest.raises(GateFailed, match="done, although"):
+        attempt([Case(update, "flush", 1)], fault="swallow-errors")
+
+
+def attempt(cases: Sequence[Case], fault: str = "") -> None:
+    """Try the cases; raise GateFailed if a command has no answer in one of them."""
+
     def work(arena: Arena, number: int, count: int) -> tuple[int, list[str]]:
-        return _Share(arena).share(14 * TIMES, number, count)
+        return _Share(arena, fault).share(cases[number::count])
 
     found = in_workers(work)
-    cases, wrong = sum(each[0] for each in found), [text for each in found for text in each[1]]
-    note({"gate": "failing disk", "cases": cases, "failures": wrong})
-    counted.add(cases, failed=len(wrong))
-    assert cases
+    tried, wrong = sum(each[0] for each in found), [text for each in found for text in each[1]]
+    note({"gate": "failing disk", "cases": tried, "failures": wrong})
+    counted.add(tried, failed=len(wrong))
+    assert tried
     if wrong:
         raise GateFailed("failing disk", wrong)
 
 
 class _Share:
-    """One worker's cases."""
+    """One worker's cases; `fault` is a mistake that is planted into the commands."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: Arena, fault: str) -> None:
         arena.prepare(world)
         self.arena, self.box = arena, box_in(arena.case)
-        self.box.git("worktree", "list")
+        self.planted = planted.environment(fault)
         (question,) = self.box.json("decide", "list", "--json")
         self.known = {"DECISION": question["session_id"], "ASIDE": str(arena.case / "aside")}
         self.before = {name: self.box.steps(name) for name in TASKS}
 
-    def share(self, budget: int, number: int, count: int) -> tuple[int, list[str]]:
-        rows = [row for rows in ROWS.values() for row in rows]
-        cases = [Case(row, kind, 1) for row in rows for kind in KINDS]
-        mine = sample(cases, budget, SEED)[number::count]
+    def share(self, cases: Sequence[Case]) -> tuple[int, list[str]]:
+        mine = list(cases)
         if EVERY:
-            mine += [later for case in mine for later in self._in_the_middle(case)]
+            mine += [later for case in cases for later in self._in_the_middle(case)]
         wrong = []
         for case in mine:
             if fault := self._fault_of(case):
@@ -134,7 +148,8 @@ class _Share:
         self.arena.fresh()
         words = [self.known.get(word, word) for word in case.row.words]
         argv = (installed.program(), *words)
-        return Disk(self.arena, case).run(Command(argv, env=self.box.env, cwd="{case}/repo"))
+        env = {**self.box.env, **self.planted}
+        return Disk(self.arena, case).run(Command(argv, env=env, cwd="{case}/repo"))
 
     def _fault_of(self, case: Case) -> str | None:
         done = self._run(case)
