@@ -67,7 +67,7 @@ def end_steps(place: CheckoutPlace, directory: Path) -> None:
 def end_one(here: Displacing, each: Listed) -> bool:
     """Do this for one entry; return whether there was something to do. Not durable."""
     entry, place = here.at(each.entry), here.at_place(each)
-    if UNKNOWN != entry == place:  # linked: the unlink was still to come
+    if entry == place != UNKNOWN:  # linked: the unlink was still to come
         here.unlink(each.entry)
         return True
     if each.is_deletion:
@@ -87,7 +87,7 @@ def end_one(here: Displacing, each: Listed) -> bool:
 def _end_way_back(here: Displacing, each: Listed) -> bool:
     """Finish giving a displaced file back: the new one has its first name again then."""
     old, new = each.entry + b".0", each.entry + b".0.0"
-    if here.at(new) != each.new:
+    if here.at(new) != each.new or each.new == UNKNOWN:
         return False
     if here.at(old) != UNKNOWN and here.at_place(each) == UNKNOWN:
         here.put(old, each)
