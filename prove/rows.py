@@ -52,7 +52,7 @@ ROWS: dict[str, Row] = {
     "failing": Row(
         "a failing disk below the home: every command has its answer, nothing old is lost",
         ("tests/faults/test_failing_disk.py",),
-        variables={TIMES: "8"},
+        variables={TIMES: "16"},
     ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",

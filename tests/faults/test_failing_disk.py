@@ -32,7 +32,7 @@ from .test_commands_errors import scratch
 from .tracer import RUN, Action, Call, Ending, Tracer, Verb
 from .victims import run_traced
 
-pytestmark = [*GATE, pytest.mark.timeout(7200)]
+pytestmark = [GATE[0], pytest.mark.timeout(7200)]  # all of them are some hundred cases
 
 KINDS = {
     "write": (Effect.WRITE, Effect.SIZE),
@@ -94,7 +94,7 @@ def world(case: Path) -> None:
 def test_every_command_answers() -> None:
     rows = [row for rows in ROWS.values() for row in rows]
     every = [Case(row, kind, 1) for row in rows for kind in KINDS]
-    attempt(sample(every, 14 * TIMES, SEED))
+    attempt(sample(every, 5 * TIMES, SEED))
 
 
 def test_the_gate_sees_errors_that_are_swallowed() -> None:
