@@ -15,7 +15,7 @@ import counted
 
 from . import tracer
 from .arena import EVERY, SEED, TIMES, Arena, Check, GateFailed, Setup, in_workers, note, sample
-from .checkouts import APPLY, MOVING, REFUSING, Seen, dirty, git, locks, seen, sides
+from .checkouts import APPLY, MOVING, REFUSING, Seen, dirty, git, locks, seen, sides, sparse
 from .commands import act, promising
 from .copies import remove_tree
 from .harness import sweep
@@ -119,6 +119,11 @@ def test_a_git_that_is_killed_leaves_no_lock_of_the_branch() -> None:
     victim = promising(*APPLY)
     at = ("kill:child",)
     sweep(dirty, victim, holds, modes=at, budget=1, among=lambda call: "heads/main.lock" in call)
+
+
+def test_a_sparse_checkout_that_was_killed_stays_sparse() -> None:
+    victim = promising(*APPLY)
+    sweep(sparse, victim, holds, modes=("kill",), budget=1, among=lambda call: "renameat2" in call)
 
 
 def holds_in_steps(case: Path, promises: list[str]) -> None:

@@ -26,6 +26,7 @@ from siding.git.applying.staged_checkout import (
     give_back,
     is_as_before,
     is_staged,
+    listed_paths,
     pending,
 )
 from siding.git.command import Place
@@ -33,6 +34,7 @@ from siding.git.errors import CommandFailed, said_by
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
 from siding.git.snapshots.patches import Change
+from siding.git.tree_modes import NOTHING
 
 
 def recover(
@@ -135,6 +137,9 @@ def _publish_index(where: CheckoutGit, move: Move, changes: Sequence[Change]) ->
     private = checkouts.copy_index(place, token)
     entries = {each.path: (each.new_mode, each.new_sha) for each in changes}
     set_entries(where, private, entries)
+    written = listed_paths(move.displaced)
+    left_out = [each.path for each in changes if each.new_mode != NOTHING]
+    checkouts.mark_left_out(where, private, [path for path in left_out if path not in written])
     checkouts.refresh_entries(where, private, changes)
     checkouts.put_in_place(place, private)
 

@@ -110,6 +110,11 @@ def pending(directory: Path) -> list[Listed]:
     return [each for each in read_names(directory).values() if _is_pending(directory, each)]
 
 
+def listed_paths(directory: Path) -> set[bytes]:
+    """Return the paths that were staged; a sparse checkout leaves out the others."""
+    return {each.path for each in read_names(directory).values()}
+
+
 def is_as_before(place: CheckoutPlace, entries: Iterable[Listed]) -> bool:
     """Tell whether the checkout has, at these paths, what it had when they were staged."""
     root = os.fsencode(place.root)
