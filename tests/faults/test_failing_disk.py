@@ -44,6 +44,7 @@ WHY = re.compile(
     "Input/output error|I/O error|disk|cannot|could not|unable|damaged|not read", re.IGNORECASE
 )
 HINT = "\n  hint: "
+USAGE = 2
 TASKS = ("old", "gone", "spare", "redoable", "new")
 _FAILS = Action(Verb.FAIL, errno.EIO)
 
@@ -161,7 +162,8 @@ class _Share:
             return f"it fell over with {status}:\n{said[-1500:]}"
         if case.row.does != READS and case.kind in ("write", "flush") and status == 0 and failed:
             return f"done, although {failed[:3]} failed"
-        answers = WHY.search(said) and (HINT in said or case.row.does == FREES)
+        why = WHY.search(said) or status == USAGE  # on any disk, it cannot be done
+        answers = why and (HINT in said or case.row.does == FREES)
         if status and status != case.row.status and not answers:
             return f"it does not say why or what to do, {status}: {said[-800:]}"
         return self.arena.verdict(self._all_is_there, [])
