@@ -26,7 +26,7 @@ def main(words: list[str]) -> int:
     print(table.heading(), flush=True)
     outcomes: dict[str, Outcome] = {}
     for name in asked.only or NAMES:
-        outcomes[name] = _run(name, seed)
+        outcomes[name] = _run(name, seed, every=asked.every)
         print(table.line(name, outcomes[name], _seed_of(name, seed)), flush=True)
     print(table.ending(outcomes, time.monotonic() - begun), flush=True)
     if asked.json:
@@ -36,8 +36,10 @@ def main(words: list[str]) -> int:
     return 0 if all(outcome.holds for outcome in outcomes.values()) else 1
 
 
-def _run(name: str, seed: int) -> Outcome:
-    return compared.run(seed) if name == compared.NAME else suite.run(ROWS[name], seed)
+def _run(name: str, seed: int, *, every: bool) -> Outcome:
+    if name == compared.NAME:
+        return compared.run(seed)
+    return suite.run(ROWS[name], seed, every=every)
 
 
 def _seed_of(name: str, seed: int) -> int | None:
@@ -54,6 +56,11 @@ def _parser() -> ArgumentParser:
         "--only", action="append", choices=NAMES, metavar="ROW", help=f"one of {', '.join(NAMES)}"
     )
     parser.add_argument("--seed", type=int, help="the number that a table shows, to repeat a row")
+    parser.add_argument(
+        "--every",
+        action="store_true",
+        help="let the gates strike every call, not a sample: hours for a row",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the table into FILE as well")
     return parser
 

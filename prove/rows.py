@@ -43,6 +43,17 @@ ROWS: dict[str, Row] = {
         leave_out=(*PLANTED, "power"),
         variables={TIMES: "4"},
     ),
+    "apply": Row(
+        "an apply in ten checkouts: git or Siding dies, git fails, the disk fails or is full",
+        ("tests/faults/test_apply_checkouts.py",),
+        leave_out=PLANTED,
+        variables={TIMES: "3"},
+    ),
+    "failing": Row(
+        "a failing disk below the home: every command has its answer, nothing old is lost",
+        ("tests/faults/test_failing_disk.py",),
+        variables={TIMES: "16"},
+    ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",
         (*GATES, "tests/faults/test_commands_power.py", "tests/faults/test_trash_power.py"),

@@ -74,6 +74,8 @@ class Sandbox:
         self.program = list(program)
         self.env = environment(directory)
         self.repo = directory / "repo"
+        if self.repo.exists():
+            return  # made before, by another process
         if files is None:
             shutil.copytree(_usual_repository(), self.repo, symlinks=True)
         else:

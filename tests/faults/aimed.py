@@ -15,7 +15,6 @@ SIDING_FAULTS_REPORT=<file> gets one line of JSON for each act, the same as is p
 """
 
 import hashlib
-import json
 import os
 import stat
 import zlib
@@ -27,14 +26,24 @@ import counted
 
 from .aimed_acts import MovingAct
 from .aimed_run import AimedRun, Shot, Stage, Stop
-from .arena import FULL, SEED, TIMES, Arena, Command, GateBroken, GateFailed, in_workers, sample
+from .arena import (
+    EVERY,
+    SEED,
+    TIMES,
+    Arena,
+    Command,
+    GateBroken,
+    GateFailed,
+    in_workers,
+    note,
+    sample,
+)
 from .commands import act
 from .harness import BUGS
 from .product import must
 from .tokens import lost
 from .writers import Saved, Way
 
-REPORT = os.environ.get("SIDING_FAULTS_REPORT")
 _ON_WHAT_IS_THERE = (Way.REPLACE, Way.APPEND, Way.REWRITE, Way.MAP)
 _ON_WHAT_COMES = (Way.CREATE, Way.REPLACE, Way.REWRITE)
 
@@ -61,7 +70,7 @@ class Outcome(NamedTuple):
 def aim(
     name: str, moving: MovingAct, *, budget: int, seed: int = SEED, by_git: bool = False
 ) -> Outcome:
-    """Run about `budget` cases of an act, or all with SIDING_FAULTS=full, and tell what came of it.
+    """Run about `budget` cases of an act, or all with SIDING_FAULTS=every; tell what came of it.
 
     `by_git`: the act is git's own, for a comparison; then only tokens are looked for.
     """
@@ -73,9 +82,7 @@ def aim(
     found = _together(in_workers(work))
     counted.add(found.cases, failed=len(found.lost) + len(found.wrong))
     print(found.told(name))
-    if REPORT:
-        with open(REPORT, "a", encoding="utf-8") as file:
-            file.write(json.dumps({"act": name, **found._asdict()}) + "\n")
+    note({"act": name, **found._asdict()})
     if not found.stops:
         raise GateBroken(f"{name}: the act makes no call that counts")
     if not found.saved + found.refused:
@@ -110,7 +117,7 @@ def chosen(shots: Sequence[Shot], budget: int, seed: int) -> list[Shot]:
     other = [shot for shot in shots if not _is_about(shot) and shot.stop.stage is not Stage.EARLY]
     rest = budget // 2
     parts = ((early, rest // 2), (other, rest - rest // 2))
-    found = [shot for part, count in parts if count or FULL for shot in sample(part, count, seed)]
+    found = [shot for part, count in parts if count or EVERY for shot in sample(part, count, seed)]
     return [*sample(about, budget - len(found), seed), *found]
 
 

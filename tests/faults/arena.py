@@ -6,6 +6,7 @@ our own files hold absolute paths.
 """
 
 import hashlib
+import json
 import os
 import pickle
 import random
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import isfunction
@@ -34,8 +36,10 @@ Item = TypeVar("Item")
 
 SEED = int(os.environ.get("SIDING_FAULTS_SEED", "1"))
 FULL = os.environ.get("SIDING_FAULTS") == "full"
+EVERY = FULL or os.environ.get("SIDING_FAULTS") == "every"  # no samples
 TIMES = int(os.environ.get("SIDING_FAULTS_TIMES", "1"))  # how much larger every budget is
 KEEP = os.environ.get("SIDING_FAULTS_KEEP")  # a directory for the case of each failure
+REPORT = os.environ.get("SIDING_FAULTS_REPORT")  # a file for what each gate ran, a line each
 
 _ENVIRONMENT = {
     "PATH": os.environ.get("PATH", os.defpath),
@@ -71,6 +75,7 @@ class Report(NamedTuple):
     calls: int
     failures: tuple[str, ...] = ()
     missed: int = 0
+    by_mode: Mapping[str, int] = {}
 
 
 class Command(NamedTuple):
@@ -209,8 +214,7 @@ class Arena:
     def keep(self, name: str) -> None:
         """Keeps the case directory of a failure when SIDING_FAULTS_KEEP names a place."""
         if KEEP:
-            test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition("::")[2].partition(" ")[0]
-            target = Path(KEEP) / f"{test.replace('/', '-')}-{name}"
+            target = Path(KEEP) / f"{running_test().replace('/', '-')}-{name}"
             remove_tree(target)
             target.parent.mkdir(parents=True, exist_ok=True)
             copy_tree(self.case, target)
@@ -235,7 +239,7 @@ class time_limit:  # noqa: N801 - reads as a with-statement
 
 def sample(items: Sequence[Item], budget: int, seed: int) -> list[Item]:
     """All items, or `budget` of them: one from each of `budget` equal stretches, chosen by seed."""
-    if len(items) <= budget or FULL:
+    if len(items) <= budget or EVERY:
         return list(items)
     chance = random.Random(seed)
     bounds = [len(items) * number // budget for number in range(budget + 1)]
@@ -254,7 +258,9 @@ def settle(gate: str, shares: Sequence[Report]) -> Report:
         calls=max(share.calls for share in shares),
         failures=tuple(failure for share in shares for failure in share.failures),
         missed=sum(share.missed for share in shares),
+        by_mode=sum((Counter(share.by_mode) for share in shares), Counter()),
     )
+    note({"gate": gate, **report._asdict()})
     counted.add(report.cases, failed=len(report.failures))
     if report.cases == 0:
         raise GateBroken(f"{gate}: no case ran ({report.calls} calls counted)")
@@ -263,6 +269,17 @@ def settle(gate: str, shares: Sequence[Report]) -> Report:
     if report.failures:
         raise GateFailed(f"{gate} ({report.cases} cases)", report.failures)
     return report
+
+
+def note(told: Mapping[str, object]) -> None:
+    """Write what a gate of the running test came to, as a line of JSON, where it is asked for."""
+    if REPORT:
+        with open(REPORT, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"test": running_test(), **told}) + "\n")
+
+
+def running_test() -> str:
+    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition("::")[2].partition(" ")[0]
 
 
 def jobs() -> int:

@@ -10,6 +10,8 @@ run fails, is broken: that is a failure too.
 
 Modes of `sweep`, each at the n-th call, over the whole process tree, that changes the case:
   kill          SIGKILL of the tree before the call
+  kill:first    at a call of a child: SIGKILL of the first process alone, and the child goes on
+  kill:child    at a call of a child: SIGKILL of that child alone, and the others go on
   torn          half of a write is stored, then SIGKILL; also torn:first and torn:last (byte)
   short         half of a write is stored and said so; must not be noticed
   err:<ERRNO>   the call fails once; no traceback, and no success if a flush failed
@@ -20,21 +22,23 @@ Modes of `sweep`, each at the n-th call, over the whole process tree, that chang
 
 The other gates: `powercut.powercut`, `hammer.hammer`, `damage.survives_damage`.
 
-SIDING_FAULTS=full runs every case, not `budget` samples that end with the first failure, and each
-check twice. SIDING_FAULTS_TIMES=N makes each budget N times as large, for `run.py prove`;
-`arena.depth` is a budget that is larger there to begin with.
-SIDING_FAULTS_SEED moves the samples. SIDING_FAULTS_KEEP=<dir> keeps the directory of
-each failure.
+SIDING_FAULTS=every runs every case, not `budget` samples that end with the first failure; =full
+also starts each victim anew (`victims`) and makes each check twice. SIDING_FAULTS_TIMES=N makes
+each budget N times as large, for `run.py prove`; `arena.depth` is a budget that is larger there to
+begin with. SIDING_FAULTS_SEED moves the samples. SIDING_FAULTS_KEEP=<dir> keeps the directory of
+each failure. SIDING_FAULTS_REPORT=<file> gets one line of JSON for each sweep: its cases by mode,
+and its failures.
 """
 
 import errno
 import pickle
 import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .arena import (
-    FULL,
+    EVERY,
     SEED,
     TIMES,
     Arena,
@@ -77,6 +81,7 @@ class Plan(NamedTuple):
     reads: bool
     among: Callable[[str], bool]
     start: float
+    status: int
 
 
 def sweep(
@@ -94,6 +99,7 @@ def sweep(
     reads: bool = False,
     among: Callable[[str], bool] = lambda _call: True,
     start: float = 0,
+    status: int = 0,
 ) -> Report:
     """Runs the victim under faults, about `budget` cases shared by the modes; raises GateFailed.
 
@@ -101,7 +107,8 @@ def sweep(
     that may fail without the command failing. `reads`: opens and reads count too (for err).
     `among(call text)`: the calls at which a fault may strike.
     `start`: samples go from the last call to the first; this share of them waits until the others
-    were tried, for a gate that fails where the mistake is, and then ends.
+    were tried, for a gate that fails where the mistake is, and then ends. `status`: how the victim
+    ends undisturbed.
     """
     _require_known(modes, rival, recover)
     plan = Plan(
@@ -118,6 +125,7 @@ def sweep(
         reads=reads,
         among=among,
         start=start,
+        status=status,
     )
     shares = in_workers(lambda arena, number, count: _Sweep(arena, plan).share(number, count))
     return settle(f"sweep {','.join(modes)}", shares)
@@ -143,6 +151,7 @@ class _Sweep:
         self.arena, self.plan = arena, plan
         self.failures: list[str] = []
         self.cases = self.missed = 0
+        self.by_mode: Counter[str] = Counter()
         self.control_promises: list[str] = []
 
     def share(self, number: int, count: int) -> Report:
@@ -157,14 +166,20 @@ class _Sweep:
             samples = sample(faults, budget, self.plan.seed + index)[::-1]
             skipped = int(len(samples) * self.plan.start)
             for fault in (samples[skipped:] + samples[:skipped])[number::count]:
-                if self.failures and not FULL:
+                if self.failures and not EVERY:
                     break  # it has failed: more cases would only take time
+                before = self.cases
                 if mode == "nested":
                     self._nested(fault)
                 else:
                     self._case(fault)
+                self.by_mode[mode] += self.cases - before
         return Report(
-            cases=self.cases, calls=len(points), failures=tuple(self.failures), missed=self.missed
+            cases=self.cases,
+            calls=len(points),
+            failures=tuple(self.failures),
+            missed=self.missed,
+            by_mode=self.by_mode,
         )
 
     def _control(self) -> list[Point]:
@@ -186,7 +201,7 @@ class _Sweep:
         trial = self._trial().run(self.plan.victim)
         promises = self.arena.promises()
         self.control_promises = promises
-        if trial.ending.timed_out or trial.ending.status != 0:
+        if trial.ending.timed_out or trial.ending.status != self.plan.status:
             raise GateBroken(f"undisturbed: {trial.ending}: {self.arena.complaints()[-800:]}")
         wrong = self.arena.undisturbed(self.plan.setup, self.plan.victim, self.plan.check)
         if wrong:
@@ -217,6 +232,7 @@ class _Sweep:
     def _misbehaved(self, trial: Trial, fault: Fault, promises: list[str]) -> str | None:
         """What no command may do under a fault, whatever its check says."""
         kind = fault.mode.partition(":")[0]
+        died = fault.mode in ("kill", "kill:first") or kind == "torn"
         complaints, hit = self.arena.complaints(), trial.hit
         well = trial.ending.status == 0
         flush = (
@@ -225,7 +241,7 @@ class _Sweep:
         wrong: str | None = None
         if trial.ending.timed_out or trial.rival_hung:
             wrong = f"{'the rival' if trial.rival_hung else 'it'} hung for {TIMEOUT_S:.0f} s"
-        elif kind in ("kill", "torn"):
+        elif died:
             pass
         elif any(sign in complaints for sign in BUGS):
             wrong = f"a traceback instead of a message:\n{complaints[-1200:]}"
@@ -282,7 +298,7 @@ class _Sweep:
 def _modes_within(plan: Plan) -> list[tuple[int, str]]:
     """The modes, numbered; of more than the budget has cases, others for each victim."""
     numbered = list(enumerate(plan.modes))
-    if FULL or len(numbered) <= plan.budget:
+    if EVERY or len(numbered) <= plan.budget:
         return numbered
     first = zlib.crc32("\0".join(plan.victim.argv[1:]).encode()) + plan.seed
     return [numbered[(first + turn) % len(numbered)] for turn in range(plan.budget)]
@@ -298,6 +314,8 @@ def _fewer(promises: list[str], control: list[str]) -> bool:
 
 def _applies(mode: str, point: Point) -> bool:
     kind, _, detail = mode.partition(":")
+    if kind == "kill" and detail:
+        return point.by_child and point.effect is not Effect.READ
     if kind in ("torn", "short"):
         return point.effect is Effect.WRITE and point.length > 1
     if kind == "full" or detail in _WANTS_ROOM:
@@ -310,7 +328,17 @@ def _applies(mode: str, point: Point) -> bool:
 
 
 def _require_known(modes: Sequence[str], rival: Command | None, recover: Command | None) -> None:
-    plain = {"kill", "torn", "torn:first", "torn:last", "short", "full", *SIGNALS}
+    plain = {
+        "kill",
+        "kill:first",
+        "kill:child",
+        "torn",
+        "torn:first",
+        "torn:last",
+        "short",
+        "full",
+        *SIGNALS,
+    }
     for mode in modes:
         kind, _, detail = mode.partition(":")
         known = (

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .arena import (
-    FULL,
+    EVERY,
     SEED,
     TIMES,
     Arena,
@@ -62,7 +62,7 @@ def powercut(
     def work(arena: Arena, number: int, count: int) -> Report:
         arena.prepare(setup)
         recorder = _record(arena, setup, victim, check)
-        limit = len(recorder.steps) ** 3 if FULL else -(-budget * TIMES // count)
+        limit = len(recorder.steps) ** 3 if EVERY else -(-budget * TIMES // count)
         losses = _states(recorder, fs, seed, number, count)
         return _try_out(arena, recorder, losses, check, limit)
 
@@ -104,7 +104,7 @@ def _try_out(
         if wrong:
             failures.append(_describe(recorder, loss, wrong))
             arena.keep(f"cut-{loss.cut}-{len(seen)}")
-        if len(seen) >= limit or (failures and not FULL):
+        if len(seen) >= limit or (failures and not EVERY):
             break
     return Report(cases=len(seen), calls=len(recorder.steps), failures=tuple(failures))
 

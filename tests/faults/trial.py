@@ -29,6 +29,7 @@ class Point(NamedTuple):
     effect: Effect
     length: int
     needs_space: bool
+    by_child: bool  # a process that the first one started makes it
 
 
 class Fault(NamedTuple):
@@ -84,6 +85,7 @@ class Trial:
             effect=call.effect,
             length=call.length,
             needs_space=call.needs_space,
+            by_child=call.pid != self._tracer.main_pid,
         )
         self.points.append(point)
         if self._full:
@@ -91,12 +93,15 @@ class Trial:
         if self._fault is None or point.number != self._fault.call:
             return RUN
         self.hit = point
-        return self._strike(self._fault.mode, point)
+        return self._strike(self._fault.mode, point, call.pid)
 
-    def _strike(self, mode: str, point: Point) -> Action:
+    def _strike(self, mode: str, point: Point, pid: int) -> Action:
         kind, _, detail = mode.partition(":")
-        if kind == "kill":
+        if mode == "kill":
             return KILL
+        if kind == "kill":
+            os.kill(pid if detail == "child" else self._tracer.main_pid, signal.SIGKILL)
+            return RUN  # of one that is dead by now nothing runs
         if kind == "err":
             return _failing(getattr(errno, detail))
         if kind == "full":

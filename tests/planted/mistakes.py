@@ -4,6 +4,7 @@ A function here gets what it replaces and returns the replacement. Modules of Si
 inside the functions, because the victim must not load more than it would without the mistake.
 """
 
+import errno
 import os
 import signal
 from collections.abc import Callable, Mapping
@@ -135,6 +136,37 @@ def _finish_at_once(old: Any) -> Any:
     return begin
 
 
+def _cannot(_old: Any) -> Any:
+    def renameat2(_source: Any, _target: Any, _flags: int) -> None:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    return renameat2
+
+
+def _fails_at_the_fourth(old: Any, edit: str = "") -> Any:
+    calls = []
+
+    def put(*args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 4:
+            if edit:
+                beside = os.path.join(os.environ["TMPDIR"], "edited")
+                with open(beside, "w", encoding="utf-8") as file:
+                    file.write(edit)
+                os.rename(beside, "tool")  # whole, whatever is killed
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return old(*args)
+
+    return put
+
+
+def _is_edited_before_the_fourth(old: Any) -> Any:
+    return _fails_at_the_fourth(old, "edited\n")
+
+
+_NO_EXCHANGE = Replacement("siding.files.exchange", "_renameat2", _cannot)
+_FAILS = Replacement("siding.git.restoring.restore", "_put", _fails_at_the_fourth)
+
 MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # No flush of any file: a power cut loses what was promised.
     "skip-fsync": (Replacement("siding.files.durable", "flush", _nothing),),
@@ -187,4 +219,14 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     ),
     # A phase is moved before its commit is made.
     "phase-state-first": (Replacement("siding.phases.store", "PhaseStore.begin", _finish_at_once),),
+    # No mistake, but a file system that cannot exchange two names.
+    "no-exchange": (_NO_EXCHANGE,),
+    # No mistake either: the disk fails when three files are in their places.
+    "fail-at-the-fourth-file": (_FAILS,),
+    "fail-at-the-fourth-file, no-exchange": (_FAILS, _NO_EXCHANGE),
+    # Somebody saves the fourth file, so that there is no way but back.
+    "edit-the-fourth-file, no-exchange": (
+        Replacement("siding.git.restoring.restore", "_put", _is_edited_before_the_fourth),
+        _NO_EXCHANGE,
+    ),
 }

@@ -67,6 +67,9 @@ def _what_to_do(error: OSError) -> str | None:
         errno.EDQUOT: "your quota is used up; nothing old was lost. Make room and run it again",
         errno.EROFS: "the file system is read-only; what only looks still works: status, log, "
         "show, diff, and --dry-run of rollback and apply",
+        errno.EIO: "the disk answers with an error (the system's log says more). Copy what you "
+        "need to another one; on a disk that works, `siding doctor` and `siding verify` tell what "
+        "is there",
         errno.EACCES: "check who owns the file; Siding needs to read and write its home",
         errno.EMFILE: "too many open files; raise `ulimit -n`",
     }.get(error.errno or 0)

@@ -12,6 +12,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -72,7 +73,7 @@ def _exchange(new: Entry, place: Entry) -> None:
 
 
 def _exchange_in_steps(new: Entry, place: Entry) -> None:
-    """Rename what is in `place` out of the way, then `new` into it."""
+    """Rename what is in `place` out of the way, then `new` into it. If that fails, take it back."""
     for number in count():
         aside = Entry(new.directory, b"%b.%d" % (new.name, number))
         try:
@@ -86,6 +87,10 @@ def _exchange_in_steps(new: Entry, place: Entry) -> None:
             rename_new(new, place)
         except FileExistsError:
             continue
+        except OSError:
+            with suppress(OSError):
+                rename_new(aside, place)
+            raise
         return
 
 
@@ -98,7 +103,7 @@ def _rename_new_by_link(new: Entry, place: Entry) -> None:
         if error.errno not in _NO_LINK:
             raise
         # A directory, or a file system without links. The kernel replaces no file by a directory.
-        if _is_there(place):
+        if _is_there(new) and _is_there(place):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place.name) from None
         os.rename(new.name, place.name, **directories)
         return

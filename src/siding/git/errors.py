@@ -29,7 +29,10 @@ class CommandFailed(GitError):
     def __init__(self, doing: str, argv: Sequence[str], returncode: int, stderr: bytes) -> None:
         self.argv, self.returncode, self.stderr = tuple(argv), returncode, stderr
         said = "; ".join(said_by(stderr)) or "it said nothing"
-        super().__init__(f"{doing}: git ended with status {returncode}: {said}")
+        super().__init__(
+            f"{doing}: git ended with status {returncode}: {said}",
+            hint="see to what git says, and run it again; `siding doctor` tells what may be left",
+        )
 
 
 class NotARepository(GitError):

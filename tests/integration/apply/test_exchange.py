@@ -105,6 +105,7 @@ def test_a_disk_that_fails_half_way(
     with pytest.raises(RefusedMove, match="Input/output error"):
         apply_here(stage)
     assert stage.everything() == before
+    assert not (stage.repo / "d").exists()
     monkeypatch.undo()
     stage.apply("--no-close")
     assert {"new.txt", "d/e.txt"} <= set(stage.files())
@@ -271,5 +272,24 @@ def test_a_disk_that_fails_on_the_way_back_too(
     monkeypatch.undo()
     stage.box.siding("doctor")
     assert not (stage.repo / ".git/index.lock").exists()
+    assert stage.status() == []
+    assert {"new.txt", "d/e.txt"} <= set(stage.files())
+
+
+def test_a_branch_that_cannot_be_moved_back(stage: Stage, at_exchange: Interfering) -> None:
+    """The files are as before and the branch is not: that is not an apply that changed nothing."""
+    changed(stage)
+    lock = stage.repo / ".git/refs/heads/main.lock"
+
+    def lock_and_fail() -> None:
+        lock.write_text("f" * 40)  # of another git
+        fail(errno.EIO)()
+
+    at_exchange(2, lock_and_fail)
+    with pytest.raises(HalfMoved, match="could not be moved"):
+        apply_here(stage)
+    lock.unlink()
+    assert stage.box.siding("doctor", "--check").stdout == b"everything agrees\n"
+    assert stage.leftovers() == []
     assert stage.status() == []
     assert {"new.txt", "d/e.txt"} <= set(stage.files())

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -177,6 +178,32 @@ def test_the_new_file_is_missing(entry: Directory, tmp_path: Path) -> None:
     (tmp_path / "place").write_bytes(b"old")
     with pytest.raises(FileNotFoundError):
         put(entry("new"), entry("place"))
+    assert (tmp_path / "place").read_bytes() == b"old"
+
+
+def test_a_disk_that_fails_between_two_steps_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "_CALL", exchange._no_call)
+    real, seen = os.link, []
+
+    def failing(*args: Any, **more: Any) -> None:
+        seen.append(args)
+        if len(seen) == 1:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(*args, **more)
+
+    monkeypatch.setattr(os, "link", failing)
+    (tmp_path / "new").write_bytes(b"new")
+    (tmp_path / "place").write_bytes(b"old")
+    fd = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(OSError, match="Input/output error"):
+        put(Entry(fd, b"new"), Entry(fd, b"place"))
+    os.close(fd)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {
+        "new": b"new",
+        "place": b"old",
+    }
 
 
 def test_files_made_in_the_moment_without_one_are_kept(

@@ -247,6 +247,19 @@ def check_out(
         )
 
 
+def mark_left_out(where: CheckoutGit, index: Path, paths: Iterable[bytes]) -> None:
+    """Have the index know that a sparse checkout leaves these paths out."""
+    lines = b"".join(path + b"\0" for path in paths)
+    sparse = (where.place.git_dir / "info" / "sparse-checkout").exists()
+    if lines and sparse:
+        where.repository.git.run(
+            where.at(index),
+            ["update-index", "--skip-worktree", "-z", "--stdin"],
+            doing="preparing the index",
+            stdin=lines,
+        )
+
+
 def tracked_among(
     where: CheckoutGit,
     index: Path,

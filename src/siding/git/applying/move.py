@@ -28,6 +28,7 @@ from siding.git import refs
 from siding.git.applying import checkout as checkouts
 from siding.git.applying.bench import Bench
 from siding.git.applying.checkout import CheckoutPlace, IndexLocked
+from siding.git.applying.ref_locks import sweep_locks
 from siding.git.applying.unfinished import unfinished_in
 from siding.git.command import Place
 from siding.git.errors import GitError, said_by
@@ -288,6 +289,7 @@ def swap(
         ["update-ref", "--create-reflog", "-m", reason, name, move.new, move.old],
         keep_fds=keep_fds,
     )
+    sweep_ref_locks(repository, move)  # it may have been killed, or failed to remove them
     if done.returncode == 0:
         _flush_ref(repository, name)
         return
@@ -309,6 +311,19 @@ def swap(
         f"branch {move.branch!r} could not be moved: {said}",
         hint="another git may be at work on it; try again. Nothing was changed",
     )
+
+
+def sweep_ref_locks(repository: Repository, move: Move) -> None:
+    """Remove locks of the branch and of HEAD that a git of ours left when it died.
+
+    Our locks contain one of the move's commit ids, or the beginning of one.
+    """
+    if not move.branch:
+        return
+    common = repository.paths.common_dir
+    git_dir = move.checkout.git_dir if move.checkout else common
+    paths = [common / f"refs/heads/{move.branch}.lock", git_dir / "HEAD.lock"]
+    sweep_locks(paths, [move.new, move.old])
 
 
 def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:

@@ -9,8 +9,16 @@ from collections.abc import Sequence
 
 from siding.git.applying import checkout as checkouts
 from siding.git.applying.checkout import CheckoutGit, Trees
-from siding.git.applying.move import HalfMoved, Move, RecoveredSide, changed_paths, swap
-from siding.git.applying.ref_locks import sweep_locks
+from siding.git.applying.exchange_steps import end_steps
+from siding.git.applying.move import (
+    UNCHANGED,
+    HalfMoved,
+    Move,
+    RecoveredSide,
+    changed_paths,
+    swap,
+    sweep_ref_locks,
+)
 from siding.git.applying.settling import is_untouched, set_entries, settle, stands_at
 from siding.git.applying.staged_checkout import (
     discard,
@@ -18,6 +26,7 @@ from siding.git.applying.staged_checkout import (
     give_back,
     is_as_before,
     is_staged,
+    listed_paths,
     pending,
 )
 from siding.git.command import Place
@@ -25,6 +34,7 @@ from siding.git.errors import CommandFailed, said_by
 from siding.git.repository import Repository
 from siding.git.settings import UserSettings
 from siding.git.snapshots.patches import Change
+from siding.git.tree_modes import NOTHING
 
 
 def recover(
@@ -38,7 +48,7 @@ def recover(
     """
     at = repository.branch(move.branch) if move.branch else None
     if move.checkout is None or not move.checkout.git_dir.is_dir():
-        _sweep_ref_locks(repository, move)
+        sweep_ref_locks(repository, move)
         return RecoveredSide.DONE if at is not None and at == move.new else RecoveredSide.UNDONE
     where = CheckoutGit(repository, user, move.checkout)
     ours = checkouts.lock_is_ours(move.checkout, move.token)
@@ -47,6 +57,8 @@ def recover(
         if at != move.new:
             _clear(move)
             return side
+    if is_staged(move.displaced):
+        end_steps(move.checkout, move.displaced)
     changes = changed_paths(
         repository, Place(git_dir=repository.paths.common_dir), move.old, move.new
     )
@@ -73,7 +85,7 @@ def side_of_branch(repository: Repository, move: Move) -> RecoveredSide:
 
     Removes ref locks that a killed git of the move left. Reads no file of a checkout.
     """
-    _sweep_ref_locks(repository, move)
+    sweep_ref_locks(repository, move)
     at = repository.branch(move.branch)
     if at is None or at == move.old:
         return RecoveredSide.UNDONE
@@ -88,12 +100,21 @@ def reverse(where: CheckoutGit, move: Move, *, reason: str) -> list[bytes]:
     lock. Raises HalfMoved, and keeps the lock, if the disk does not allow it.
     """
     try:
+        end_steps(where.place, move.displaced)
         stays = give_back(where.place, move.displaced)
     except OSError as error:
         raise _half_moved(where, str(error)) from error
     if move.branch:
-        swap(where.repository, move.reversed(move.token), reason=f"undo: {reason}")
+        _swap_back(where, move, reason)
     return stays
+
+
+def _swap_back(where: CheckoutGit, move: Move, reason: str) -> None:
+    """Move the branch to `move.old`. If that is refused, the files are there without it."""
+    try:
+        swap(where.repository, move.reversed(move.token), reason=f"undo: {reason}")
+    except UNCHANGED as error:
+        raise _half_moved(where, str(error)) from error
 
 
 def _completed(where: CheckoutGit, move: Move, changes: Sequence[Change]) -> bool:
@@ -116,6 +137,9 @@ def _publish_index(where: CheckoutGit, move: Move, changes: Sequence[Change]) ->
     private = checkouts.copy_index(place, token)
     entries = {each.path: (each.new_mode, each.new_sha) for each in changes}
     set_entries(where, private, entries)
+    written = listed_paths(move.displaced)
+    left_out = [each.path for each in changes if each.new_mode != NOTHING]
+    checkouts.mark_left_out(where, private, [path for path in left_out if path not in written])
     checkouts.refresh_entries(where, private, changes)
     checkouts.put_in_place(place, private)
 
@@ -188,7 +212,7 @@ def _back(where: CheckoutGit, move: Move, changes: Sequence[Change], *, reason: 
         if not stands_at(where, move.token, back):
             raise _half_moved(where, _said(error)) from error
     if move.branch:
-        swap(where.repository, move.reversed(move.token), reason=f"undo: {reason}")
+        _swap_back(where, move, reason)
 
 
 def _said(error: CommandFailed) -> str:
@@ -211,16 +235,3 @@ def _clear(move: Move) -> None:
     discard(move.displaced)
     checkouts.discard_index(move.checkout, move.token)
     checkouts.release_dead_lock(move.checkout, move.token)
-
-
-def _sweep_ref_locks(repository: Repository, move: Move) -> None:
-    """Remove locks of the branch and of HEAD that a killed git of ours left.
-
-    Our locks contain one of the move's commit ids, or the beginning of one.
-    """
-    if not move.branch:
-        return
-    common = repository.paths.common_dir
-    git_dir = move.checkout.git_dir if move.checkout else common
-    paths = [common / f"refs/heads/{move.branch}.lock", git_dir / "HEAD.lock"]
-    sweep_locks(paths, [move.new, move.old])

@@ -24,6 +24,7 @@ from siding.git.applying.checkout import (
     read_trees,
     tracked_among,
 )
+from siding.git.applying.exchange_steps import Displacing, end_one
 from siding.git.paths import join, parents
 from siding.git.restoring.displaced import remove_if_empty
 from siding.git.restoring.displaced_list import (
@@ -109,6 +110,11 @@ def pending(directory: Path) -> list[Listed]:
     return [each for each in read_names(directory).values() if _is_pending(directory, each)]
 
 
+def listed_paths(directory: Path) -> set[bytes]:
+    """Return the paths that were staged; a sparse checkout leaves out the others."""
+    return {each.path for each in read_names(directory).values()}
+
+
 def is_as_before(place: CheckoutPlace, entries: Iterable[Listed]) -> bool:
     """Tell whether the checkout has, at these paths, what it had when they were staged."""
     root = os.fsencode(place.root)
@@ -147,11 +153,14 @@ def give_back(place: CheckoutPlace, directory: Path) -> list[bytes]:
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with OpenTree(place.root, unlock=False) as tree:
+            here = Displacing(place, tree, directory, fd)
             touched = set()
             for each in read_names(directory).values():
                 if _is_pending(directory, each):
+                    if each.mode == NOTHING:  # its directory may have been made already
+                        touched.add(os.path.dirname(each.path))
                     continue
-                if not _give_back_one(tree, place, directory, fd, each):
+                if not _give_back_one(here, each):
                     stays.append(each.path)
                 touched.add(os.path.dirname(each.path))
             prune(tree, touched, keep=())
@@ -188,13 +197,11 @@ def _is_as_before(full: bytes, each: Listed) -> bool:
     return there == each.before
 
 
-def _give_back_one(
-    tree: OpenTree, place: CheckoutPlace, directory: Path, fd: int, each: Listed
-) -> bool:
+def _give_back_one(here: Displacing, each: Listed) -> bool:
     """Put a displaced file back; False if the file in its place was changed since."""
-    full = join(os.fsencode(place.root), each.path)
+    full, tree = join(os.fsencode(here.place.root), each.path), here.tree
     above, name = os.path.split(each.path)
-    aside = Entry(fd, _displaced_name(directory, each))
+    aside = Entry(here.fd, _displaced_name(here.directory, each))
     if each.is_deletion:
         try:
             rename_new(aside, Entry(tree.make(above), name))
@@ -204,9 +211,10 @@ def _give_back_one(
     if identity_at(full) != each.new:
         return _is_as_before(full, each)
     if each.mode in (NOTHING, GITLINK):
-        os.rename(name, each.entry, src_dir_fd=tree.writable(above), dst_dir_fd=fd)
+        os.rename(name, each.entry, src_dir_fd=tree.writable(above), dst_dir_fd=here.fd)
     else:
         put(aside, Entry(tree.writable(above), name))
+        end_one(here, each)
     return True
 
 
