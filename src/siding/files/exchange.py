@@ -22,7 +22,7 @@ _NOREPLACE, _EXCHANGE = 1, 2
 _NUMBERS = {"x86_64": 316, "aarch64": 276}  # for a C library without renameat2()
 # EXDEV: overlayfs does not exchange a directory that comes from below.
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EXDEV}
-_NO_LINK = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
+NO_LINK = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
 
 
 class Entry(NamedTuple):
@@ -100,7 +100,7 @@ def _rename_new_by_link(new: Entry, place: Entry) -> None:
     try:
         os.link(new.name, place.name, follow_symlinks=False, **directories)
     except OSError as error:
-        if error.errno not in _NO_LINK:
+        if error.errno not in NO_LINK:
             raise
         # A directory, or a file system without links. The kernel replaces no file by a directory.
         if _is_there(new) and _is_there(place):

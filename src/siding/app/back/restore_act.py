@@ -34,7 +34,7 @@ from siding.git.restoring.task_index import expect, let_go
 from siding.git.returning.carry_out import REFUSED
 from siding.git.returning.plan import GitReturn
 from siding.git.snapshots.git_state import GitState
-from siding.git.snapshots.modes import TreeState, mode_changes, state_of
+from siding.git.snapshots.modes import TreeState, link_changes, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.git.snapshots.store import remove_tree
 from siding.ids import Sha, step_id
@@ -206,6 +206,7 @@ def _missed(recorder: Recorder, found: Survey) -> tuple[bytes, ...]:
         differ = {change.path for change in diff_trees(store, seen.tree, wanted.tree)}
     here = TreeState(tree=seen.tree, modes=seen.modes)
     differ |= {change.path for change in mode_changes(store, here, wanted)}
+    differ |= link_changes(here.modes, wanted.modes).keys()
     left = {each.path for each in found.plan.left}
     return tuple(sorted(p for p in differ - left if is_selected(p, found.request.paths)))
 

@@ -10,6 +10,7 @@ from siding.app.place.project import Project
 from siding.errors import SidingError
 from siding.git.paths import is_selected, is_under, quote_path
 from siding.git.restoring.aside import listed
+from siding.git.restoring.linking import with_links
 from siding.git.restoring.obstacles import obstacles, of_others
 from siding.git.restoring.plan import LeftPath, Restoration, Why, plan_restoration
 from siding.git.restoring.task_index import ignored_now, ignored_there
@@ -151,6 +152,8 @@ def survey(
         ),
         modes=modes,
     )
+    now = here.modes.links if here.modes else None
+    plan = with_links(store, plan, now or (), destination.snapshot, request.paths)
     plan = _without_others(here.root, plan)
     aside: list[bytes] = []
     if request.hard:

@@ -70,6 +70,11 @@ def shown_modes(changes: list[ModeChange]) -> list[str]:
     return [f"{quote_path(c.path)} ({c.before:04o} to {c.after:04o})" for c in changes]
 
 
+def _shown_link(path: bytes, group: tuple[bytes, ...]) -> str:
+    others = ", ".join(quote_path(each) for each in group if each != path)
+    return f"{quote_path(path)} ({'with ' + others if others else 'alone'})"
+
+
 class Difference(NamedTuple):
     """Two snapshots to compare, and a title for the difference."""
 
@@ -96,6 +101,11 @@ class Difference(NamedTuple):
         """Return the paths whose permissions differ."""
         found = self.snapshots.mode_changes(self.before, self.after, self.modes)
         return [c for c in found if is_selected(c.path, paths)]
+
+    def links(self, paths: tuple[bytes, ...] = ()) -> list[str]:
+        """Return changed hard links as texts such as ``a (with b)``."""
+        found = self.snapshots.link_changes(self.before, self.after, self.modes)
+        return [_shown_link(p, group) for p, group in found.items() if is_selected(p, paths)]
 
     def stat_record(self, paths: tuple[bytes, ...] = ()) -> dict[str, Any]:
         """Return the figures in the form of a ledger line."""
@@ -128,6 +138,11 @@ class RecordedPatch(NamedTuple):
 
     def mode_changes(self, paths: tuple[bytes, ...] = ()) -> list[ModeChange]:
         """Return nothing: a patch contains no permissions except the executable bit."""
+        _refuse_paths(paths)
+        return []
+
+    def links(self, paths: tuple[bytes, ...] = ()) -> list[str]:
+        """Return nothing: a patch contains no hard links."""
         _refuse_paths(paths)
         return []
 

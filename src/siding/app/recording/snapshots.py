@@ -19,7 +19,14 @@ from siding.git.snapshots.capture import (
 )
 from siding.git.snapshots.changes import CaptureLimits
 from siding.git.snapshots.git_state import GitState
-from siding.git.snapshots.modes import ModeChange, Modes, TreeState, mode_changes, state_of
+from siding.git.snapshots.modes import (
+    ModeChange,
+    Modes,
+    TreeState,
+    link_changes,
+    mode_changes,
+    state_of,
+)
 from siding.git.snapshots.patches import (
     DiffPart,
     DiffStat,
@@ -105,6 +112,15 @@ class TaskSnapshots:
             return []
         now = TreeState(tree=new, modes=modes) if modes is not None else state_of(self._store, new)
         return mode_changes(self._store, state_of(self._store, Sha(before)), now)
+
+    def link_changes(
+        self, before: str, after: str, modes: Modes | None = None
+    ) -> dict[bytes, tuple[bytes, ...]]:
+        """Return the files that are linked to others than before, with their group after it."""
+        if before == after:
+            return {}
+        now = modes if modes is not None else state_of(self._store, Sha(after)).modes
+        return link_changes(state_of(self._store, Sha(before)).modes, now)
 
     def changed_count(self) -> int:
         """Return how many files in the workspace differ from the newest snapshot; write nothing."""

@@ -20,7 +20,7 @@ from siding.app.place.project import Project
 from siding.app.place.selection import resolve, select
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.paths import is_selected, quote_path, unquote_path
-from siding.git.snapshots.modes import TreeState, mode_changes, state_of
+from siding.git.snapshots.modes import TreeState, link_changes, mode_changes, state_of
 from siding.git.snapshots.patches import diff_trees
 from siding.ids import Sha, TaskId
 from siding.ledger.details.reversal import Reversal
@@ -226,6 +226,7 @@ def _require_nothing_newer(work: Work, by: Step, request: RestoreRequest) -> Non
     then, now = state_of(store, Sha(by.snapshot)), TreeState(tree=seen.tree, modes=seen.modes)
     differ = {change.path for change in changes}
     differ |= {each.path for each in mode_changes(store, then, now, changes=changes)}
+    differ |= link_changes(then.modes, now.modes).keys()
     newer = [quote_path(path) for path in sorted(differ) if is_selected(path, paths)]
     if request.takes_all:
         newer += _parts_newer(work, Sha(by.snapshot))

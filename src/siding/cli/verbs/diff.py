@@ -96,6 +96,8 @@ def _patch(
         found.write_patch(sys.stdout.fileno(), paths)  # to a program, byte for byte
         for each in shown_modes(found.mode_changes(paths)):
             screen.note(f"permissions: {each}")  # a patch has no place for most permissions
+        for each in found.links(paths):
+            screen.note(f"links: {each}")
         return
     with paged(screen):
         empty = True
@@ -105,7 +107,10 @@ def _patch(
     modes = found.mode_changes(paths)
     for each in shown_modes(modes):
         screen.note(f"permissions: {each}")
-    if empty and not modes:
+    links = found.links(paths)
+    for each in links:
+        screen.note(f"links: {each}")
+    if empty and not (modes or links):
         screen.note(f"no difference in {found.title}")
 
 
@@ -117,5 +122,6 @@ def _stat_text(found: Difference | RecordedPatch, paths: tuple[bytes, ...]) -> s
         lines.append(f"{change.status}  {numbers:>12}  {inert(change.name)}")
     modes = found.mode_changes(paths)
     lines += [f"P  {'permissions':>12}  {inert(each)}" for each in shown_modes(modes)]
+    lines += [f"L  {'links':>12}  {inert(each)}" for each in found.links(paths)]
     lines.append(changes(stat.files, stat.additions, stat.deletions, len(modes)))
     return "\n".join(lines) + "\n"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 from siding.git.paths import is_selected, parents
-from siding.git.snapshots.modes import ModeChange, Modes
+from siding.git.snapshots.modes import Links, ModeChange, Modes
 from siding.git.snapshots.patches import Change
 from siding.git.tree_modes import GITLINK, NOTHING
 from siding.namedtuples import NamedTuple
@@ -36,7 +36,8 @@ class Restoration(NamedTuple):
     """The changes of a restoration. Paths are in byte order; no path is in two lists.
 
     `chmods` are paths that get other permissions and no other content. `modes` are the permissions
-    of the restored snapshot, None if they were not recorded.
+    of the restored snapshot, None if they were not recorded. `links` are groups of `writes` that
+    become one file each.
     """
 
     writes: tuple[Change, ...]
@@ -45,6 +46,7 @@ class Restoration(NamedTuple):
     directories: tuple[bytes, ...]  # empty ones that belong there
     chmods: tuple[ModeChange, ...] = ()
     modes: Modes | None = None
+    links: Links = ()
 
 
 def plan_restoration(

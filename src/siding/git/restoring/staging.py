@@ -6,13 +6,13 @@ They are in the directory into which the restoration displaces files (`displaced
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from siding.files import durable
-from siding.files.exchange import Entry
+from siding.files.exchange import NO_LINK, Entry
 from siding.git.errors import GitError
 from siding.git.paths import quote_path
 from siding.git.restoring.displaced import CONTENTS, remove_if_empty
@@ -65,7 +65,7 @@ def staged(
         if changes:
             write_names(fd, changes)
         if plan.writes:
-            _write_all(store, root, plan.writes, directory, fd, plan.modes)
+            _write_all(store, root, plan, directory, fd)
         durable.flush_names(fd)
         yield contents
     finally:
@@ -87,11 +87,11 @@ def _refuse_other_device(fd: int, root: WorktreeRoot) -> None:
 def _write_all(
     store: SnapshotStore,
     root: WorktreeRoot,
-    writes: Sequence[Change],
+    plan: Restoration,
     directory: Path,
     fd: int,
-    modes: Modes | None,
 ) -> None:
+    writes, modes = plan.writes, plan.modes
     contents = directory / os.fsdecode(CONTENTS)
     request = "".join(f"{change.new_sha}\n" for change in writes).encode("ascii")
     with contents.open("xb") as output:
@@ -102,16 +102,33 @@ def _write_all(
             stdout=output.fileno(),
             stdin=request,
         )
+    leaders = {path: group[0] for group in plan.links for path in group[1:]}
+    names = {change.path: entry_name(number) for number, change in enumerate(writes)}
     singly = len(writes) <= _FLUSHED_SINGLY
     with contents.open("rb") as source, OpenTree(root.path) as tree:
         for number, change in enumerate(writes):
             size = _read_header(source, change)
+            leader = leaders.get(change.path)
+            if leader is not None and _linked(fd, names[leader], entry_name(number)):
+                source.seek(size + 1, os.SEEK_CUR)
+                continue
             mode = None if modes is None else _wanted(tree, change, modes)
             _write_entry(tree, change, source, size, (fd, entry_name(number)), mode, flush=singly)
             source.read(1)  # the newline after each object
     if not singly:
         os.sync()
     contents.unlink()
+
+
+def _linked(directory: int, old: bytes, new: bytes) -> bool:
+    """Make `new` a link to the staged entry `old`; False where it cannot be one."""
+    try:
+        os.link(old, new, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in NO_LINK:
+            raise
+        return False
+    return True
 
 
 def _read_header(source: BinaryIO, change: Change) -> int:

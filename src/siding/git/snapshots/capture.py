@@ -255,6 +255,8 @@ class CaptureWork:
             before = modes_of(self.store, self.tip)
         if named_in(self.last) is None and self.request.kind == "base":
             return True
+        if before is not None and before.links is None:
+            before = before._replace(links=())  # nobody looked: none, unless one is seen now
         return before is not None and before != self.looked.modes
 
     def _store_modes(self, tree: Sha, known: Memory | None, *, has_changed: bool) -> Sha | None:
@@ -434,10 +436,12 @@ class CaptureWork:
         skipped = [*made.skipped]
         skipped += [Skipped(path=p, reason=Reason.UNREADABLE) for p in seen.unreadable]
         foreign: list[bytes] = []
+        linked: list[bytes] = []
         notes: tuple[str, ...] = ("the permissions could not be recorded",)
         if self.looked is not None:
             unusual = self.looked.modes.directories
             foreign = sorted([*self.looked.foreign, *(p for p in seen.foreign if p in unusual)])
+            linked = sorted(self.looked.linked)
             notes = ()
         return Coverage(
             skipped=tuple(sorted(skipped, key=lambda each: each.path)),
@@ -451,6 +455,8 @@ class CaptureWork:
             unstable=tuple(self.unstable),
             foreign=tuple(foreign[:LISTED]),
             foreign_count=len(foreign),
+            linked=tuple(linked[:LISTED]),
+            linked_count=len(linked),
             sparse=int(read_small(self.task.sparse, 100) or 0),
             notes=notes,
         )

@@ -8,8 +8,15 @@ from siding.git.paths import quote_path, unquote_path
 from siding.namedtuples import NamedTuple
 
 LISTED = 100  # names kept of each kind; the counts are exact
-_PATHS = ("nested", "special", "empty_dirs", "ignored", "unstable", "foreign")
-_COUNTS = ("special_count", "empty_dir_count", "ignored_count", "foreign_count", "sparse")
+_PATHS = ("nested", "special", "empty_dirs", "ignored", "unstable", "foreign", "linked")
+_COUNTS = (
+    "special_count",
+    "empty_dir_count",
+    "ignored_count",
+    "foreign_count",
+    "linked_count",
+    "sparse",
+)
 
 
 class Reason(StrEnum):
@@ -38,6 +45,8 @@ class Coverage(NamedTuple):
     checkout keeps off the disk; the snapshot holds them as the base has them. ``unstable`` are
     paths whose bytes changed during the capture, so that the snapshot may hold a state that never
     was there at one moment. ``foreign`` belong to another user, who alone may set permissions.
+    ``linked`` are hard links to a file that has names elsewhere, too: ignored, or out of the
+    workspace. Their content is captured, that they are the same file is not.
     """
 
     skipped: tuple[Skipped, ...] = ()
@@ -51,14 +60,16 @@ class Coverage(NamedTuple):
     unstable: tuple[bytes, ...] = ()
     foreign: tuple[bytes, ...] = ()
     foreign_count: int = 0
+    linked: tuple[bytes, ...] = ()
+    linked_count: int = 0
     sparse: int = 0
     notes: tuple[str, ...] = ()
     lacks_more: bool = False  # read from a record: incomplete, and it does not say in what
 
     @property
     def complete(self) -> bool:
-        """Whether all that is there was captured, but for what is ignored, empty directories and
-        what no snapshot can hold (pipes, sockets, devices)."""
+        """Whether all that is there was captured, but for what is ignored, empty directories,
+        links to files elsewhere and what no snapshot can hold (pipes, sockets, devices)."""
         named = self.skipped or self.nested or self.unstable or self.foreign
         return not (named or self.lacks_more)
 
@@ -86,6 +97,8 @@ class Coverage(NamedTuple):
             unstable=_paths(record.get("unstable")),
             foreign=_paths(record.get("foreign")),
             foreign_count=_count(record.get("foreign_count")),
+            linked=_paths(record.get("linked")),
+            linked_count=_count(record.get("linked_count")),
             sparse=_count(record.get("sparse")),
             notes=tuple(map(str, notes)) if isinstance(notes := record.get("notes"), list) else (),
         )

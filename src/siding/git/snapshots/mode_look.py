@@ -6,6 +6,9 @@ for files whose ctime is not older than that look. Only these, and files whose c
 asked again. If the index is byte for byte the same, only files that were too young last time are.
 Directories are always asked (`directory_scan.py`).
 
+Hard links are seen in the same look: making and removing one changes the ctime of the file, and so
+of all its names. Who names the same file is asked together.
+
 The known modes are kept in a cache beside the index. Without it every file is asked once.
 """
 
@@ -22,12 +25,12 @@ from siding.git.cache_file import as_bytes, as_text, keep, load
 from siding.git.index_file import read_times
 from siding.git.paths import is_under, join, parents
 from siding.git.snapshots.directory_scan import Scan
-from siding.git.snapshots.modes import Modes, Usual
+from siding.git.snapshots.modes import Links, Modes, Usual
 from siding.git.snapshots.store import TaskDirectory
 from siding.ids import Sha
 from siding.namedtuples import NamedTuple
 
-_FORM = "modes-1"
+_FORM = "modes-2"
 _INDEX_LIMIT = 2 << 30
 _SLACK_S = 1  # a file's times come from a clock that is a little behind
 
@@ -37,7 +40,8 @@ class Memory(NamedTuple):
 
     ``since`` is when it began, in seconds since 1970. ``checksum`` is that of git's index
     after it. ``young`` are files that may have changed since without git's seeing it.
-    ``foreign`` belong to somebody else. ``stored`` is the commit that holds the modes.
+    ``foreign`` belong to somebody else, ``linked`` have links elsewhere, too.
+    ``stored`` is the commit that holds the modes.
     """
 
     tip: Sha
@@ -45,6 +49,7 @@ class Memory(NamedTuple):
     checksum: bytes
     young: frozenset[bytes]
     foreign: frozenset[bytes]
+    linked: frozenset[bytes]
     modes: Modes
     stored: Sha | None
 
@@ -54,6 +59,7 @@ class Looked(NamedTuple):
 
     modes: Modes
     foreign: frozenset[bytes]
+    linked: frozenset[bytes]
     since: int
     checksum: bytes
     young: frozenset[bytes]
@@ -65,9 +71,19 @@ class Looked(NamedTuple):
             checksum=self.checksum,
             young=self.young,
             foreign=self.foreign,
+            linked=self.linked,
             modes=self.modes,
             stored=stored,
         )
+
+
+class _Found(NamedTuple):
+    """A file that was asked: its mode, its change time in seconds, and which file it is."""
+
+    mode: int
+    at: int
+    file: tuple[int, int]  # device and inode
+    names: int  # links to it, wherever they are
 
 
 class ModeLook:
@@ -80,6 +96,7 @@ class ModeLook:
         if self.known is not None and self.known.since > self._since:
             self.known = None  # the clock was set back: nothing can be told from times
         self._settled = b""
+        self._foreign: set[bytes] = set()
 
     def git_has_looked(self) -> None:
         """Note the index as git left it, before anything is entered into it."""
@@ -116,22 +133,33 @@ class ModeLook:
         else:
             assert times is not None
             asked |= {path for path, at in times.items() if not at or at >= known.since}
+        if known is not None:
+            asked |= _linked_to(known, asked | gone) - gone
         if times is not None:
             asked &= times.keys()
         found = self._ask(asked)
+        if known is not None and any(each.names > 1 for each in found.values()):
+            # Their other name may be of the snapshot only since now: it was ignored before.
+            more = known.linked - asked - gone
+            more = more & times.keys() if times is not None else more
+            found |= self._ask(more)
+            asked |= more
         usual = usual or (known.modes.usual if known else None) or _most_common(found, scan)
         files = _still_there(known, asked, gone, set(updated), times)
-        for path, (mode, _at) in found.items():
+        for path, (mode, *_) in found.items():
             if mode != usual.of_file(executable=bool(mode & 0o100)):
                 files[path] = mode
         foreign = known.foreign - asked - gone if known else frozenset()
         foreign = frozenset(path for path in foreign if times is None or path in times)
+        links, linked = _links(known, asked | gone, found, times)
+        directories = _unusual(scan, usual, times)
         return Looked(
-            modes=Modes(usual=usual, files=files, directories=_unusual(scan, usual, times)),
+            modes=Modes(usual=usual, files=files, directories=directories, links=links),
             foreign=foreign | self._foreign,
+            linked=linked,
             since=self._since,
             checksum=self._checksum(),
-            young=frozenset(path for path, (_mode, at) in found.items() if at >= self._since),
+            young=frozenset(p for p, each in found.items() if each.at >= self._since),
         )
 
     def _needs_names(self, scan: Scan, is_changed: bool) -> bool:
@@ -141,10 +169,9 @@ class ModeLook:
         unusual = {p for p, mode in scan.modes.items() if mode != modes.usual.directory}
         return bool(unusual) and (is_changed or unusual != modes.directories.keys())
 
-    def _ask(self, paths: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
-        """Return mode and time of the last change of those that are regular files."""
+    def _ask(self, paths: Iterable[bytes]) -> dict[bytes, _Found]:
+        """Return what is seen of those that are regular files."""
         me, group = os.geteuid(), os.getegid()
-        self._foreign: set[bytes] = set()
         found = {}
         for path in paths:
             try:
@@ -161,7 +188,8 @@ class ModeLook:
                     self._foreign.add(path)
             if there.st_gid != group:
                 mode &= ~stat.S_ISGID
-            found[path] = (mode, int(there.st_ctime))
+            inode = (there.st_dev, there.st_ino)
+            found[path] = _Found(mode, int(there.st_ctime), inode, there.st_nlink)
         return found
 
     def _checksum(self) -> bytes:
@@ -179,11 +207,12 @@ def recall(path: Path) -> Memory | None:
     kept = load(path, _FORM)
     if kept is None:
         return None
-    tip, since, checksum, young, foreign, usual, files, directories, stored = kept
+    tip, since, checksum, young, foreign, linked, usual, files, directories, links, stored = kept
     modes = Modes(
         usual=Usual(*usual),
         files={as_bytes(path): mode for path, mode in files.items()},
         directories={as_bytes(path): mode for path, mode in directories.items()},
+        links=tuple(tuple(as_bytes(path) for path in group) for group in links),
     )
     return Memory(
         tip=tip,
@@ -191,6 +220,7 @@ def recall(path: Path) -> Memory | None:
         checksum=bytes.fromhex(checksum),
         young=frozenset(as_bytes(path) for path in young),
         foreign=frozenset(as_bytes(path) for path in foreign),
+        linked=frozenset(as_bytes(path) for path in linked),
         modes=modes,
         stored=stored,
     )
@@ -206,12 +236,41 @@ def remember(path: Path, memory: Memory, known: Memory | None) -> None:
         memory.checksum.hex(),
         sorted(as_text(path) for path in memory.young),
         sorted(as_text(path) for path in memory.foreign),
+        sorted(as_text(path) for path in memory.linked),
         memory.modes.usual,
         {as_text(path): mode for path, mode in memory.modes.files.items()},
         {as_text(path): mode for path, mode in memory.modes.directories.items()},
+        [[as_text(path) for path in group] for group in memory.modes.links or ()],
         memory.stored,
     )
     keep(path, _FORM, lambda _time_ns: plain)
+
+
+def _linked_to(known: Memory, paths: Collection[bytes]) -> set[bytes]:
+    """Return all names that the files at these paths had at the last look."""
+    groups = known.modes.links or ()
+    return {path for group in groups if any(each in paths for each in group) for path in group}
+
+
+def _links(
+    known: Memory | None,
+    asked: Collection[bytes],
+    found: Mapping[bytes, _Found],
+    times: Mapping[bytes, int] | None,
+) -> tuple[Links, frozenset[bytes]]:
+    """Return the groups of links now, and the files that have links elsewhere, too."""
+    names: dict[tuple[int, int], list[bytes]] = {}
+    for path in sorted(found):
+        if found[path].names > 1:
+            names.setdefault(found[path].file, []).append(path)
+    linked = {p for group in names.values() for p in group if found[p].names > len(group)}
+    groups = [tuple(group) for group in names.values() if len(group) > 1]
+    if known is not None:
+        # Who is asked is asked with all its names, so none of a group is asked or all are.
+        kept = [g for g in known.modes.links or () if g[0] not in asked]
+        groups += [g for g in kept if times is None or all(p in times for p in g)]
+        linked |= {p for p in known.linked if p not in asked and (times is None or p in times)}
+    return tuple(sorted(groups)), frozenset(linked)
 
 
 def _still_there(
@@ -250,9 +309,9 @@ def _holds(names: list[bytes], directory: bytes) -> bool:
     return at < len(names) and is_under(names[at], directory)
 
 
-def _most_common(found: Mapping[bytes, tuple[int, int]], scan: Scan) -> Usual:
+def _most_common(found: Mapping[bytes, _Found], scan: Scan) -> Usual:
     """Return the modes that most files and directories have."""
-    counts = Counter(mode for mode, _at in found.values())
+    counts = Counter(each.mode for each in found.values())
     executable = Counter({mode: n for mode, n in counts.items() if mode & 0o100})
     plain = Counter({mode: n for mode, n in counts.items() if not mode & 0o100})
     default = Usual()

@@ -1,10 +1,11 @@
-"""The permissions of the files and directories in a snapshot.
+"""The permissions and hard links of the files and directories in a snapshot.
 
 git's trees have only the executable bit. The others are kept beside the tree: the modes that files,
 executable files and directories usually have in this workspace, and each one that is different.
 The list is the message of a commit of its own, which the snapshot has as its last parent and names
 in its message (``Modes: <id>``); snapshots of equal modes share one. A snapshot without it was made
-before permissions were recorded: nothing is known of them.
+before permissions were recorded: nothing is known of them. Files that are links to one another are
+named there, too, from the version on that knows of them.
 """
 
 import re
@@ -22,6 +23,8 @@ _REGULAR = ("100644", EXECUTABLE)
 _TRAILER = re.compile(r"^Modes: ([0-9a-f]+)$", re.MULTILINE)
 _TITLE = "permissions"
 
+Links = tuple[tuple[bytes, ...], ...]  # files that are one, in order; each group has two or more
+
 
 class Usual(NamedTuple):
     """The modes that are not listed one by one."""
@@ -35,11 +38,15 @@ class Usual(NamedTuple):
 
 
 class Modes(NamedTuple):
-    """The permission bits of all that a snapshot holds. The root is the directory ``b""``."""
+    """The permission bits of all that a snapshot holds. The root is the directory ``b""``.
+
+    ``links`` are the groups of files that are hard links to one another; None if nobody looked.
+    """
 
     usual: Usual
     files: Mapping[bytes, int]
     directories: Mapping[bytes, int]
+    links: Links | None = None
 
     def of_file(self, path: bytes, *, executable: bool) -> int:
         return self.files.get(path, self.usual.of_file(executable=executable))
@@ -52,6 +59,10 @@ class Modes(NamedTuple):
         lines = [_TITLE, "", "usual " + " ".join(f"{mode:o}" for mode in self.usual)]
         for letter, modes in (("d", self.directories), ("f", self.files)):
             lines += [f"{letter} {modes[path]:o} {quote_path(path)}" for path in sorted(modes)]
+        if self.links is not None:
+            lines.append("links")
+            for number, group in enumerate(self.links):
+                lines += [f"l {number} {quote_path(path)}" for path in group]
         return "\n".join(lines)
 
 
@@ -78,17 +89,24 @@ def parse(text: str) -> Modes | None:
         return None
     usual = Usual()
     found: dict[str, dict[bytes, int]] = {"d": {}, "f": {}}
+    groups: dict[str, list[bytes]] | None = None
     try:
         for line in body.split("\n"):
             kind, _, rest = line.partition(" ")
             if kind == "usual":
                 usual = Usual(*(int(word, 8) for word in rest.split(" ")[:3]))
+            elif kind == "links":
+                groups = {}
+            elif kind == "l" and groups is not None:
+                number, _, name = rest.partition(" ")
+                groups.setdefault(number, []).append(unquote_path(name))
             elif kind in found:
                 mode, _, name = rest.partition(" ")
                 found[kind][unquote_path(name)] = int(mode, 8) & 0o7777
     except ValueError:
         return None
-    return Modes(usual=usual, files=found["f"], directories=found["d"])
+    links = None if groups is None else tuple(tuple(group) for group in groups.values())
+    return Modes(usual=usual, files=found["f"], directories=found["d"], links=links)
 
 
 def named_in(commit: Commit) -> Sha | None:
@@ -106,6 +124,19 @@ def modes_of(store: SnapshotStore, snapshot: Sha) -> Modes | None:
 def state_of(store: SnapshotStore, snapshot: Sha) -> TreeState:
     """Return a snapshot with its modes."""
     return TreeState(tree=snapshot, modes=modes_of(store, snapshot))
+
+
+def link_changes(old: Modes | None, new: Modes | None) -> dict[bytes, tuple[bytes, ...]]:
+    """Return the paths that are linked to others in `new` than in `old`, with their group there.
+
+    The group is empty for a path that is one of its own there. Unknown links are equal to all.
+    """
+    if old is None or new is None or old.links is None or new.links is None:
+        return {}
+    before = {path: group for group in old.links for path in group}
+    after = {path: group for group in new.links for path in group}
+    paths = sorted({*before, *after})
+    return {p: after.get(p, ()) for p in paths if before.get(p) != after.get(p)}
 
 
 def mode_changes(
