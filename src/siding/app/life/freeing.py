@@ -7,6 +7,7 @@ written and read back, then the journal says what is freed, and only then anythi
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from siding.app.life.recorded_tasks import displaced_blobs
 from siding.app.life.reopen import deleted_tasks
 from siding.app.life.retention import Retention, plan_retention
 from siding.app.place.locks import TaskBusy, describe, holding_task
@@ -46,9 +47,8 @@ def free_snapshots(project: Project, shown: Retention) -> Freed:
     try:
         with holding_everything(project):
             sweep(project.snapshots)
-            plan = plan_retention(
-                project, shown.older_s, only=only, spared=shown.spared, again=True
-            )
+            spared = displaced_blobs(project)
+            plan = plan_retention(project, shown.older_s, only=only, spared=spared)
             return _free(project, plan)
     except LockBusy as busy:
         return Freed(failed=f"{describe(busy.holder)}; {_NOTHING}")

@@ -155,7 +155,7 @@ def gc(
 
 def _thin(project: Project, retention: Retention | None) -> Freed | None:
     """Free the snapshots that were planned; return what came of it, None if there was nothing."""
-    if (retention is None or not retention.tasks) and not is_unfinished(project):
+    if (retention is None or not retention.dropped) and not is_unfinished(project):
         return None
     return free_snapshots(project, retention or Retention(older_s=0))
 

@@ -3,6 +3,7 @@
 A task whose record is not whole is left alone: what its steps are is then not known for sure.
 """
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -61,14 +62,17 @@ def recorded_tasks(project: Project) -> list[RecordedTask]:
 
 
 def displaced_blobs(project: Project) -> set[str]:
-    """Return the contents that the lists of displaced files say are in the snapshots."""
-    return {
-        sha
-        for _task_id, place in displaced_places(project)
-        for listed in read_names(place).values()
-        for sha in (listed.sha, listed.new_sha)
-        if sha.strip("0")
-    }
+    """Return the contents of displaced files that are still there, as their lists name them.
+
+    Whether such a file may be deleted is asked of the snapshots, so they keep its content.
+    """
+    found: set[str] = set()
+    for _task_id, place in displaced_places(project):
+        there = {name.partition(b".")[0] for name in os.listdir(os.fsencode(place))}
+        for listed in read_names(place).values():
+            if listed.entry in there:
+                found |= {sha for sha in (listed.sha, listed.new_sha) if sha.strip("0")}
+    return found
 
 
 def _on_board(project: Project, task_id: TaskId) -> RecordedTask:

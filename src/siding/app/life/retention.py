@@ -7,7 +7,7 @@ names a state, and with what the store would get back.
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 
-from siding.app.life.recorded_tasks import RecordedTask, displaced_blobs, recorded_tasks
+from siding.app.life.recorded_tasks import RecordedTask, recorded_tasks
 from siding.app.place.project import Project
 from siding.app.recording.freed import freed_record
 from siding.git.errors import GitError
@@ -37,15 +37,13 @@ class Retention(NamedTuple):
     """What a freeing would free.
 
     `dropped` are the objects that would go, with their sizes. `lines` are the commits of every task
-    in the store. `spared` are contents that stay whatever names them: those of displaced files.
-    `alone` are tasks whose record is not whole.
+    in the store. `alone` are tasks whose record is not whole.
     """
 
     older_s: float
     tasks: tuple[TaskRetention, ...] = ()
     dropped: Mapping[str, int] = {}
     lines: Mapping[TaskId, TaskLine] = {}
-    spared: frozenset[str] = frozenset()
     alone: tuple[RecordedTask, ...] = ()
     freed_before: frozenset[str] = frozenset()
 
@@ -69,12 +67,12 @@ def plan_retention(
     *,
     only: Collection[str] | None = None,
     spared: Collection[str] = (),
-    again: bool = False,
 ) -> Retention:
-    """Return what may be freed of steps that are older than `older_s` seconds.
+    """Return what may be freed of steps that are older than `older_s` seconds, and what is left of
+    steps that were freed before.
 
-    With `only`, no other snapshots than these. `again` looks for what an earlier freeing has left,
-    too. Raises SnapshotDamaged or CommandFailed if the commits of a task are not whole.
+    With `only`, no other snapshots than these. `spared` are contents that stay. Raises
+    SnapshotDamaged or CommandFailed if the commits of a task are not whole.
     """
     before = project.app.clock.now() - timedelta(seconds=older_s)
     tasks = recorded_tasks(project)
@@ -91,11 +89,10 @@ def plan_retention(
         }
     alone = tuple(task for task in tasks if task.alone)
     empty = Retention(older_s, alone=alone, freed_before=freed)
-    if not any(found.values()) and not again:
+    if not any(found.values()) and not freed:
         return empty
     lines = {task.id: _line(project, task) for task in tasks}
-    spares = frozenset({*spared, *displaced_blobs(project)})
-    return _measured(project, empty._replace(lines=lines, spared=spares), tasks, found)
+    return _measured(project, empty._replace(lines=lines), tasks, found, spared)
 
 
 def _line(project: Project, task: RecordedTask) -> TaskLine:
@@ -113,11 +110,12 @@ def _measured(
     plan: Retention,
     tasks: Collection[RecordedTask],
     found: Mapping[TaskId, Mapping[str, tuple[str, ...]]],
+    spared: Collection[str],
 ) -> Retention:
     """Leave out what would bring nothing back, and measure the rest."""
     going = {sha for each in found.values() for sha in each} | plan.freed_before
     stays = {tree for line in plan.lines.values() for tree in line.kept(going)}
-    store = project.snapshots
+    store, held = project.snapshots, [*stays, *spared]
     retained: list[TaskRetention] = []
     for task in tasks:
         line = plan.lines[task.id]
@@ -128,9 +126,9 @@ def _measured(
             and not stays.issuperset(there.trees)
         }
         if chosen:
-            size = sum(unneeded(store, line.freed(chosen), [*stays, *plan.spared]).values())
+            size = sum(unneeded(store, line.freed(chosen), held).values())
             retained.append(TaskRetention(task, chosen, size))
     plan = plan._replace(tasks=tuple(retained))
     freed = plan.freed
     trees = {tree for line in plan.lines.values() for tree in line.freed(freed)}
-    return plan._replace(dropped=unneeded(store, trees, [*stays, *plan.spared]))
+    return plan._replace(dropped=unneeded(store, trees, held))

@@ -96,6 +96,8 @@ def _say_retention(screen: Screen, retention: Retention) -> None:
             f"free    {each.task.id} {inert(each.task.name)}: snapshots of {steps} "
             f"({ranges(each.steps)}), about {size(each.bytes)}"
         )
+    if retention.dropped and not retention.tasks:
+        screen.print(f"free    about {size(retention.bytes)} of snapshots that were freed before")
     for task in retention.alone:
         screen.warn(f"the snapshots of task {task.id} stay: its record is not whole ({task.alone})")
 
