@@ -364,6 +364,18 @@ def test_a_damaged_store_is_not_thinned(sandbox: Sandbox) -> None:
     assert not (sandbox.project / "freed.jsonl").exists()
 
 
+def test_where_a_commit_is_lost_nothing_is_freed_and_the_rest_goes_on(sandbox: Sandbox) -> None:
+    sandbox.siding("-q", "task", "start", "closed")
+    sandbox.siding("-q", "task", "close", "--force", "closed")
+    sandbox.siding("gc", "--budget", "1GiB")  # one pack
+    lose(sandbox, sandbox.json("show", "1", "-t", "main", "--format", "json")["snapshot"])
+    before = objects(sandbox)
+    done = sandbox.siding("gc", "--older", AGE, "--yes", status=1)
+    assert b"no snapshots can be freed" in done.stderr
+    assert objects(sandbox) == before
+    assert not (sandbox.project / "freed.jsonl").exists()
+
+
 def test_a_task_whose_record_is_not_whole_is_left_alone(sandbox: Sandbox) -> None:
     (ledger,) = sandbox.project.glob("tasks/*/ledger.jsonl")
     ledger.write_bytes(ledger.read_bytes().replace(b"file1", b"file9"))

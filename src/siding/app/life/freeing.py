@@ -49,6 +49,8 @@ def free_snapshots(project: Project, shown: Retention) -> Freed:
             sweep(project.snapshots)
             spared = displaced_blobs(project)
             plan = plan_retention(project, shown.older_s, only=only, spared=spared)
+            if plan.blocked:
+                return Freed(failed=plan.blocked)
             return _free(project, plan)
     except LockBusy as busy:
         return Freed(failed=f"{describe(busy.holder)}; {_NOTHING}")

@@ -37,7 +37,8 @@ class Retention(NamedTuple):
     """What a freeing would free.
 
     `dropped` are the objects that would go, with their sizes. `lines` are the commits of every task
-    in the store. `alone` are tasks whose record is not whole.
+    in the store. `blocked` says why nothing can be freed: what a task needs cannot be told. `alone`
+    are tasks whose record is not whole.
     """
 
     older_s: float
@@ -45,6 +46,7 @@ class Retention(NamedTuple):
     dropped: Mapping[str, int] = {}
     lines: Mapping[TaskId, TaskLine] = {}
     alone: tuple[RecordedTask, ...] = ()
+    blocked: str = ""
     freed_before: frozenset[str] = frozenset()
 
     @property
@@ -71,8 +73,7 @@ def plan_retention(
     """Return what may be freed of steps that are older than `older_s` seconds, and what is left of
     steps that were freed before.
 
-    With `only`, no other snapshots than these. `spared` are contents that stay. Raises
-    SnapshotDamaged or CommandFailed if the commits of a task are not whole.
+    With `only`, no other snapshots than these. `spared` are contents that stay.
     """
     before = project.app.clock.now() - timedelta(seconds=older_s)
     tasks = recorded_tasks(project)
@@ -91,8 +92,11 @@ def plan_retention(
     empty = Retention(older_s, alone=alone, freed_before=freed)
     if not any(found.values()) and not freed:
         return empty
-    lines = {task.id: _line(project, task) for task in tasks}
-    return _measured(project, empty._replace(lines=lines), tasks, found, spared)
+    try:
+        lines = {task.id: _line(project, task) for task in tasks}
+        return _measured(project, empty._replace(lines=lines), tasks, found, spared)
+    except GitError as error:
+        return empty._replace(blocked=str(error))
 
 
 def _line(project: Project, task: RecordedTask) -> TaskLine:

@@ -84,7 +84,8 @@ def run(arguments: Namespace, context: Context) -> int:
         print_json(context.screen, _record(report, retention))
     else:
         _print(context, report, retention, dry_run=arguments.dry_run)
-    failed = report.thinned is not None and report.thinned.failed
+    failed = bool(report.thinned is not None and report.thinned.failed)
+    failed = failed or bool(retention is not None and retention.blocked)
     return 1 if failed or any(each.failed for each in report.done) else 0
 
 
@@ -98,6 +99,8 @@ def _say_retention(screen: Screen, retention: Retention) -> None:
         )
     if retention.dropped and not retention.tasks:
         screen.print(f"free    about {size(retention.bytes)} of snapshots that were freed before")
+    if retention.blocked:
+        screen.warn(f"no snapshots can be freed: {retention.blocked}")
     for task in retention.alone:
         screen.warn(f"the snapshots of task {task.id} stay: its record is not whole ({task.alone})")
 
@@ -213,6 +216,7 @@ def _record(report: Report, retention: Retention | None) -> dict[str, object]:
                 {"id": each.task.id, "steps": each.steps, "bytes": each.bytes} for each in planned
             ],
             "bytes": 0 if retention is None else retention.bytes,
+            "blocked": "" if retention is None else retention.blocked,
             "left_alone": [] if retention is None else [each.id for each in retention.alone],
             "freed": None if report.thinned is None else report.thinned._asdict(),
         },
