@@ -279,6 +279,14 @@ def test_a_missing_object_of_what_stays_is_found(freed: Sandbox) -> None:
     assert b"not whole" in freed.siding("verify", status=1).stdout
 
 
+def test_doctor_does_not_take_a_freed_step_for_a_lost_one(freed: Sandbox) -> None:
+    store = freed.project / "snapshots.git"
+    snapshot = freed.json("show", "5", "--format", "json")["snapshot"]
+    lose(freed, freed.git(f"--git-dir={store}", "rev-parse", f"{snapshot}^{{tree}}"))
+    said = freed.siding("doctor", "--check", status=1).stdout
+    assert b"step 0005 can no longer be gone back to" in said
+
+
 def lose(sandbox: Sandbox, sha: str) -> None:
     """Write the store's only pack again without one object."""
     store = sandbox.project / "snapshots.git"
@@ -322,17 +330,17 @@ def test_a_journal_that_was_changed_is_found(freed: Sandbox) -> None:
 
 def test_a_line_that_was_added_hides_no_loss(freed: Sandbox) -> None:
     """A freeing that is not anchored has not begun, so it excuses nothing."""
-    snapshot = freed.json("show", "2", "--format", "json")["snapshot"]
+    snapshot = freed.json("show", "1", "--format", "json")["snapshot"]
     line = record_of(freed)
     line["id"] = "0" * 12
-    line["tasks"][0]["steps"] = {snapshot: ["0002"]}
+    line["tasks"][0]["steps"] = {snapshot: ["0001"]}
     journal = freed.project / "freed.jsonl"
-    head = hashlib.sha256(journal.read_bytes().splitlines()[-1]).hexdigest()
-    line["prev"] = head
+    line["prev"] = hashlib.sha256(journal.read_bytes().splitlines()[-1]).hexdigest()
     with journal.open("ab") as file:
         file.write(json.dumps(line).encode() + b"\n")
     assert b"is whole" in freed.siding("verify").stdout
-    lose(freed, blob("2\n" * 2000))
+    store = freed.project / "snapshots.git"
+    lose(freed, freed.git(f"--git-dir={store}", "rev-parse", f"{snapshot}^{{tree}}"))
     assert b"not whole" in freed.siding("verify", status=1).stdout
 
 

@@ -108,7 +108,8 @@ def _packs(store: SnapshotStore) -> list[str]:
 def _write_pack(store: SnapshotStore, made: Path, stays: AbstractSet[str]) -> Path:
     """Write a pack with these objects, durably; return its path without the suffix."""
     output = store.git.run(
-        store.place(alternates=()),
+        # git writes its temporary files where new objects go: in the directory that is swept.
+        store.place(objects=made, alternates=(store.objects,)),
         ["pack-objects", "-q", str(made / "pack" / "pack")],
         doing="writing the pack of what stays",
         stdin="".join(f"{sha}\n" for sha in sorted(stays)).encode("ascii"),
@@ -142,6 +143,7 @@ def _install(store: SnapshotStore, pack: Path) -> None:
     for suffix in sorted(suffixes, key=lambda each: each == ".idx"):
         pack.with_name(pack.name + suffix).rename(target / f"{pack.name}{suffix}")
     flush_dir(target)
+    flush_dir(pack.parent)  # the other half of the move
 
 
 def _delete(store: SnapshotStore, packs: Collection[str], known: AbstractSet[str]) -> None:
