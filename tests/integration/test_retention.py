@@ -279,6 +279,15 @@ def test_a_missing_object_of_what_stays_is_found(freed: Sandbox) -> None:
     assert b"not whole" in freed.siding("verify", status=1).stdout
 
 
+def test_half_a_pack_that_a_freeing_left_is_removed(sandbox: Sandbox) -> None:
+    sandbox.siding("gc")
+    (pack,) = (sandbox.project / "snapshots.git/objects/pack").glob("*.pack")
+    left = pack.with_name(f"pack-{'0' * 40}.pack")
+    left.write_bytes(pack.read_bytes())
+    free(sandbox)
+    assert not left.exists()
+
+
 def test_doctor_does_not_take_a_freed_step_for_a_lost_one(freed: Sandbox) -> None:
     store = freed.project / "snapshots.git"
     snapshot = freed.json("show", "5", "--format", "json")["snapshot"]

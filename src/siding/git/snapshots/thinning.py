@@ -86,8 +86,16 @@ def drop(
 
 
 def sweep(store: SnapshotStore) -> None:
-    """Remove what a command that was killed left; the caller holds the store's lock."""
+    """Remove what a command that was killed left. Nothing else may write into the store meanwhile.
+
+    A pack whose index is gone was about to be deleted; git does not see it.
+    """
     remove_tree(store.root / THINNING)
+    where = store.objects / "pack"
+    for name in _packs(store):
+        if not (where / f"{name}.idx").exists():
+            for path in where.glob(f"{name}.*"):
+                path.unlink(missing_ok=True)
 
 
 def _all_objects(store: SnapshotStore) -> set[str]:
