@@ -337,6 +337,19 @@ def test_a_journal_that_was_changed_is_found(freed: Sandbox) -> None:
     assert b"is whole" in freed.siding("verify").stdout
 
 
+def test_a_forged_journal_makes_nothing_go(freed: Sandbox) -> None:
+    """Not the newest state, even if the journal and its anchor say that it was freed."""
+    here = tree(freed.workspace())
+    snapshot = freed.json("show", "5", "--format", "json")["snapshot"]
+    rewrite(freed, {snapshot: ["0005"]})
+    freed.siding("gc", "--older", AGE, "--yes", status=None)
+    freed.siding("-q", "run", "--", "sh", "-c", "rm -r *")
+    (freed.project / "freed.jsonl").unlink()
+    (freed.project / "snapshots.git/freed-head").unlink()
+    freed.siding("-q", "undo")
+    assert tree(freed.workspace()) == here
+
+
 def test_a_line_that_was_added_hides_no_loss(freed: Sandbox) -> None:
     """A freeing that is not anchored has not begun, so it excuses nothing."""
     snapshot = freed.json("show", "1", "--format", "json")["snapshot"]

@@ -28,11 +28,13 @@ from siding.app.place.project import Project
 from siding.app.unfinished.sandbox_commits import sweep_refused
 from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.errors import SidingError
+from siding.files.durable import make_dirs
 from siding.git.command import output_of
 from siding.git.errors import GitError
 from siding.git.snapshots.room import NO_ROOM
 from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
+from siding.storage.locks import FileLock, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 
@@ -212,8 +214,10 @@ def _join_packs(project: Project) -> str | None:
     if not store.root.is_dir() or store.packs() < 2:
         return None
     try:
-        store.repack()
-    except (GitError, OSError) as error:
+        make_dirs(project.layout.locks_dir)
+        with FileLock(project.layout.lock("snapshots")):
+            store.repack()
+    except (GitError, OSError, LockBusy) as error:
         return str(error)
     return None
 

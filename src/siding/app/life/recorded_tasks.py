@@ -48,6 +48,11 @@ class RecordedTask(NamedTuple):
     lost: int = 0
     alone: str = ""
 
+    @property
+    def never(self) -> frozenset[str | None]:
+        """What can never have been freed: what is named beside the ledger, and the newest state."""
+        return self.named | {step.snapshot for step in self.steps[-1:]}
+
 
 def recorded_tasks(project: Project) -> list[RecordedTask]:
     """Return every task that has a snapshot, on the board or deleted."""

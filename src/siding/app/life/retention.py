@@ -77,7 +77,10 @@ def plan_retention(
     """
     before = project.app.clock.now() - timedelta(seconds=older_s)
     tasks = recorded_tasks(project)
-    freed = frozenset(freed_record(project).of_all())
+    record = freed_record(project)
+    # Whatever the journal says, this is never taken for freed.
+    never = {sha for task in tasks for sha in task.never}
+    freed = frozenset(record.of_all().keys() - never)
     found: dict[TaskId, dict[str, tuple[str, ...]]] = {}
     for task in tasks:
         if task.alone:
@@ -92,6 +95,8 @@ def plan_retention(
     empty = Retention(older_s, alone=alone, freed_before=freed)
     if not any(found.values()) and not freed:
         return empty
+    if record.problems:
+        return empty._replace(blocked=f"freed.jsonl is not as it was written: {record.problems[0]}")
     try:
         lines = {task.id: _line(project, task) for task in tasks}
         return _measured(project, empty._replace(lines=lines), tasks, found, spared)

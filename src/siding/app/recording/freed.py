@@ -26,7 +26,7 @@ def freed_journal(project: Project) -> FreedJournal:
 
 
 def freed_record(project: Project) -> FreedRecord:
-    """Return which snapshots were freed; nothing is read twice in a home that has freed none."""
+    """Return which snapshots were freed. Takes no lock."""
     return freed_journal(project).read()
 
 
