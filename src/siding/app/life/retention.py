@@ -30,7 +30,7 @@ class TaskRetention(NamedTuple):
 
     @property
     def steps(self) -> list[str]:
-        return sorted(step for steps in self.snapshots.values() for step in steps)
+        return sorted((step for steps in self.snapshots.values() for step in steps), key=int)
 
 
 class Retention(NamedTuple):

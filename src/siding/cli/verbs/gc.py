@@ -192,6 +192,8 @@ def _say_thinned(screen: Screen, thinned: Freed | None) -> None:
         return
     if thinned.failed is not None:
         screen.warn(f"snapshots were not freed: {thinned.failed}")
+    elif not thinned.steps:
+        screen.note(f"freed {size(max(0, thinned.bytes))} that an earlier freeing had left")
     else:
         screen.note(
             f"freed the snapshots of {counted(thinned.steps, 'step')}: "
