@@ -90,6 +90,16 @@ class ProjectLayout(NamedTuple):
         return self.root / "snapshots.git"
 
     @property
+    def freed_jsonl(self) -> Path:
+        """The journal of freed snapshots."""
+        return self.root / "freed.jsonl"
+
+    @property
+    def freed_head(self) -> Path:
+        """The anchor of that journal, which does not lie beside it."""
+        return self.snapshots_git / "freed-head"
+
+    @property
     def tasks_dir(self) -> Path:
         return self.root / "tasks"
 

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -200,3 +201,25 @@ def test_a_query_that_has_no_effect_is_refused_by_name(dashboard: Dashboard) -> 
         assert re.search(r"'(limit|before|at|x)'", error["message"])
         assert error["hint"]
     assert dashboard.get("/api/v1/events?limit=2")[0] == 200
+
+
+def test_a_step_whose_snapshot_was_freed_says_so(sandbox: Sandbox, dashboard: Dashboard) -> None:
+    for number in (1, 2, 3):
+        sandbox.siding("-q", "run", "--", "sh", "-c", f"echo {number} >file{number}")
+    sandbox.siding("-q", "rollback", "--step", "2")
+    sandbox.siding("-q", "run", "--", "sh", "-c", "echo 5 >file5")
+    time.sleep(1.1)
+    task = task_of(dashboard)
+    freed = "its snapshot was freed by `siding gc` on"
+    assert freed not in view(dashboard, f"/tasks/{task}/steps/3")
+    sandbox.siding("gc", "--older", "1s", "--yes")
+    page = view(dashboard, f"/tasks/{task}/steps/3")
+    assert freed in page
+    assert "Back to here" not in page
+    assert "file3" in page
+    assert view(dashboard, f"/tasks/{task}").count(freed) == 1
+    status, body = dashboard.get(f"/view/tasks/{task}/plan?act=rollback&step=3")
+    assert freed in body.decode()
+    assert status < 500
+    status, body = dashboard.get(f"/api/v1/tasks/{task}/steps/3")
+    assert "snapshot_freed" in json.loads(body)

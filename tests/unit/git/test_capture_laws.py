@@ -8,6 +8,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from siding.git.snapshots.verifying import verify_snapshots
+
 from .world import TASK, Tree, World, on_disk
 
 # Names of any bytes a Linux file system takes, and those that have tripped programs up.
@@ -78,7 +80,7 @@ def test_snapshots_hold_what_is_on_disk(
         differing = {p for p in before.keys() | there.keys() if before.get(p) != there.get(p)}
         assert {change.path for change in taken.changes} == differing
         assert world.capture().snapshot == taken.snapshot
-    world.store.verify(TASK, contents=True)
+    verify_snapshots(world.store, TASK, contents=True)
     world.close()
 
 

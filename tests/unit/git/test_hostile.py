@@ -18,6 +18,7 @@ from siding.git.snapshots.lineage import lineage
 from siding.git.snapshots.patches import DiffPart, diff_stat, diff_trees, write_patch
 from siding.git.snapshots.peek import peek
 from siding.git.snapshots.pins import pin
+from siding.git.snapshots.verifying import verify_snapshots
 from siding.git.worktrees.linked import (
     add_worktree,
     attach_worktree,
@@ -266,7 +267,7 @@ def everything(world: World) -> list[Callable[[], object]]:
         lambda: diff_stat(store, [DiffPart(base, tip)]),
         lambda: diff_trees(store, base, tip),
         lambda: lineage(store, TASK),
-        lambda: store.verify(TASK, contents=True),
+        lambda: verify_snapshots(store, TASK, contents=True),
         store.repack,
         lambda: pin(world.git, world.paths, base),
         lambda: worktrees(repository),

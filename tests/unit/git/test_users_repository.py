@@ -8,6 +8,7 @@ import pytest
 from siding.git.errors import SnapshotDamaged
 from siding.git.objects import parse_commit
 from siding.git.snapshots.pins import pin
+from siding.git.snapshots.verifying import verify_snapshots
 
 from .world import TASK, World, bytes_below, on_disk, write
 
@@ -25,7 +26,7 @@ def test_recording_changes_nothing_of_the_users(task: World) -> None:
         write(task.worktree / f"new{number}", b"\0")
         task.capture()
     task.store.repack()
-    task.store.verify(TASK)
+    verify_snapshots(task.store, TASK)
     assert bytes_below(task.root) == before
     after = task.user("for-each-ref"), task.user("status", "--porcelain"), task.user("reflog")
     assert after == listed
@@ -77,7 +78,7 @@ def test_h15_snapshots_survive_the_users_gc(task: World) -> None:
     task.user("gc", "-q", "--prune=now")
     for sha in (one, two, three):
         assert task.user("cat-file", "-t", sha, check=False) == b"", "gc left it: nothing is shown"
-    assert task.store.verify(TASK, contents=True) == 3
+    assert verify_snapshots(task.store, TASK, contents=True) == 3
     assert {sha: task.stored(sha) for sha in held} == held
     for sha in (one, two, three):
         assert task.store.read_commit(sha).message.strip()
@@ -95,7 +96,7 @@ def test_the_base_survives_when_the_user_drops_its_branch(task: World) -> None:
     task.user("reflog", "expire", "--expire=now", "--all")
     task.user("gc", "-q", "--prune=now")
     task.user("cat-file", "-e", base)
-    assert task.store.verify(TASK) == 1
+    assert verify_snapshots(task.store, TASK) == 1
 
 
 def test_an_amended_away_commit_of_an_earlier_step_is_kept(task: World) -> None:
@@ -139,17 +140,17 @@ def test_verify_tells_what_is_missing_and_what_is_damaged(task: World) -> None:
     write(task.worktree / "new", "content\n")
     task.capture()
     store = task.store
-    assert store.verify(TASK, contents=True) == 2
+    assert verify_snapshots(store, TASK, contents=True) == 2
     pack = next((store.objects / "pack").glob("*.pack"))
     data = pack.read_bytes()
     pack.chmod(0o644)
     pack.write_bytes(data[:40] + bytes([data[40] ^ 1]) + data[41:])
     with pytest.raises(SnapshotDamaged):
-        store.verify(TASK, contents=True)
+        verify_snapshots(store, TASK, contents=True)
     pack.unlink()
     pack.with_suffix(".idx").unlink()
     with pytest.raises(SnapshotDamaged):
-        store.verify(TASK)
+        verify_snapshots(store, TASK)
 
 
 def test_verify_sees_an_object_that_only_the_user_has(task: World) -> None:
@@ -163,7 +164,7 @@ def test_verify_sees_an_object_that_only_the_user_has(task: World) -> None:
         pack.unlink()
         pack.with_suffix(".idx").unlink()
     with pytest.raises(SnapshotDamaged, match="missing from the snapshot store"):
-        store.verify(TASK)
+        verify_snapshots(store, TASK)
 
 
 def test_repacking_and_tidying_keep_everything(
@@ -181,7 +182,7 @@ def test_repacking_and_tidying_keep_everything(
     assert store.packs() < 6
     store.repack()
     assert store.packs() == 1
-    assert store.verify(TASK, contents=True) == 7
+    assert verify_snapshots(store, TASK, contents=True) == 7
     assert task.stored(store.tip(TASK) or "") == held
     assert store.size() > 0
     taken = task.capture()

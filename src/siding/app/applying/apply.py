@@ -34,6 +34,7 @@ from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
+from siding.app.recording.freed import refuse_freed
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.recorder import Recorder
 from siding.app.recording.snapshots import TaskSnapshots
@@ -341,7 +342,10 @@ def _range(sources: Sources, text: str) -> tuple[Sha, Sha, list[int]]:
         raise UsageError(f"--steps {text!r} ends before it begins")
     assert found[0] is not None
     assert found[1] is not None
-    return Sha(str(found[0].parent)), Sha(str(found[1].snapshot)), [low, high]
+    before, after = Sha(str(found[0].parent)), Sha(str(found[1].snapshot))
+    refuse_freed(sources.project, f"the state before step {found[0].id}", before)
+    refuse_freed(sources.project, f"step {found[1].id}", after)
+    return before, after, [low, high]
 
 
 def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied:

@@ -19,6 +19,7 @@ from siding.app.back.survey import Destination, NeedsConsent, RestoreRequest, Su
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
+from siding.app.recording.freed import refuse_freed
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.steps import step as find_step
 from siding.errors import NotFound
@@ -93,6 +94,7 @@ class RollbackAct(RestoreAct[RolledBack]):
         target, number = _target(project, work.task, self._request)
         destination = destination_of(workspace, target)
         how = _how(project, workspace, self._request)
+        refuse_freed(project, destination.name, destination.snapshot)
         refuse_unknown(project.snapshots, (destination.snapshot, seen.tree), how.paths)
         detail = rollback_to(f"back to {destination.name}", step=number, hard=how.hard)
         return Going(destination, how, detail)
@@ -118,6 +120,7 @@ def preview(project: Project, request: RollbackRequest) -> Iterator[Survey]:
     target, _number = _target(project, task, request)
     destination = destination_of(workspace, target)
     how = _how(project, workspace, request)
+    refuse_freed(project, destination.name, destination.snapshot)
     with previewed(project, workspace, destination, how) as found:
         yield found
 

@@ -7,6 +7,7 @@ the person asked for that.
 from collections.abc import Sequence
 
 from siding.app.place.project import Project
+from siding.app.recording.freed import refuse_freed
 from siding.errors import SidingError
 from siding.git.paths import is_selected, is_under, quote_path
 from siding.git.restoring.aside import listed
@@ -124,8 +125,12 @@ class Here(NamedTuple):
 def survey(
     project: Project, task_id: TaskId, here: Here, destination: Destination, request: RestoreRequest
 ) -> Survey:
-    """Return what restoring the destination would do. Changes nothing."""
+    """Return what restoring the destination would do. Changes nothing.
+
+    Raises SnapshotFreed if its snapshot was freed.
+    """
     store = here.store
+    refuse_freed(project, destination.name, destination.snapshot)
     changes = diff_trees(store, here.tree, destination.snapshot)
     ignored: set[bytes] = set()
     # With --hard a file that is recorded now and ignored there is deleted: the snapshot holds it.

@@ -12,6 +12,7 @@ from siding.app.place.base_seed import base_seed
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import LOST, lost_until
+from siding.app.recording.freed import freed_record
 from siding.app.recording.opening import open_recorder
 from siding.errors import SidingError
 from siding.git.discovery import is_git_directory
@@ -174,7 +175,13 @@ def _is_whole(project: Project, workspace: Workspace, step: Step) -> bool:
     store = project.snapshots
     if not is_sha(str(step.snapshot)) or not is_sha(workspace.base_commit):
         return False
-    asked = ["rev-list", "--objects", "--quiet", str(step.snapshot), "--not", workspace.base_commit]
+    freed = freed_record(project).of_task(workspace.task_id)
+    if step.snapshot in freed:
+        return True  # it is gone on purpose, and its line says what it changed
+    # Of a line of which snapshots were freed, each is looked at alone.
+    alone = "^{tree}" if freed else ""
+    tips = [f"{step.snapshot}{alone}", "--not", f"{workspace.base_commit}{alone}"]
+    asked = ["rev-list", "--objects", "--quiet", *tips, "--"]
     return store.git.attempt(store.place(), asked).returncode == 0
 
 

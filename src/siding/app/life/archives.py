@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.app.place.project import Project
+from siding.app.recording.freed import freed_record
 from siding.errors import SidingError
 from siding.files.durable import flush_dir, flush_file, flush_tree, make_dirs
 from siding.git.objects import write_object
@@ -26,6 +27,7 @@ from siding.git.roots import recorded_root
 from siding.git.snapshots.modes import Modes, Usual, modes_of
 from siding.git.snapshots.patches import Change, diff_trees
 from siding.git.snapshots.store import remove_tree
+from siding.git.snapshots.verifying import verify_snapshots
 from siding.git.tree_modes import EXECUTABLE, SYMLINK
 from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
@@ -124,7 +126,8 @@ def _write(
         flush_file(temporary)
         _read_back(temporary, entries)
         if task_id is not None:
-            project.snapshots.verify(task_id, contents=True)
+            freed = freed_record(project).of_task(task_id)
+            verify_snapshots(project.snapshots, task_id, freed=freed, contents=True)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -180,6 +183,18 @@ def task_name_in(archive: Path, task_id: TaskId) -> str:
     except (OSError, KeyError, tarfile.TarError, NotJson):
         return ""
     return str(document.get("name") or "")
+
+
+def member_of(archive: Path, name: str) -> bytes:
+    """Return the content of one file in an archive; raise OSError if it cannot be read."""
+    import tarfile
+
+    try:
+        with tarfile.open(archive, "r:gz", errors="surrogateescape") as tar:
+            file = tar.extractfile(name)
+            return b"" if file is None else file.read()
+    except (KeyError, tarfile.TarError) as error:
+        raise OSError(f"{str(archive)!r} cannot be read: {error}") from error
 
 
 def rebuild(project: Project, task_id: TaskId, path: Path, *, directories: bool = True) -> None:

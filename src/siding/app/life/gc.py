@@ -18,23 +18,36 @@ from siding.app.life.archives import places_in_trash, records_archive
 from siding.app.life.branches import BranchFate, fate_of, is_removed, sweep_branch, sweepable
 from siding.app.life.collection import collect, collect_records
 from siding.app.life.displaced import displaced_places, free_displaced
+from siding.app.life.freeing import Freed, free_snapshots, is_unfinished
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.life.reopen import deleted_lock, deleted_tasks
 from siding.app.life.reserve import spending_reserve
+from siding.app.life.retention import Retention, plan_retention
 from siding.app.place.locks import TaskBusy, holding_git, holding_task
 from siding.app.place.project import Project
 from siding.app.unfinished.sandbox_commits import sweep_refused
 from siding.app.unfinished.scratch_dirs import find_abandoned, sweep_abandoned
 from siding.errors import SidingError
+from siding.files.durable import make_dirs
 from siding.git.command import output_of
 from siding.git.errors import GitError
 from siding.git.snapshots.room import NO_ROOM
 from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
+from siding.storage.locks import FileLock, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.states import TaskState, WorkspaceState
 
-__all__ = ["Collected", "HomeNotWritable", "Report", "TaskUse", "gc"]
+__all__ = [
+    "Collected",
+    "Freed",
+    "HomeNotWritable",
+    "Report",
+    "Retention",
+    "TaskUse",
+    "gc",
+    "plan_retention",
+]
 
 
 class TaskUse(NamedTuple):
@@ -70,7 +83,8 @@ class Report(NamedTuple):
     ``swept`` are the bytes of scratch directories that dead commands had left, ``displaced`` those
     of files that rollbacks had replaced and that the snapshots hold. ``unpacked`` says
     why the packs of the snapshot store were not joined; None if they were or needed no joining.
-    ``branches`` are those that were deleted; in a dry run, those that would be.
+    ``branches`` are those that were deleted; in a dry run, those that would be. ``thinned`` is what
+    was freed of snapshots; None if nothing was to be.
     """
 
     uses: tuple[TaskUse, ...]
@@ -81,6 +95,7 @@ class Report(NamedTuple):
     displaced: int = 0
     unpacked: str | None = None
     branches: tuple[BranchFate, ...] = ()
+    thinned: Freed | None = None
 
 
 class HomeNotWritable(SidingError):
@@ -90,13 +105,19 @@ class HomeNotWritable(SidingError):
 
 
 def gc(
-    project: Project, *, budget: int | None, dry_run: bool, older_s: float | None = None
+    project: Project,
+    *,
+    budget: int | None,
+    dry_run: bool,
+    older_s: float | None = None,
+    retention: Retention | None = None,
 ) -> Report:
     """Free closed tasks, starting with the ones removed first.
 
     Stops when the trash of closed tasks is at most `budget` bytes; None frees all of them. With
     `older_s` only what was removed more than so many seconds ago is freed, and only branches of
-    such workspaces are deleted. With `dry_run` nothing is changed.
+    such workspaces are deleted. `retention` are the snapshots to free; a freeing of before that was
+    cut off is finished anyway. With `dry_run` nothing is changed.
     """
     if not dry_run and not os.access(project.layout.root, os.W_OK):
         raise HomeNotWritable(
@@ -107,7 +128,7 @@ def gc(
     uses = _uses(project)
     chosen = _choose(project, uses, budget or 0, older_s)
     done: list[Collected] = []
-    swept, unpacked = 0, None
+    swept, unpacked, thinned = 0, None, None
     displaced = sum(_size(place) for _task_id, place in displaced_places(project))
     ends = [each for each in sweepable(project) if _is_older(project, each[0], older_s)]
     branches = [fate for _workspace, fate in ends] if dry_run else []
@@ -118,6 +139,7 @@ def gc(
         displaced = free_displaced(project)
         branches = [fate for each in ends if (fate := _sweep(project, *each))]
         with spending_reserve(project):
+            thinned = _thin(project, retention)  # first, while the records of all are there
             done = _collect_all(project, chosen)
             unpacked = _join_packs(project)  # last, because it needs room for a second copy of all
     return Report(
@@ -129,7 +151,15 @@ def gc(
         displaced=displaced,
         unpacked=unpacked,
         branches=tuple(branches),
+        thinned=thinned,
     )
+
+
+def _thin(project: Project, retention: Retention | None) -> Freed | None:
+    """Free the snapshots that were planned; return what came of it, None if there was nothing."""
+    if (retention is None or not retention.dropped) and not is_unfinished(project):
+        return None
+    return free_snapshots(project, retention or Retention(older_s=0))
 
 
 def _sweep(project: Project, workspace: Workspace, found: BranchFate) -> BranchFate | None:
@@ -184,8 +214,10 @@ def _join_packs(project: Project) -> str | None:
     if not store.root.is_dir() or store.packs() < 2:
         return None
     try:
-        store.repack()
-    except (GitError, OSError) as error:
+        make_dirs(project.layout.locks_dir)
+        with FileLock(project.layout.lock("snapshots")):
+            store.repack()
+    except (GitError, OSError, LockBusy) as error:
         return str(error)
     return None
 
@@ -308,7 +340,9 @@ def _snapshot_size(project: Project, task_id: TaskId) -> int:
     tip = store.tip(task_id) if store.root.is_dir() else None
     if tip is None:
         return 0
-    asked = ["rev-list", "--objects", "--disk-usage", tip, "--not", store.base(task_id)]
+    # What was freed is missing.
+    asked = ["rev-list", "--objects", "--disk-usage", "--missing=allow-any"]
+    asked += [tip, "--not", store.base(task_id)]
     done = store.git.attempt(store.place(), asked)
     return int(output_of(done, doing="measuring snapshots")) if done.returncode == 0 else 0
 

@@ -9,6 +9,7 @@ from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.snapshot_loss import lost_until
+from siding.app.recording.freed import freed_at, refuse_freed
 from siding.app.recording.line_base import line_base
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.patch_files import parts_of, patch_span
@@ -231,6 +232,8 @@ def difference(
         if recorded is not None:
             yield recorded
             return
+        refuse_freed(project, f"step {one.id}", one.snapshot)
+        refuse_freed(project, f"the state before step {one.id}", one.parent)
         if one.parent is None or one.snapshot is None:
             raise NotFound(
                 f"step {one.id} has no snapshots to compare, and left no patch",
@@ -256,8 +259,9 @@ def difference(
 def _recorded_patch(
     project: Project, task: Task, workspace: Workspace, one: Step
 ) -> RecordedPatch | None:
-    """Return the step's patch if its snapshots never existed or were lost, else None."""
+    """Return the step's patch if its snapshots never existed, were lost or freed, else None."""
     is_there = one.parent is not None and one.snapshot is not None and project.has_repository
+    is_there = is_there and freed_at(project, one.parent, one.snapshot) is None
     if is_there and one.number > lost_until(workspace) and project.snapshots.objects.is_dir():
         return None
     span = patch_span(project, task, one)
@@ -291,4 +295,5 @@ def _recorded(project: Project, task: Task, workspace: Workspace, name: str) -> 
     _task, found = step(project, task.id, name)
     if found.snapshot is None:
         raise NotFound(f"step {found.id} has no snapshot")
+    refuse_freed(project, f"step {found.id}", found.snapshot)
     return found.snapshot

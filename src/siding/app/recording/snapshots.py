@@ -1,12 +1,13 @@
 """Take, compare and verify the snapshots of one task."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from siding.app.recording.freed import refuse_freed
 from siding.errors import SidingError
 from siding.git.errors import CommandFailed, not_comparable
 from siding.git.roots import WorktreeRoot
@@ -94,12 +95,12 @@ class TaskSnapshots:
 
     def diff_stat(self, before: str, after: str, paths: Sequence[bytes] = ()) -> DiffStat:
         """Return the figures of the difference between two snapshots, file by file."""
-        with _told(before, after):
+        with self._told(before, after):
             return diff_stat(self._store, self._parts(before, after), paths=paths)
 
     def write_patch(self, before: str, after: str, fd: int, paths: Sequence[bytes] = ()) -> None:
         """Write the patch between two snapshots to the file descriptor `fd`, byte for byte."""
-        with _told(before, after):
+        with self._told(before, after):
             write_patch(self._store, self._parts(before, after), fd, paths=paths)
 
     def mode_changes(self, before: str, after: str, modes: Modes | None = None) -> list[ModeChange]:
@@ -129,7 +130,7 @@ class TaskSnapshots:
 
     def write_patch_counted(self, before: str, after: str, fd: int) -> DiffStat:
         """Write the patch between two snapshots to the file descriptor `fd`; return its figures."""
-        with _told(before, after):
+        with self._told(before, after):
             return write_patch_counted(self._store, self._parts(before, after), fd)
 
     @contextmanager
@@ -153,20 +154,33 @@ class TaskSnapshots:
         with peek(self._store, self._request(step="", kind="look"), unique=unique) as found:
             yield found
 
-    def verify(self, wanted: set[str]) -> list[str]:
+    def verify(self, wanted: set[str], freed: Collection[str] = ()) -> list[str]:
         """Check the snapshots, and return a sentence for each problem.
 
-        `wanted` are the snapshots that the ledger names.
+        `wanted` are the snapshots that the ledger names, `freed` those that were freed.
         """
         from siding.git.snapshots.lineage import lineage
+        from siding.git.snapshots.verifying import verify_snapshots
 
         task_id = self._workspace.task_id
         try:
-            self._store.verify(task_id)
+            verify_snapshots(self._store, task_id, freed=freed)
             there = set(lineage(self._store, task_id))
         except SidingError as error:
             return [error.message]
         return [f"snapshot {sha} of the ledger is missing" for sha in sorted(wanted - there)]
+
+    @contextmanager
+    def _told(self, before: str, after: str) -> Iterator[None]:
+        """Replace git's error about an unreadable object by one that says which snapshot is gone.
+
+        What cannot be read may have been freed.
+        """
+        try:
+            yield
+        except CommandFailed as error:
+            refuse_freed(self._project, "one of the two states", before, after)
+            raise not_comparable(before, after, error.message) from error
 
     def _parts(self, before: str, after: str) -> list[DiffPart]:
         """Return the parts of a comparison.
@@ -199,15 +213,6 @@ class TaskSnapshots:
             documents=partial(read_documents, self._project.task_layout(task_id).root),
             keep_fds=self.keep_fds,
         )
-
-
-@contextmanager
-def _told(before: str, after: str) -> Iterator[None]:
-    """Replace git's error about an unreadable object by one that says which snapshot is lost."""
-    try:
-        yield
-    except CommandFailed as error:
-        raise not_comparable(before, after, error.message) from error
 
 
 def patch_lines(

@@ -2,16 +2,18 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.selection import select
+from siding.app.recording.freed import freed_record
 from siding.app.recording.record_finding import RecordFinding
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.recording.verify_anchor import check_anchor
+from siding.app.recording.verify_freed import freed_findings
 from siding.files.regular import open_regular
 from siding.git.snapshots.lineage import base_snapshots, step_snapshots
 from siding.hashing import sha256_of_file
@@ -27,6 +29,7 @@ from siding.tasks.task import Task
 class Proof(NamedTuple):
     """The number of things that were checked, and the problems that were found.
 
+    `freed` are the steps whose snapshots `siding gc --older` freed; they are not among `snapshots`.
     `head` is the hash of the newest line, which a person can note and ask for later; None if there
     is no line. `since` is the number of steps after the head that was asked for; None if none was,
     or if the ledger does not have it.
@@ -37,6 +40,7 @@ class Proof(NamedTuple):
     chained: int
     artifacts: int
     snapshots: int
+    freed: int
     head: str | None
     since: int | None
     findings: tuple[RecordFinding, ...]
@@ -68,14 +72,18 @@ def verify(project: Project, named: str | None, *, head: str = "") -> Proof:
             if finding is not None:
                 findings.append(finding)
     findings += _unfinished(project, task, {step.act for step in steps})
+    freed = freed_record(project)
+    findings += freed_findings(project, task, steps, freed)
     findings += _without_line(project, task)
-    findings += _snapshot_findings(project, task, steps)
+    gone = freed.of_task(task.id)
+    findings += _snapshot_findings(project, task, steps, gone)
     return Proof(
         task=task,
         steps=len(steps),
         chained=sum(1 for step in steps if step.is_chained),
         artifacts=artifacts,
-        snapshots=sum(1 for step in steps if step.snapshot),
+        snapshots=sum(1 for step in steps if step.snapshot and step.snapshot not in gone),
+        freed=sum(1 for step in steps if step.snapshot in gone),
         head=anchored.head,
         since=anchored.since,
         findings=tuple(findings),
@@ -177,13 +185,15 @@ def _snapshots_without_line(
             )
 
 
-def _snapshot_findings(project: Project, task: Task, steps: list[Step]) -> Iterator[RecordFinding]:
+def _snapshot_findings(
+    project: Project, task: Task, steps: list[Step], freed: Collection[str]
+) -> Iterator[RecordFinding]:
     workspace = workspace_of(project, task)
     wanted = {each for step in steps for each in (step.parent, step.snapshot) if each}
     if workspace is None or not (workspace.base_snapshot or wanted):
         return
     snapshots = TaskSnapshots(project, workspace)
-    problems = snapshots.verify(wanted)
+    problems = snapshots.verify(wanted, freed)
     for problem in problems:
         yield RecordFinding("snapshots", problem, serious=True)
     if problems:

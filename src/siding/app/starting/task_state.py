@@ -16,6 +16,7 @@ from siding.app.place.locks import Hold, TaskBusy, holding_task
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.difference import no_base
+from siding.app.recording.freed import refuse_freed
 from siding.app.recording.line_base import line_base
 from siding.app.recording.opening import open_anywhere
 from siding.app.recording.steps import step as find_step
@@ -74,6 +75,7 @@ def state_of_task(project: Project, task: Task, step: str) -> TaskState:
             f"the snapshot of {destination.name} is lost",
             hint="`siding doctor` says what else is; a later step may be whole",
         )
+    refuse_freed(project, destination.name, destination.snapshot)
     _require_whole(project, workspace, destination)
     then = recorded_state(project.snapshots, task.id, workspace.branch, destination.snapshot)
     head = then.head or workspace.base_commit

@@ -18,6 +18,7 @@ from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
 from siding.app.place.locks import Hold, holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import resolve, select
+from siding.app.recording.freed import refuse_freed
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.paths import is_selected, quote_path, unquote_path
 from siding.git.snapshots.modes import TreeState, link_changes, mode_changes, state_of
@@ -221,6 +222,7 @@ def _require_nothing_newer(work: Work, by: Step, request: RestoreRequest) -> Non
     recorder, paths = work.recorder, request.paths
     if by.snapshot is None or by.snapshot == recorder.seen.snapshot:
         return
+    refuse_freed(work.project, f"the state after step {by.id}", by.snapshot)
     store, seen = recorder.snapshots.store, recorder.seen
     changes = diff_trees(store, Sha(by.snapshot), seen.tree)
     then, now = state_of(store, Sha(by.snapshot)), TreeState(tree=seen.tree, modes=seen.modes)

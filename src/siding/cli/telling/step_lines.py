@@ -13,11 +13,12 @@ Line = tuple[str, str]
 
 
 def step_lines(
-    task_name: str, found: Step, commits: Sequence[StepCommit], home: Path
+    task_name: str, found: Step, commits: Sequence[StepCommit], home: Path, *, freed: str | None
 ) -> list[Line]:
     """Return the lines of `siding show`. A line may have no text; the caller leaves it out.
 
-    `home` is the project's directory, in which the paths of a step are.
+    `home` is the project's directory, in which the paths of a step are. `freed` is the sentence
+    about a snapshot that was freed.
     """
     run = found.as_run
     how = found.status if found.exit_code is None else f"{found.status}, exit {found.exit_code}"
@@ -34,6 +35,7 @@ def step_lines(
         ("changed", changes(found.files, found.additions, found.deletions, found.modes)),
         *_files(found),
         ("snapshot", f"{found.snapshot or '-'} (before: {found.parent or '-'})"),
+        ("freed", freed or ""),
         *_commits(found, commits),
         *_processes(found),
         *_coverage(found),

@@ -1,21 +1,49 @@
 """Show what each task uses on disk, and free closed ones.
 
 A closed task's workspace leaves the trash only after its last snapshot and an archive of everything
-that is not in it were written and read back; `siding task reopen` brings it back from them. Open
-tasks are never touched, nor workspaces that were kept with --keep. Branches of closed tasks are
-deleted if every commit on them is elsewhere, and made again when the task is reopened.
+that is not in it were written and read back; `siding task reopen` brings it back from them.
+Workspaces of open tasks are never touched, nor those that were kept with --keep. Branches of closed
+tasks are deleted if every commit on them is elsewhere, and made again when the task is reopened.
+
+--older also frees snapshots for good: those of older steps, of closed tasks and of what open ones
+left behind. What it will free is shown first. The base, the newest state of a task and what was
+applied always stay.
 """
 
+import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
-from siding.app.life.gc import Report, gc
+from siding.app.life.gc import Freed, Report, Retention, gc, plan_retention
 from siding.app.place.project import require_project
 from siding.app.place.settings import bytes_in
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
-from siding.cli.screen.screen import Screen
+from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import counted, seconds_in, size
-from siding.errors import UsageError
+from siding.errors import SidingError, UsageError
+
+RANGES_LISTED = 8
+
+
+class FreeingNeedsYes(SidingError):
+    """Snapshots would be freed, and nobody agreed to that. Nothing was freed."""
+
+    code = "needs_consent"
+
+    def __init__(self, retention: Retention) -> None:
+        self.what = what_of(retention)
+        super().__init__(
+            f"{self.what} would be freed for good; nothing was freed",
+            hint="--yes frees them, --dry-run only shows them; without --older no snapshot is "
+            "freed",
+        )
+
+
+def what_of(retention: Retention) -> str:
+    """Return what would be freed, as the beginning of a sentence."""
+    steps = counted(retention.steps, "step")
+    return f"the snapshots of {steps}, about {size(retention.bytes)},"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,8 +52,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--budget", metavar="SIZE", help="let closed tasks keep this much, such as 2GiB"
     )
     parser.add_argument(
-        "--older", metavar="AGE", help="only tasks removed longer ago, such as 90d, 12w or 1y"
+        "--older",
+        metavar="AGE",
+        help="only tasks removed longer ago, such as 90d, 12w or 1y; and snapshots of older steps",
     )
+    parser.add_argument("--yes", action="store_true", help="free snapshots without asking")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 
@@ -37,15 +68,69 @@ def run(arguments: Namespace, context: Context) -> int:
     older_s = None
     if arguments.older is not None and (older_s := seconds_in(arguments.older)) is None:
         raise UsageError(f"--older {arguments.older!r} is not an age", hint="90d, 12w, 1y")
-    report = gc(project, budget=budget, dry_run=arguments.dry_run, older_s=older_s)
+    retention = None if older_s is None else plan_retention(project, older_s)
+    if retention is not None and not arguments.json:
+        _say_retention(context.screen, retention)
+    if not (arguments.dry_run or arguments.yes):
+        _ask(retention, may_ask=not arguments.json)
+    report = gc(
+        project,
+        budget=budget,
+        dry_run=arguments.dry_run,
+        older_s=older_s,
+        retention=retention,
+    )
     if arguments.json:
-        print_json(context.screen, _record(report))
+        print_json(context.screen, _record(report, retention))
     else:
-        _print(context, report, dry_run=arguments.dry_run)
-    return 1 if any(each.failed for each in report.done) else 0
+        _print(context, report, retention, dry_run=arguments.dry_run)
+    failed = bool(report.thinned is not None and report.thinned.failed)
+    failed = failed or bool(retention is not None and retention.blocked)
+    return 1 if failed or any(each.failed for each in report.done) else 0
 
 
-def _print(context: Context, report: Report, *, dry_run: bool) -> None:
+def _say_retention(screen: Screen, retention: Retention) -> None:
+    """Print which snapshots would be freed, and what the store would get back."""
+    for each in retention.tasks:
+        steps = counted(len(each.steps), "step")
+        screen.print(
+            f"free    {each.task.id} {inert(each.task.name)}: snapshots of {steps} "
+            f"({ranges(each.steps)}), about {size(each.bytes)}"
+        )
+    if retention.dropped and not retention.tasks:
+        screen.print(f"free    about {size(retention.bytes)} of snapshots that were freed before")
+    if retention.blocked:
+        screen.warn(f"no snapshots can be freed: {retention.blocked}")
+    for task in retention.alone:
+        screen.warn(f"the snapshots of task {task.id} stay: its record is not whole ({task.alone})")
+
+
+def _ask(retention: Retention | None, *, may_ask: bool) -> None:
+    """Raise FreeingNeedsYes unless there is nothing to agree to, or a person agrees."""
+    if retention is None or not retention.tasks:
+        return
+    needed = FreeingNeedsYes(retention)
+    if not (may_ask and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise needed
+    sys.stderr.write(f"siding: free {needed.what} for good? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise needed
+
+
+def ranges(steps: Sequence[str]) -> str:
+    """Return the numbers of steps as text: ``0001-0004, 0007``."""
+    parts: list[tuple[str, str]] = []
+    for step in steps:
+        if parts and int(step) <= int(parts[-1][1]) + 1:
+            parts[-1] = (parts[-1][0], step)
+        else:
+            parts.append((step, step))
+    shown = [first if first == last else f"{first}-{last}" for first, last in parts[:RANGES_LISTED]]
+    return ", ".join([*shown, "…"] if len(parts) > RANGES_LISTED else shown)
+
+
+def _print(context: Context, report: Report, retention: Retention | None, *, dry_run: bool) -> None:
     screen = context.screen
     header = ("TASK", "NAME", "STATE", "WORKSPACE", "SNAPSHOTS", "RECORDS", "TRASH", "ARCHIVE")
     rows = [
@@ -67,6 +152,7 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
         for use in report.chosen:
             screen.print(f"free    {use.id} {use.name}: {size(use.trash)}")
     _say_done(screen, report)
+    _say_thinned(screen, report.thinned)
     for branch in report.branches:
         if dry_run:
             screen.print(f"delete  branch {branch.branch}: {branch.why}")
@@ -80,10 +166,11 @@ def _print(context: Context, report: Report, *, dry_run: bool) -> None:
         screen.note(f"freed {size(report.displaced)} of replaced files")
     if report.unpacked is not None:
         screen.warn(f"the packs of the snapshot store stay as they are: {report.unpacked}")
-    if not (report.chosen or report.branches or report.displaced):
+    thins = bool(report.thinned or (retention and retention.tasks))
+    if not (report.chosen or report.branches or report.displaced or thins):
         screen.note("nothing to free")
     elif dry_run:
-        _say_would(screen, report)
+        _say_would(screen, report, retention)
 
 
 def _say_done(screen: Screen, report: Report) -> None:
@@ -100,15 +187,41 @@ def _say_done(screen: Screen, report: Report) -> None:
         )
 
 
-def _say_would(screen: Screen, report: Report) -> None:
+def _say_thinned(screen: Screen, thinned: Freed | None) -> None:
+    if thinned is None:
+        return
+    if thinned.failed is not None:
+        screen.warn(f"snapshots were not freed: {thinned.failed}")
+    elif not thinned.steps:
+        screen.note(f"freed {size(max(0, thinned.bytes))} that an earlier freeing had left")
+    else:
+        screen.note(
+            f"freed the snapshots of {counted(thinned.steps, 'step')}: "
+            f"{size(max(0, thinned.bytes))} of the store"
+        )
+
+
+def _say_would(screen: Screen, report: Report, retention: Retention | None) -> None:
+    if retention is not None and retention.tasks:
+        screen.note(f"{what_of(retention)} would be freed for good")
     if report.chosen:
         screen.note(f"{counted(len(report.chosen), 'task')} would be freed")
     if report.branches:
         screen.note(f"{counted(len(report.branches), 'branch', 'branches')} would be deleted")
 
 
-def _record(report: Report) -> dict[str, object]:
+def _record(report: Report, retention: Retention | None) -> dict[str, object]:
+    planned = [] if retention is None else retention.tasks
     return {
+        "snapshots": {
+            "would_free": [
+                {"id": each.task.id, "steps": each.steps, "bytes": each.bytes} for each in planned
+            ],
+            "bytes": 0 if retention is None else retention.bytes,
+            "blocked": "" if retention is None else retention.blocked,
+            "left_alone": [] if retention is None else [each.id for each in retention.alone],
+            "freed": None if report.thinned is None else report.thinned._asdict(),
+        },
         "tasks": [{**use._asdict(), "total": use.total} for use in report.uses],
         "would_free": [use.id for use in report.chosen],
         "freed": [

@@ -7,6 +7,7 @@ It is kept, and `siding redo` or `siding rollback --step N` reaches it again.
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
+from siding.app.recording.freed import freed_record, marked
 from siding.app.recording.logged import PresentLine, Search, drawn, logged
 from siding.app.recording.steps import (
     InProgress,
@@ -65,7 +66,7 @@ def run(arguments: Namespace, context: Context) -> int:
     status = 1 if damaged else 0
     under_way = [] if arguments.step is not None else in_progress(project, task)
     if arguments.format == "json":
-        records = [*(each.as_record() for each in damaged), *(dict(each.line) for each in steps)]
+        records = [*(each.as_record() for each in damaged), *marked(project, steps)]
         records += [progress_record(each) for each in under_way]
         write_result(screen, arguments.output, json_text(records) + "\n")
         return status
@@ -73,7 +74,10 @@ def run(arguments: Namespace, context: Context) -> int:
         _print_graph(screen, task.name, steps, line)
         return status
     left = line.left_behind
-    rows = [_cells(each, left_behind=each.number in left) for each in steps]
+    gone = freed_record(project).of_all()
+    rows = [
+        _cells(each, left_behind=each.number in left, freed=each.snapshot in gone) for each in steps
+    ]
     rows += [_running(each) for each in under_way]
     if arguments.format == "markdown":
         write_result(screen, arguments.output, _markdown(task.name, rows))
@@ -114,10 +118,11 @@ def _print_table(screen: Screen, name: str, task_id: str, rows: list[tuple[str, 
         screen.table(HEADER, shown, dim=[row[0].startswith("(") for row in rows])
 
 
-def _cells(step: Step, *, left_behind: bool) -> tuple[str, ...]:
+def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
     change = f"{step.files} +{step.additions} -{step.deletions}" if step.files else "-"
     if step.modes and not step.files:
         change = "modes"  # only permissions changed
+    marks = ["" if step.complete else " (incomplete)", " (freed)" if freed else ""]
     return (
         f"({step.id})" if left_behind else step.id,
         step.kind_shown,
@@ -125,7 +130,7 @@ def _cells(step: Step, *, left_behind: bool) -> tuple[str, ...]:
         ago(step.ended_at),
         duration(step.duration_ms) if step.duration_ms else "-",
         _exit(step.status, step.exit_code),
-        change + ("" if step.complete else " (incomplete)") + strayed(step),
+        change + "".join(marks) + strayed(step),
     )
 
 

@@ -10,6 +10,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Sequence
 
 from siding.app.place.project import require_project
+from siding.app.recording.freed import freed_note, marked
 from siding.app.recording.outputs import Output, Span, output
 from siding.app.recording.patch_files import only_patch
 from siding.app.recording.step_commits import commits_of
@@ -45,7 +46,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if others := same_number(project, task, found):
         screen.warn(others)
     if arguments.format == "json":
-        write_result(screen, arguments.output, json_text(dict(found.line)) + "\n")
+        write_result(screen, arguments.output, json_text(marked(project, [found])[0]) + "\n")
         return 0
     kept, patch = output(project, task, found), only_patch(project, task, found)
     if arguments.raw:
@@ -53,9 +54,9 @@ def run(arguments: Namespace, context: Context) -> int:
             _copy(kept)
         return 0
     with paged(screen):
-        _print_step(
-            screen, step_lines(task.name, found, commits_of(project, found), project.layout.root)
-        )
+        commits, freed = commits_of(project, found), freed_note(project, found)
+        lines = step_lines(task.name, found, commits, project.layout.root, freed=freed)
+        _print_step(screen, lines)
         if kept is not None:
             name = "terminal" if kept.streams.value == "pty" else "stdout"
             _print_stream(screen, name, kept.stdout, full=arguments.full)

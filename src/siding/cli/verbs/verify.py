@@ -42,6 +42,8 @@ def run(arguments: Namespace, context: Context) -> int:
         f"{counted(proof.steps, 'step')} ({proof.chained} chained), "
         f"{counted(proof.artifacts, 'artifact')}, {counted(proof.snapshots, 'snapshot')}"
     )
+    if proof.freed:
+        looked += f", {proof.freed} freed by `siding gc`"
     verdict = screen.style("whole", "green") if proof.whole else screen.style("damaged", "red")
     screen.print(f"task {proof.task.id} is {verdict}: {looked}")
     if proof.since is not None and proof.whole:

@@ -32,7 +32,7 @@ from siding.files.regular import read_small
 from siding.git import objects, refs
 from siding.git.command import Git, Place
 from siding.git.discovery import RepositoryPaths
-from siding.git.errors import SnapshotDamaged, said_by
+from siding.git.errors import SnapshotDamaged
 from siding.ids import Sha, TaskId
 from siding.namedtuples import NamedTuple
 
@@ -278,34 +278,6 @@ class SnapshotStore:
         )
         flush_dir(self.objects / "pack")
 
-    def verify(self, task_id: TaskId, *, contents: bool = False) -> int:
-        """Check that a task's snapshots are whole; returns how many there are.
-
-        Every object must be there, and what is not part of the base must be in this store.
-        ``contents`` also hashes everything that the store holds. Raises SnapshotDamaged.
-        """
-        tip, base = self.tip(task_id), self.base(task_id)
-        if tip is None:
-            raise SnapshotDamaged(f"task {task_id!r} has no snapshot")
-        counting = ["rev-list", "--count", "--first-parent", tip, "--not", base]
-        listing = ["rev-list", "--objects", "--no-object-names", tip, "--not", base]
-        counted = self.git.start(self.place(), counting)
-        listed = self.git.attempt(self.place(), listing)
-        total = counted.finish()
-        if total.returncode or listed.returncode:
-            said = "; ".join(said_by(total.stderr + listed.stderr))
-            raise SnapshotDamaged(f"the snapshots of task {task_id!r} are not whole: {said}")
-        needed = listed.stdout.decode("ascii").split()
-        absent = set(needed) - self.present(needed)
-        if absent:
-            raise SnapshotDamaged(
-                f"{len(absent)} objects of task {task_id!r} are missing from the snapshot store, "
-                f"among them {min(absent)}"
-            )
-        if contents:
-            self._check_contents()
-        return int(total.stdout)
-
     def set_damaged_aside(self, aside: Path) -> list[str]:
         """Move packs and objects that are damaged out of the way; return their names.
 
@@ -328,19 +300,6 @@ class SnapshotStore:
         if moved:
             flush_dir(aside)
         return [path.name for path in moved]
-
-    def _check_contents(self) -> None:
-        packs = sorted((self.objects / "pack").glob("*.idx"))
-        if packs:
-            done = self.git.attempt(self.place(), ["verify-pack", *map(str, packs)])
-            if done.returncode:
-                raise SnapshotDamaged("; ".join(said_by(done.stderr)) or "a pack is damaged")
-        for path in sorted(self.objects.glob("[0-9a-f][0-9a-f]/*")):
-            sha = path.parent.name + path.name
-            if refs.as_sha(sha.encode()) and not objects.is_whole(
-                self.objects, sha, self.repository.object_format
-            ):
-                raise SnapshotDamaged(f"object {sha} is damaged")
 
 
 def lost_snapshot(sha: str) -> SnapshotDamaged:

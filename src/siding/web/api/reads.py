@@ -3,6 +3,7 @@
 from typing import Any
 
 from siding.app.life.gc import gc
+from siding.app.recording.freed import marked
 from siding.app.recording.outputs import output as output_of
 from siding.app.sessions.sessions import as_row
 from siding.app.sessions.sessions import rows as session_rows
@@ -51,12 +52,12 @@ def steps(ask: Ask) -> dict[str, Any]:
     """Return a task's steps, newest first, at most MOST_STEPS."""
     before = ask.number("before", 0)
     limit = min(MOST_STEPS, ask.number("limit", 50))
-    return {"steps": [dict(each.line) for each in newest(ask, before=before, limit=limit)]}
+    return {"steps": marked(ask.project, newest(ask, before=before, limit=limit))}
 
 
 def step(ask: Ask) -> dict[str, Any]:
     """Return one step as its ledger line."""
-    return dict(one_step(ask).line)
+    return marked(ask.project, [one_step(ask)])[0]
 
 
 def output(ask: Ask) -> dict[str, Any]:

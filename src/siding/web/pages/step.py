@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from siding.app.recording.freed import freed_note
 from siding.app.recording.outputs import Output, Span
 from siding.app.recording.outputs import output as output_of
 from siding.app.recording.patch_files import MARK_EVERY, rows_of
@@ -36,6 +37,7 @@ def step(ask: Ask) -> Page:
         "is_running": is_running,
         "streams": _streams(output_of(ask.project, task, found), is_running=is_running),
         "lacks": _lacks(found),
+        "freed": freed_note(ask.project, found),
         "patch": None if is_running else parts_of_step(ask, found),
         "window": WINDOW,
     }

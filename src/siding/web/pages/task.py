@@ -1,8 +1,10 @@
 """The page of one task: its state, its steps as a timeline, and the acts on it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from siding.app.applying.apply import Mode
+from siding.app.recording.freed import freed_record, freed_words
 from siding.app.recording.logged import present_line
 from siding.app.recording.status import status
 from siding.app.recording.steps import Step
@@ -23,6 +25,7 @@ def task(ask: Ask) -> Page:
     limit = ask.number("shown", SHOWN, most=100_000)
     steps = newest(ask, before=0, limit=limit)
     left = present_line(reversed(steps)).left_behind
+    freed = freed_record(ask.project).of_task(task_id)
     last = found.last
     values = {
         "task": found.task,
@@ -30,7 +33,7 @@ def task(ask: Ask) -> Page:
         "workspace": found.workspace,
         "is_active": ask.project.active_task_id() == task_id,
         "is_closed": found.task.status.value == "closed",
-        "steps": [_entry(each, left_behind=each.number in left) for each in steps],
+        "steps": [_entry(each, left_behind=each.number in left, freed=freed) for each in steps],
         "more": max(0, found.steps - len(steps)),
         "next": limit + 200,
         "running": [_running(each) for each in reversed(found.in_progress)],
@@ -64,8 +67,8 @@ def plan(ask: Ask) -> Page:
     return Page("plan.html", "", values)
 
 
-def _entry(step: Step, *, left_behind: bool) -> dict[str, Any]:
-    checkpoint = step.as_checkpoint
+def _entry(step: Step, *, left_behind: bool, freed: Mapping[str, str]) -> dict[str, Any]:
+    checkpoint, at = step.as_checkpoint, freed.get(step.snapshot or "")
     return {
         "step": step,
         "agent": step.agent,
@@ -73,6 +76,7 @@ def _entry(step: Step, *, left_behind: bool) -> dict[str, Any]:
         "tone": tone_of(step.status),
         "origin": checkpoint.origin if checkpoint else "",
         "left_behind": left_behind,
+        "freed": freed_words(at) if at else "",
     }
 
 

@@ -1,0 +1,149 @@
+"""Free snapshots that were planned, with every task held.
+
+The order makes it safe against crashes and power cuts (`git/snapshots/thinning.py`): what stays is
+written and read back, then the journal says what is freed, and only then anything is deleted.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from siding.app.life.recorded_tasks import displaced_blobs
+from siding.app.life.reopen import deleted_tasks
+from siding.app.life.retention import Retention, plan_retention
+from siding.app.place.locks import TaskBusy, describe, holding_task
+from siding.app.place.project import Project
+from siding.app.place.snapshot_loss import lost_until
+from siding.app.recording.freed import freed_journal
+from siding.errors import SidingError
+from siding.files.durable import make_dirs
+from siding.git.errors import SnapshotDamaged
+from siding.git.snapshots.store import SnapshotStore
+from siding.git.snapshots.thinning import drop, sweep
+from siding.git.snapshots.verifying import verify_snapshots
+from siding.ids import TaskId
+from siding.ledger.freed import FreedSteps, Freeing
+from siding.ledger.intents import Intents
+from siding.namedtuples import NamedTuple
+from siding.storage.locks import FileLock, Holder, LockBusy
+
+_NOTHING = "nothing was freed of the snapshots; try again when it has ended"
+
+
+class Freed(NamedTuple):
+    """What was freed: steps, and bytes of the store. `failed` says why nothing was."""
+
+    steps: int = 0
+    bytes: int = 0
+    failed: str | None = None
+
+
+def free_snapshots(project: Project, shown: Retention) -> Freed:
+    """Free what was shown, and finish what an earlier freeing had left.
+
+    What is needed again since it was shown stays. If anything fails, the reason is returned, and
+    the snapshots are there as before.
+    """
+    only = {sha for each in shown.tasks for sha in each.snapshots}
+    try:
+        with holding_everything(project):
+            sweep(project.snapshots)
+            spared = displaced_blobs(project)
+            plan = plan_retention(project, shown.older_s, only=only, spared=spared)
+            if plan.blocked:
+                return Freed(failed=plan.blocked)
+            return _free(project, plan)
+    except LockBusy as busy:
+        return Freed(failed=f"{describe(busy.holder)}; {_NOTHING}")
+    except (SidingError, OSError) as error:
+        return Freed(failed=str(error))
+
+
+def is_unfinished(project: Project) -> bool:
+    """Tell whether a freeing was cut off after it had been recorded."""
+    return freed_journal(project).read().is_unfinished
+
+
+@contextmanager
+def holding_everything(project: Project) -> Iterator[None]:
+    """Hold all tasks, the board and the store, so that nobody records anything meanwhile.
+
+    Waits for no task: raises TaskBusy, or LockBusy, if somebody works in one.
+    """
+    with ExitStack() as stack:
+        held = _board(project)
+        for task_id in held:
+            stack.enter_context(holding_task(project, task_id, "gc --older"))
+            _refuse_running(project, task_id)
+        make_dirs(project.layout.locks_dir)
+        holder = Holder(pid=project.app.pid, since=project.app.now(), what="gc --older")
+        names = [f"deleted-{gone.id}" for gone in deleted_tasks(project)]
+        for name in (*names, "snapshots"):
+            lock = FileLock(project.layout.lock(name))
+            stack.enter_context(lock.acquire(timeout_s=0, holder=holder))
+        stack.enter_context(project.changing("gc --older"))
+        if _board(project) != held:
+            raise TaskBusy("a task was begun meanwhile", hint=_NOTHING)
+        yield
+
+
+def _board(project: Project) -> list[TaskId]:
+    return sorted(project.tasks.ids())
+
+
+def _refuse_running(project: Project, task_id: TaskId) -> None:
+    """Raise TaskBusy if an act of the task goes on that does not hold the task."""
+    intents = Intents(project.task_layout(task_id))
+    for intent in intents.all():
+        if not intents.is_cut_off(intent):
+            raise TaskBusy(f"task {task_id} is busy: {describe(intents.holder(intent))}")
+
+
+def _free(project: Project, plan: Retention) -> Freed:
+    store, journal = project.snapshots, freed_journal(project)
+    unfinished = [each.id for each in journal.read().freeings if not each.is_done]
+    before = store.size()
+    freeing = Freeing(
+        id=project.app.random_bytes(6).hex(),
+        at=project.app.now(),
+        older_s=plan.older_s,
+        tasks=tuple(
+            FreedSteps(each.task.id, each.task.lines, each.task.head, each.snapshots)
+            for each in plan.tasks
+        ),
+    )
+
+    def check(new: SnapshotStore) -> None:
+        _check(project, new, plan)
+
+    def record() -> None:
+        if freeing.tasks:
+            journal.begin(freeing)
+            unfinished.append(freeing.id)
+
+    if plan.dropped:
+        drop(store, plan.dropped.keys(), check=check, record=record)
+    freed = before - store.size()
+    if unfinished:
+        journal.end(unfinished, at=project.app.now(), freed=freed)
+    return Freed(steps=plan.steps if plan.dropped else 0, bytes=freed)
+
+
+def _check(project: Project, new: SnapshotStore, plan: Retention) -> None:
+    """Raise SnapshotDamaged unless every state that stays is whole in the new store."""
+    for task_id, line in plan.lines.items():
+        if not line.snapshots:
+            continue
+        try:
+            verify_snapshots(new, task_id, freed=plan.freed)
+        except SnapshotDamaged as error:
+            if _is_noted_lost(project, task_id):
+                continue
+            raise SnapshotDamaged(
+                f"nothing was freed of the snapshots: {error.message}",
+                hint=f"`siding verify {task_id}` says what is lost",
+            ) from error
+
+
+def _is_noted_lost(project: Project, task_id: TaskId) -> bool:
+    workspace = project.registry.of_task(task_id)
+    return workspace is not None and lost_until(workspace) > 0

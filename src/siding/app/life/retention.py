@@ -1,0 +1,143 @@
+"""Plan which snapshots `gc --older` frees. Nothing is changed here.
+
+Which steps may go is the rule of `ledger/retention.py`. Here it is put together with what else
+names a state, and with what the store would get back.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+
+from siding.app.life.recorded_tasks import RecordedTask, recorded_tasks
+from siding.app.place.project import Project
+from siding.app.recording.freed import freed_record
+from siding.git.errors import GitError
+from siding.git.snapshots.task_line import TaskLine, read_line
+from siding.git.snapshots.thinning import unneeded
+from siding.ids import Sha, TaskId
+from siding.ledger.retention import freeable
+from siding.namedtuples import NamedTuple
+
+
+class TaskRetention(NamedTuple):
+    """What of one task is freed: snapshots, each with the ids of the steps whose state it is.
+
+    `bytes` is what only these snapshots take in the store, as it is stored now.
+    """
+
+    task: RecordedTask
+    snapshots: Mapping[str, tuple[str, ...]]
+    bytes: int
+
+    @property
+    def steps(self) -> list[str]:
+        return sorted((step for steps in self.snapshots.values() for step in steps), key=int)
+
+
+class Retention(NamedTuple):
+    """What a freeing would free.
+
+    `dropped` are the objects that would go, with their sizes. `lines` are the commits of every task
+    in the store. `blocked` says why nothing can be freed: what a task needs cannot be told. `alone`
+    are tasks whose record is not whole.
+    """
+
+    older_s: float
+    tasks: tuple[TaskRetention, ...] = ()
+    dropped: Mapping[str, int] = {}
+    lines: Mapping[TaskId, TaskLine] = {}
+    alone: tuple[RecordedTask, ...] = ()
+    blocked: str = ""
+    freed_before: frozenset[str] = frozenset()
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.dropped.values())
+
+    @property
+    def steps(self) -> int:
+        return sum(len(each.steps) for each in self.tasks)
+
+    @property
+    def freed(self) -> set[str]:
+        """All snapshots that are freed then, with those that were freed before."""
+        return {*self.freed_before, *(sha for each in self.tasks for sha in each.snapshots)}
+
+
+def plan_retention(
+    project: Project,
+    older_s: float,
+    *,
+    only: Collection[str] | None = None,
+    spared: Collection[str] = (),
+) -> Retention:
+    """Return what may be freed of steps that are older than `older_s` seconds, and what is left of
+    steps that were freed before.
+
+    With `only`, no other snapshots than these. `spared` are contents that stay.
+    """
+    before = project.app.clock.now() - timedelta(seconds=older_s)
+    tasks = recorded_tasks(project)
+    record = freed_record(project)
+    # Whatever the journal says, this is never taken for freed.
+    never = {sha for task in tasks for sha in task.never}
+    freed = frozenset(record.of_all().keys() - never)
+    found: dict[TaskId, dict[str, tuple[str, ...]]] = {}
+    for task in tasks:
+        if task.alone:
+            continue
+        may = freeable(task.steps, before=before, is_open=task.state == "open", lost=task.lost)
+        found[task.id] = {
+            sha: tuple(step.id for step in steps)
+            for sha, steps in may.items()
+            if sha not in task.named and sha not in freed and (only is None or sha in only)
+        }
+    alone = tuple(task for task in tasks if task.alone)
+    empty = Retention(older_s, alone=alone, freed_before=freed)
+    if not any(found.values()) and not freed:
+        return empty
+    if record.problems:
+        return empty._replace(blocked=f"freed.jsonl is not as it was written: {record.problems[0]}")
+    try:
+        lines = {task.id: _line(project, task) for task in tasks}
+        return _measured(project, empty._replace(lines=lines), tasks, found, spared)
+    except GitError as error:
+        return empty._replace(blocked=str(error))
+
+
+def _line(project: Project, task: RecordedTask) -> TaskLine:
+    """Return the commits of a task; none of one whose snapshots are known to be lost."""
+    try:
+        return read_line(project.snapshots, task.id)
+    except GitError:
+        if task.lost:
+            return TaskLine(Sha(""), {}, (), frozenset())
+        raise
+
+
+def _measured(
+    project: Project,
+    plan: Retention,
+    tasks: Collection[RecordedTask],
+    found: Mapping[TaskId, Mapping[str, tuple[str, ...]]],
+    spared: Collection[str],
+) -> Retention:
+    """Leave out what would bring nothing back, and measure the rest."""
+    going = {sha for each in found.values() for sha in each} | plan.freed_before
+    stays = {tree for line in plan.lines.values() for tree in line.kept(going)}
+    store, held = project.snapshots, [*stays, *spared]
+    retained: list[TaskRetention] = []
+    for task in tasks:
+        line = plan.lines[task.id]
+        chosen = {
+            sha: steps
+            for sha, steps in found.get(task.id, {}).items()
+            if (there := line.snapshots.get(Sha(sha))) is not None
+            and not stays.issuperset(there.trees)
+        }
+        if chosen:
+            size = sum(unneeded(store, line.freed(chosen), held).values())
+            retained.append(TaskRetention(task, chosen, size))
+    plan = plan._replace(tasks=tuple(retained))
+    freed = plan.freed
+    trees = {tree for line in plan.lines.values() for tree in line.freed(freed)}
+    return plan._replace(dropped=unneeded(store, trees, held))
