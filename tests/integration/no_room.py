@@ -46,6 +46,9 @@ def writes(line: str, *more: str) -> Row:
 ROWS: dict[str, tuple[Row, ...]] = {
     "run": (writes("run -- sh -c", "echo never >>hello.txt"),),
     "status": (reads("status"), reads("status --format json")),
+    "runs": (reads("runs"), reads("runs --format json")),
+    "output": (reads("output"),),
+    "stop": (reads("stop --all"),),
     "log": (reads("log"), reads("log --format json"), reads("log -t old")),
     "show": (reads("show"), reads("show 1"), reads("show last --format json")),
     "diff": (

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -298,11 +298,11 @@ def test_in_the_background_what_does_not_start_is_told(task: Sandbox) -> None:
 
 
 def test_the_log_and_the_status_name_each_run_that_lives(task: Sandbox) -> None:
-    with (
-        living(task, "--", "sh", "-c", "touch a; echo one; sleep 300"),
-        living(task, "--", "sh", "-c", "touch b; echo two; sleep 300"),
-    ):
-        wait_until(task, "a", "b")
+    with ExitStack() as both:
+        for name in ("one", "two"):
+            script = f"echo {name}; touch {name}; sleep 300"
+            both.enter_context(living(task, "--", "sh", "-c", script))
+            wait_until(task, name)
         status = task.siding("status").stdout.decode()
         assert "running     r1 `sh -c" in status
         assert "running     r2 `sh -c" in status
@@ -330,3 +330,36 @@ def test_a_question_is_shown_with_the_run_that_asked_it(task: Sandbox, tmp_path:
         assert b", run r1" in task.siding("decide", "show").stdout
         run.terminate()
         run.wait(60)
+
+
+def test_a_run_that_lives_shows_nothing_of_the_step_that_got_its_number(task: Sandbox) -> None:
+    with living(task, "--", "sh", "-c", "echo mine; touch a; sleep 300"):
+        wait_until(task, "a")
+        task.siding("run", "--", "sh", "-c", "echo theirs; echo x >b")
+        for name in ("r1", "last"):
+            shown = task.siding("show", name).stdout
+            assert b"mine" in shown
+            assert b"theirs" not in shown
+        assert task.siding("output", "r1").stdout == b"mine\n"
+
+
+def test_cut_off_while_its_output_got_its_number_a_run_keeps_it(task: Sandbox) -> None:
+    """Killed between the renaming of its artifacts and its line, beside a step with its number."""
+    with living(task, "--", "sh", "-c", "echo mine; touch a; sleep 300") as first:
+        wait_until(task, "a")
+        task.siding("run", "--", "sh", "-c", "echo theirs; echo x >b")
+        first.kill()
+        first.wait(60)
+    task.siding("stop", "--all")
+    (artifacts,) = task.project.glob("tasks/*/artifacts")
+    (mine,) = artifacts.glob("a*.output")
+    newest = int(task.steps()[-1]["step_id"])
+    mine.rename(artifacts / f"{newest + 1:04d}.output")
+    for empty in artifacts.glob("a*.stderr*"):
+        empty.unlink()
+    task.siding("checkpoint", "-m", "after")
+    (cut,) = [step for step in task.steps() if step.get("run") == "r1"]
+    assert task.siding("show", cut["step_id"], "--raw").stdout == b"mine\n"
+    (theirs,) = [step for step in task.steps() if step.get("run") == "r2"]
+    assert task.siding("show", theirs["step_id"], "--raw").stdout == b"theirs\n"
+    task.siding("verify")

@@ -118,7 +118,9 @@ def _is_topic(name: str) -> bool:
     words = name.split(".")
     if words[0] == "project":
         return len(words) == 1
-    return words[0] == "output" and len(words) == 4 and words[2].isdigit() and len(words[2]) < 10
+    if words[0] != "output" or len(words) != 4:
+        return False
+    return len(words[2]) <= 10 and words[2].removeprefix("r").isdigit()
 
 
 async def _expected(request: Request, error: Exception) -> Response:

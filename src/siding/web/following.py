@@ -128,7 +128,14 @@ class OutputFollower:
 
 def stamps_of(project: Project) -> Stamps:
     """Return when the files changed of which at least one changes with everything that happens."""
-    names = ("events.jsonl", "state.json", "worktrees.json", "decisions", "trust.json")
+    names = (
+        "events.jsonl",
+        "state.json",
+        "worktrees.json",
+        "decisions",
+        "trust.json",
+        "freed.jsonl",
+    )
     return tuple(_stamp(project.layout.root / name) for name in names)
 
 

@@ -132,14 +132,14 @@ esac
 
 
 def install_lfs(stage: Stage) -> Path:
-    tool = Path(stage.box.env["HOME"]) / "bin" / "git-lfs"
+    tool = Path(stage.box.env["HOME"]) / "bin" / "lfs-of-the-test"
     tool.parent.mkdir()
     tool.write_text(LFS)
     tool.chmod(0o755)
     stage.box.env["PATH"] = f"{tool.parent}:{stage.box.env['PATH']}"
     for key, value in (
-        ("clean", "git-lfs clean"),
-        ("smudge", "git-lfs smudge"),
+        ("clean", f"{tool.name} clean"),
+        ("smudge", f"{tool.name} smudge"),
         ("required", "true"),
     ):
         stage.git("config", "--global", f"filter.lfs.{key}", value)

@@ -11,7 +11,7 @@ def values(siding: CommandLine, *words: str) -> list[str]:
 
 
 def test_verbs_groups_and_the_verbs_of_a_group(siding: CommandLine) -> None:
-    assert values(siding, "st") == ["status"]
+    assert values(siding, "st") == ["status", "stop"]
     assert {"log", "task", "--help"} <= set(values(siding, ""))
     assert values(siding, "task", "re") == ["reopen"]
     assert values(siding, "zzz", "") == []

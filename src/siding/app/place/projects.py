@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from siding.app.place.project import Project
-from siding.app.place.project_places import PROJECT_VERSION
+from siding.app.place.project_places import PROJECT_MIGRATIONS, PROJECT_VERSION
 from siding.app.place.wiring import App
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
@@ -31,7 +31,10 @@ def known_projects(app: App) -> Iterator[FoundProject]:
         layout = ProjectLayout(app.home.projects_dir / name)
         try:
             document = read_document_or_none(
-                layout.project_json, what="project", version=PROJECT_VERSION
+                layout.project_json,
+                what="project",
+                version=PROJECT_VERSION,
+                migrations=PROJECT_MIGRATIONS,
             )
             root = document.get("repo_root") if document else None
             if not isinstance(root, str):

@@ -15,8 +15,9 @@ def output(project: Project, task: Task, found: Step) -> Output | None:
     counts = (None, None) if told is None else (told.stdout_bytes, told.stderr_bytes)
     layout = project.task_layout(task.id)
     # The file has the act's id until the step is recorded. It may be renamed between two attempts,
-    # so the number is tried a second time.
-    for stem in (found.number, found.act or found.number, found.number):
+    # so the number is tried a second time. Before that the number may be another step's.
+    stems = (found.number, found.act or found.number, found.number)
+    for stem in (found.act,) if found.act and not found.is_chained else stems:
         try:
             return read_output(layout.artifact(stem, "output"), *counts)
         except FileNotFoundError:

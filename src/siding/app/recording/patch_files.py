@@ -85,7 +85,7 @@ def only_patch(project: Project, task: Task, found: Step) -> Span | None:
 
     Other tools record patches only. None if the step has snapshots, or no patch.
     """
-    return None if found.snapshot else patch_span(project, task, found)
+    return None if found.snapshot or found.act else patch_span(project, task, found)
 
 
 def whole_patch(project: Project, task: Task) -> Span | None:

@@ -1,6 +1,5 @@
 """The output of a run, where its step is recorded. Loaded for runs only."""
 
-from siding.app.unfinished.runs import output_of
 from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
@@ -13,8 +12,8 @@ def name_output(layout: TaskLayout, intent: Intent, number: int) -> str:
     run = intent.draft.detail
     assert isinstance(run, RunDetail)
     counted = run.output.stdout_bytes if run.output else None
-    named = layout.artifact(number, "output")
-    return named.name if rename_output(output_of(layout, intent), named, counted) else ""
+    own, named = layout.artifact(intent.stem, "output"), layout.artifact(number, "output")
+    return named.name if rename_output(own, named, counted) else ""
 
 
 def join_streams(layout: TaskLayout, step: Step) -> None:

@@ -8,9 +8,10 @@ from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
+from siding.ledger.store import Ledger
 from siding.process.command import ProcessInfo
 from siding.process.identity import boot_id
-from siding.process.output_files import RecoveredOutput, has_output, recover_output
+from siding.process.output_files import RecoveredOutput, has_output, recover_output, rename_output
 from siding.process.tree import EndedProcesses, end_token
 from siding.runs.run import Run
 from siding.storage.layout import TaskLayout
@@ -25,7 +26,7 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
     detail = draft.detail
     if not isinstance(detail, RunDetail):
         return draft
-    found = recover_output(output_of(ground.layout, intent))
+    found = recover_output(_own_output(ground.layout, intent, detail))
     if detail.sandbox is not None:  # commits made inside are not in the repository yet
         from siding.app.unfinished.sandbox_commits import take_over_leftover
 
@@ -39,10 +40,28 @@ def end_what_is_left(run: Run) -> None:
         end_token(run.token)
 
 
-def output_of(layout: TaskLayout, intent: Intent) -> Path:
-    """Return where an act's output is: cut off in its end, it may have its number already."""
-    path = layout.artifact(intent.stem, "output")
-    return path if has_output(path) else layout.artifact(intent.number, "output")
+def _own_output(layout: TaskLayout, intent: Intent, detail: RunDetail) -> Path:
+    """Return the output of a run under the act's name: cut off in its end, it may have a number.
+
+    That number is one that no step has; the one in the intent was only expected.
+    """
+    own = layout.artifact(intent.stem, "output")
+    numbered = None if has_output(own) else _without_a_step(layout, intent)
+    if numbered is not None:
+        rename_output(numbered, own, detail.output.stdout_bytes if detail.output else None)
+    return own
+
+
+def _without_a_step(layout: TaskLayout, intent: Intent) -> Path | None:
+    """Return an output with a number that no step has; None if there is none."""
+    ledger = Ledger(layout.ledger_jsonl)
+    newest = ledger.last()
+    end = newest.number + 1 if newest is not None else 1
+    for number in range(intent.number, max(end, intent.number) + 1):
+        named = layout.artifact(number, "output")
+        if has_output(named) and (number >= end or ledger.find(number) is None):
+            return named
+    return None
 
 
 def as_left(processes: Sequence[ProcessInfo]) -> tuple[LeftProcess, ...]:

@@ -28,7 +28,7 @@ from siding.git import refs
 from siding.git.applying import checkout as checkouts
 from siding.git.applying.bench import Bench
 from siding.git.applying.checkout import CheckoutPlace, IndexLocked
-from siding.git.applying.ref_locks import sweep_locks
+from siding.git.applying.ref_locks import PresentLocks, present_locks, sweep_locks
 from siding.git.applying.unfinished import unfinished_in
 from siding.git.command import Place
 from siding.git.errors import GitError, said_by
@@ -284,12 +284,14 @@ def swap(
         settings=("core.logAllRefUpdates=always", *hooks),
     )
     name = f"refs/heads/{move.branch}"
+    foreign = present_locks(_ref_locks(repository, move))
     done = repository.git.attempt(
         place,
         ["update-ref", "--create-reflog", "-m", reason, name, move.new, move.old],
         keep_fds=keep_fds,
     )
-    sweep_ref_locks(repository, move)  # it may have been killed, or failed to remove them
+    # It may have been killed, or failed to remove them.
+    sweep_ref_locks(repository, move, spare=foreign)
     if done.returncode == 0:
         _flush_ref(repository, name)
         return
@@ -313,17 +315,23 @@ def swap(
     )
 
 
-def sweep_ref_locks(repository: Repository, move: Move) -> None:
+def sweep_ref_locks(
+    repository: Repository, move: Move, *, spare: PresentLocks | None = None
+) -> None:
     """Remove locks of the branch and of HEAD that a git of ours left when it died.
 
-    Our locks contain one of the move's commit ids, or the beginning of one.
+    Our locks contain one of the move's commit ids, or the beginning of one. Those in `spare` were
+    there before our git began, so they are not ours.
     """
+    sweep_locks(_ref_locks(repository, move), [move.new, move.old], spare=spare)
+
+
+def _ref_locks(repository: Repository, move: Move) -> list[Path]:
     if not move.branch:
-        return
+        return []
     common = repository.paths.common_dir
     git_dir = move.checkout.git_dir if move.checkout else common
-    paths = [common / f"refs/heads/{move.branch}.lock", git_dir / "HEAD.lock"]
-    sweep_locks(paths, [move.new, move.old])
+    return [common / f"refs/heads/{move.branch}.lock", git_dir / "HEAD.lock"]
 
 
 def _refuse_rebase_of(git_dir: Path, path: Path, branch: str) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from siding.files.regular import read_small
@@ -11,13 +11,24 @@ from siding.git.snapshots.directory_scan import identity
 _LIVE_S = 0.3
 
 
-def sweep_locks(paths: Sequence[Path], written: Sequence[str]) -> None:
+PresentLocks = Mapping[Path, tuple[int, int, int, int]]  # what tells each from a later one
+
+
+def present_locks(paths: Sequence[Path]) -> PresentLocks:
+    """Return the locks that are there now."""
+    return {path: found for path in paths if (found := identity(os.fspath(path))) is not None}
+
+
+def sweep_locks(
+    paths: Sequence[Path], written: Sequence[str], *, spare: PresentLocks | None = None
+) -> None:
     """Remove locks of refs that hold one of the texts that we wrote, or the beginning of one.
 
     A lock of a git that is alive is gone, or another file, after `_LIVE_S` seconds; such a lock is
-    left alone.
+    left alone, and so are those in `spare`.
     """
-    before = {path: found for path in paths if (found := identity(os.fspath(path))) is not None}
+    known = spare or {}
+    before = {path: at for path, at in present_locks(paths).items() if known.get(path) != at}
     if not before:
         return
     time.sleep(_LIVE_S)
