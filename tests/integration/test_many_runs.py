@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox, alive
 
 UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
@@ -363,3 +364,36 @@ def test_cut_off_while_its_output_got_its_number_a_run_keeps_it(task: Sandbox) -
     (theirs,) = [step for step in task.steps() if step.get("run") == "r2"]
     assert task.siding("show", theirs["step_id"], "--raw").stdout == b"theirs\n"
     task.siding("verify")
+
+
+@needs_bwrap
+def test_a_second_sandboxed_run_leaves_the_quarantine_to_the_first(task: Sandbox) -> None:
+    commit = "git add -A; git commit -qm"
+    script = f"echo 1 >first; touch began; {UNTIL_GO}; {commit} 'of the first'"
+    with living(task, "--sandbox", "--", "sh", "-c", script) as first:
+        wait_until(task, "began")
+        script = f"echo 2 >second; {commit} 'of the second' || echo read-only"
+        done = task.siding("run", "--sandbox", "--", "sh", "-c", script)
+        assert b"another sandboxed run of this task lives" in done.stderr
+        assert b"read-only" in done.stdout
+        (task.workspace() / "go").touch()
+        assert first.wait(60) == 0
+    subjects = task.git("log", "--format=%s", "-2", cwd=task.workspace()).splitlines()
+    assert subjects[0] == "of the first"
+    assert "of the second" not in subjects
+    again = task.siding("run", "--sandbox", "--", "git", "commit", "-q", "--allow-empty", "-m", "x")
+    assert b"read-only" not in again.stderr
+    task.siding("doctor")
+
+
+def test_the_first_run_raises_the_version_of_the_project(task: Sandbox) -> None:
+    """An earlier Siding would take a task with live runs for one in which nothing happens."""
+    path = task.project / "project.json"
+    document = json.loads(path.read_bytes())
+    old = json.dumps({**document, "version": 1}).encode()
+    path.write_bytes(old)
+    task.siding("checkpoint", "-m", "looks")
+    assert path.read_bytes() == old
+    task.siding("run", "--", "true")
+    assert json.loads(path.read_bytes()) == {**document, "version": 2}
+    assert (task.project / "project.json.v1.bak").read_bytes() == old

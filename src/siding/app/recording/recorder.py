@@ -301,8 +301,9 @@ class Recorder:
     def _finish_interrupted(self, intent: Intent) -> Step:
         """Record an act whose process died, with the output and changes that it left."""
         draft = recovered(self.project, self.layout, self.workspace, intent)
-        if isinstance(draft.detail, RunDetail) and draft.detail.run:
-            intent = self.follows(intent)  # others may have recorded steps while it ran
+        newest = self.ledger.last()
+        if intent.act and newest is not None and newest.number >= intent.number:
+            intent = self.follows(intent)  # steps were recorded while it ran
         step = self.finish(intent, draft)
         join_output(self.layout, step)
         self.project.events.emit(StepInterrupted(self.task, step))
