@@ -397,3 +397,19 @@ def test_the_first_run_raises_the_version_of_the_project(task: Sandbox) -> None:
     task.siding("run", "--", "true")
     assert json.loads(path.read_bytes()) == {**document, "version": 2}
     assert (task.project / "project.json.v1.bak").read_bytes() == old
+
+
+def test_what_a_run_of_another_task_commits_is_no_alarm(task: Sandbox) -> None:
+    """That run began earlier, and nothing of its task is written while it lives."""
+    script = (
+        "touch began; while [ ! -e now ]; do sleep .02; done; git add -A; git commit -qm theirs"
+    )
+    with living(task, "--", "sh", "-c", f"{script}; touch done; {UNTIL_GO}"):
+        wait_until(task, "began")
+        there = task.workspace()
+        task.siding("task", "start", "--no-switch", "other")
+        meanwhile = f"touch {there}/now; while [ ! -e {there}/done ]; do sleep .02; done"
+        task.siding("run", "-t", "other", "--", "sh", "-c", meanwhile)
+        (there / "go").touch()
+    (step,) = task.steps("other")
+    assert step["isolation"]["changes"] == []

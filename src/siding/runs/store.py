@@ -41,13 +41,19 @@ class LiveRun:
         self._lock = lock
 
     def started(self, command: ProcessMark) -> None:
-        """Write down the process of the command."""
+        """Write down the process of the command, for those who look; a full disk is no reason to
+        end it."""
         self.run = self.run._replace(command=command)
-        _write(self._directory, self.run)
+        with suppress(OSError):
+            _write(self._directory, self.run)
 
     def end(self) -> None:
-        """Remove the record: the run's step is in the ledger, or the run makes no step."""
-        _remove(self._directory, self.run)
+        """Remove the record: the run's step is in the ledger, or the run makes no step.
+
+        If the disk fails, the next command in the task removes it.
+        """
+        with suppress(OSError):
+            _remove(self._directory, self.run)
 
     def __enter__(self) -> Self:
         return self
