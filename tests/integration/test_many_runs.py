@@ -413,3 +413,20 @@ def test_what_a_run_of_another_task_commits_is_no_alarm(task: Sandbox) -> None:
         (there / "go").touch()
     (step,) = task.steps("other")
     assert step["isolation"]["changes"] == []
+
+
+def test_doctor_records_what_was_cut_off_beside_a_run_that_lives(task: Sandbox) -> None:
+    with (
+        living(task, "--", "sh", "-c", "touch a; sleep 300"),
+        living(task, "--", "sh", "-c", "touch b; sleep 300") as second,
+    ):
+        wait_until(task, "a", "b")
+        second.kill()
+        second.wait(60)
+        said = task.siding("doctor", status=None)
+        assert b"was cut off" in said.stdout + said.stderr
+        assert len(names(task)) == 1
+        (cut,) = [step for step in task.steps() if step["kind"] == "run"]
+        assert cut["status"] == "interrupted"
+        assert cut["beside"] == names(task)
+        task.siding("doctor")

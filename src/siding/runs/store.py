@@ -162,6 +162,11 @@ def has_runs(task_directory: str) -> bool:
     return bool(Runs(TaskLayout(Path(task_directory)))._numbers())
 
 
+def is_at_work(layout: TaskLayout) -> bool:
+    """Tell whether a command holds the task, or a run lives in it."""
+    return FileLock(layout.lock).is_locked() or bool(Runs(layout).live())
+
+
 def _write(directory: Path, run: Run) -> None:
     data = encode_document({"version": RUN_VERSION, **run.as_record()})
     _replace(directory / f"{run.id}{_RECORD}", data)

@@ -40,6 +40,7 @@ from siding.git.worktrees.reattach import is_attached, reattach
 from siding.ids import TaskId, step_id
 from siding.ledger.intents import Intents
 from siding.namedtuples import NamedTuple
+from siding.runs.store import is_at_work
 from siding.storage.locks import FileLock
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
@@ -153,8 +154,9 @@ def _interrupted_steps(project: Project) -> Iterator[Finding]:
         except SidingError as error:
             yield Finding(what=error.message, advice="the step in progress cannot be read")
             continue
+        held = FileLock(project.task_layout(task_id).lock).is_locked()
         for intent in begun:
-            if intents.is_cut_off(intent) and not _busy(project, task_id):
+            if intents.is_cut_off(intent) and not held:
                 yield Finding(
                     what=f"step {step_id(intent.number)} of task {task_id} was cut off",
                     advice="it is recorded, with the output and changes it left",
@@ -164,7 +166,7 @@ def _interrupted_steps(project: Project) -> Iterator[Finding]:
 
 def _settle(project: Project, task_id: TaskId) -> str:
     task = project.tasks.load(task_id)
-    with holding_task(project, task_id, "doctor") as hold:
+    with holding_task(project, task_id, "doctor", beside_runs=True) as hold:
         steps = open_anywhere(project, task, hold).settle()
     return "recorded " + (
         ", ".join(f"step {step.id} ({step.status})" for step in steps) or "nothing"
@@ -397,7 +399,7 @@ def _clear_active(project: Project) -> str:
 
 
 def _busy(project: Project, task_id: TaskId) -> bool:
-    return FileLock(project.task_layout(task_id).lock).is_locked()
+    return is_at_work(project.task_layout(task_id))
 
 
 def _should_be_there(workspace: Workspace) -> bool:

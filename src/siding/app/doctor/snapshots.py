@@ -22,7 +22,7 @@ from siding.git.snapshots.pins import pin
 from siding.git.snapshots.seeding import add_task
 from siding.ids import Sha, TaskId
 from siding.ledger.step import Step
-from siding.storage.locks import FileLock
+from siding.runs.store import is_at_work
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
@@ -37,7 +37,7 @@ def snapshot_problems(project: Project) -> Iterator[Problem]:
         task_id = workspace.task_id
         if workspace.intent is not None or task_id not in project.tasks.ids():
             continue
-        if FileLock(project.task_layout(task_id).lock).is_locked() or is_sound(project, workspace):
+        if is_at_work(project.task_layout(task_id)) or is_sound(project, workspace):
             continue
         here = workspace.status in (WorkspaceState.ACTIVE, WorkspaceState.KEPT)
         if not here and lost_until(workspace):

@@ -22,6 +22,7 @@ from siding.app.place.wiring import App
 from siding.errors import SidingError, UsageError
 from siding.files.durable import make_dirs, move_aside
 from siding.git.discovery import RepositoryPaths
+from siding.runs.store import is_at_work
 from siding.storage.documents import migrate_document
 from siding.storage.layout import ProjectLayout
 from siding.storage.locks import FileLock, Holder
@@ -88,7 +89,7 @@ def _renamed(app: App, place: ProjectPlace, paths: RepositoryPaths) -> ProjectPl
 def is_in_use(place: ProjectPlace) -> bool:
     """Tell whether a command works in a task of the project; then its paths must not change."""
     tasks = TaskStore(place.layout).ids()
-    return any(FileLock(place.layout.task(each).lock).is_locked() for each in tasks)
+    return any(is_at_work(place.layout.task(each)) for each in tasks)
 
 
 def links_mended(place: ProjectPlace) -> None:

@@ -21,8 +21,7 @@ from siding.git.snapshots.own_git_dir import OwnGitDir, take_own
 from siding.ledger.intents import Intents
 from siding.ledger.reports import ALARM, NOTE, IsolationReport, OutsideChange
 from siding.namedtuples import NamedTuple
-from siding.runs.store import Runs
-from siding.storage.locks import FileLock
+from siding.runs.store import is_at_work
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
 
@@ -340,9 +339,7 @@ class _Others:
         layout = self._project.task_layout(other.task_id)
         # A command at work holds the task's lock, a run one of its own; one that has ended changed
         # the task's files.
-        if _newest_ns(layout.root) >= self._since_ns or FileLock(layout.lock).is_locked():
-            return True
-        return bool(Runs(layout).live())
+        return _newest_ns(layout.root) >= self._since_ns or is_at_work(layout)
 
     def _moves(self, other: Workspace) -> bool:
         begun = Intents(self._project.task_layout(other.task_id)).all()
