@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -288,6 +288,32 @@ def test_a_run_in_the_background_outlives_the_command_line(task: Sandbox) -> Non
     assert (step["status"], step["exit_code"]) == ("completed", 0)
     again = task.siding("output", "r1")
     assert (again.stdout, again.stderr) == (b"began\nover\n", b"aside\n")
+
+
+def test_a_run_in_the_background_prints_nothing_on_the_terminal_it_left(task: Sandbox) -> None:
+    ours, its = os.openpty()
+    with subprocess.Popen(
+        [*SIDING, "run", "-d", "--", "sh", "-c", f"echo LOUD; echo LOUD >&2; touch a; {UNTIL_GO}"],
+        cwd=task.repo,
+        env=task.env,
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        start_new_session=True,
+    ) as starting:
+        assert starting.wait(60) == 0
+    wait_until(task, "a")
+    (task.workspace() / "go").touch()
+    task.siding("output", "r1", "--follow")
+    os.close(its)
+    seen = b""
+    with suppress(OSError):  # nobody has the other end any more
+        while data := os.read(ours, 4096):
+            seen += data
+    os.close(ours)
+    assert b"r1 runs in the background" in seen
+    assert b"LOUD" not in seen
+    assert task.siding("output", "r1").stdout == b"LOUD\n"
 
 
 def test_in_the_background_what_does_not_start_is_told(task: Sandbox) -> None:

@@ -10,7 +10,7 @@ from siding.process.detach import Background, Begun, in_background
 from siding.runs.run import Run
 from siding.tasks.task import Task
 
-NO_TERMINAL = Terminal(stdin=StdinPlan.NULL, pty=False, out=1, err=2)
+NO_TERMINAL = Terminal(stdin=StdinPlan.NULL, pty=False, out=None, err=None)
 
 
 class Detached(NamedTuple):

@@ -43,8 +43,8 @@ class Terminal(NamedTuple):
 
     stdin: StdinPlan
     pty: bool
-    out: int  # where the command's output goes as well; file descriptors
-    err: int
+    out: int | None  # where the command's output goes as well; file descriptors, None for nowhere
+    err: int | None
 
 
 class RunResult(NamedTuple):
