@@ -216,7 +216,7 @@ def test_ctrl_c_ends_a_command_that_does_not_catch_it(place: Place, sit_down: Si
     """It is an interruption as in a shell, and nothing outlives it."""
     person = sit_down("sh", "-c", "setsid sleep 100 & echo ready; exec sleep 100")
     person.terminal.wait_for(b"ready")
-    time.sleep(0.1)  # until sh has become sleep
+    wait_until(lambda: place.living() == ["sleep", "sleep"])  # both shells have become one
     person.terminal.type(b"\x03")
     outcome = person.finish()
     assert (outcome["ending"], outcome["exit_code"]) == ("interrupted", 130)
