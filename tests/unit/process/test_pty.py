@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import termios
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
