@@ -157,11 +157,6 @@ class Runs:
         return int(digits) if digits.isdigit() else 0
 
 
-def has_runs(task_directory: str) -> bool:
-    """Return whether a task has runs that live or were cut off; this lists one directory."""
-    return bool(Runs(TaskLayout(Path(task_directory)))._numbers())
-
-
 def is_at_work(layout: TaskLayout) -> bool:
     """Tell whether a command holds the task, or a run lives in it."""
     return FileLock(layout.lock).is_locked() or bool(Runs(layout).live())

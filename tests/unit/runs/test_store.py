@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from siding.runs.run import ProcessMark, Run
-from siding.runs.store import LiveRun, Runs, has_runs
+from siding.runs.store import LiveRun, Runs, is_at_work
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import Holder
 
@@ -37,13 +37,13 @@ def ids(runs: list[Run]) -> list[str]:
 
 def test_without_the_directory_nothing_lives(layout: TaskLayout) -> None:
     assert Runs(layout).live() == Runs(layout).cut_off() == []
-    assert not has_runs(str(layout.root))
+    assert not is_at_work(layout)
 
 
 def test_a_run_lives_while_its_host_does(layout: TaskLayout) -> None:
     with begin(layout) as first, begin(layout) as second:
         assert ids(Runs(layout).live()) == ["r1", "r2"]
-        assert has_runs(str(layout.root))
+        assert is_at_work(layout)
         first.end()
         assert ids(Runs(layout).live()) == ["r2"]
         assert second.run.id == "r2"

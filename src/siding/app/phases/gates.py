@@ -21,9 +21,6 @@ from siding.phases.status import FlowStatus, PassedGate
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
-GATE_TIMEOUT_S = 1800.0
-KEPT_OUTPUT = 4000  # bytes of a command's output that the history keeps, from the end
-
 
 class GateClosed(SidingError):
     """A gate of the phase does not hold. `output` is the output of the gate's command, if any."""
