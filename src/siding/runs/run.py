@@ -38,6 +38,7 @@ class Run(NamedTuple):
     boot: str  # "" if the system does not tell
     host: ProcessMark
     command: ProcessMark = ProcessMark()  # without a pid until the command was started
+    keeper: ProcessMark = ProcessMark()  # the parent of the command; without a pid if it has none
     agent: str | None = None
     name: str = ""
     since: str = ""  # the id of the newest step when the run began; "" for none
@@ -66,6 +67,7 @@ class Run(NamedTuple):
             boot=text(record.get("boot")),
             host=ProcessMark.from_record(record.get("host")),
             command=ProcessMark.from_record(record.get("command")),
+            keeper=ProcessMark.from_record(record.get("keeper")),
             agent=text(record.get("agent")) or None,
             name=text(record.get("name")),
             since=text(record.get("since")),
@@ -85,6 +87,7 @@ class Run(NamedTuple):
             "boot": self.boot,
             "host": self.host._asdict(),
             **({"command": self.command._asdict()} if self.command.pid else {}),
+            **({"keeper": self.keeper._asdict()} if self.keeper.pid else {}),
             **said(agent=self.agent, name=self.name, since=self.since),
             **({} if self.is_recorded else {"recorded": False}),
         }
