@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,6 +15,7 @@ import pytest
 
 from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox, alive
+from siding.storage.locks import FileLock
 
 UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
 
@@ -238,12 +240,31 @@ def test_stop_kills_a_host_that_does_not_react(
     monkeypatch.setattr(stop, "_PATIENCE_S", 0.2)
     with living(task, "--", "sh", "-c", "echo $$ >pid; sleep 300") as first:
         wait_until(task, "pid")
-        first.send_signal(signal.SIGSTOP)
         project = require_project(open_app(env=task.env, cwd=task.repo))
+        layout = project.task_layout(next(iter(project.tasks.ids())))
+        # To record its run the host needs the task's lock, which it does not get here.
+        lock = FileLock(layout.lock).acquire(timeout_s=None)
+
+        def let_go() -> None:
+            first.wait()
+            lock.release()
+
+        ended = threading.Thread(target=let_go)
+        ended.start()
         (found,) = stop.stop(project, None, ["r1"])
+        ended.join()
         assert found.by_force
         assert found.step is not None
         assert found.step.status == "interrupted"
+    assert not alive(int((task.workspace() / "pid").read_text()))
+
+
+def test_stop_ends_a_run_that_is_suspended(task: Sandbox) -> None:
+    with living(task, "--", "sh", "-c", "echo $$ >pid; sleep 300") as first:
+        wait_until(task, "pid")
+        first.send_signal(signal.SIGSTOP)
+        task.siding("stop")
+        assert first.wait(60) == 143
     assert not alive(int((task.workspace() / "pid").read_text()))
 
 

@@ -11,7 +11,6 @@ This module uses `os.posix_spawn`, because importing `subprocess` takes as long 
 command that has nothing to do.
 """
 
-import fcntl
 import os
 import select
 import signal
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Self
 
 from siding.namedtuples import NamedTuple
+from siding.process.descriptors import LAST_STANDARD, pipe_above_standard
 from siding.process.errors import CannotStart, OutputTooLarge, TimedOut
 from siding.process.lookup import NotStartable, find_program
 
@@ -31,7 +31,6 @@ _READ_SIZE = 1 << 16
 # Python ignores these at start-up, and a child would inherit that. Git expects the default: it ends
 # by SIGPIPE when its reader is gone.
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
-_LAST_STANDARD = 2
 
 
 class Completed(NamedTuple):
@@ -339,7 +338,7 @@ class _Plumbing:
 
     def feed(self, number: int) -> int:
         """Make a pipe that the command reads as descriptor `number`; return our writing end."""
-        reading, writing = self._pipe()
+        reading, writing = pipe_above_standard()
         self._ours.append(writing)
         self._theirs.append(reading)
         self.use(reading, number)
@@ -347,7 +346,7 @@ class _Plumbing:
 
     def drain(self, number: int) -> int:
         """Make a pipe that the command writes as descriptor `number`; return our reading end."""
-        reading, writing = self._pipe()
+        reading, writing = pipe_above_standard()
         self._ours.append(reading)
         self._theirs.append(writing)
         self.use(writing, number)
@@ -368,25 +367,8 @@ class _Plumbing:
         """Close in the command the inheritable descriptors that our own parent left open."""
         for name in os.listdir("/dev/fd"):
             fd = int(name)
-            if fd > _LAST_STANDARD and fd not in kept and _is_inherited(fd):
+            if fd > LAST_STANDARD and fd not in kept and _is_inherited(fd):
                 self.actions.append((os.POSIX_SPAWN_CLOSE, fd))
-
-    def _pipe(self) -> tuple[int, int]:
-        """Return a pipe whose descriptors are above 2.
-
-        If one of our standard descriptors is closed, `os.pipe` returns its number, and a later
-        action would overwrite it.
-        """
-        reading, writing = os.pipe()
-        return _above_standard(reading), _above_standard(writing)
-
-
-def _above_standard(fd: int) -> int:
-    if fd > _LAST_STANDARD:
-        return fd
-    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _LAST_STANDARD + 1)
-    os.close(fd)
-    return moved
 
 
 def _is_inherited(fd: int) -> bool:

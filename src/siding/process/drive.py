@@ -17,17 +17,19 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from siding.process.keeper.child import Child
 from siding.process.limits import Breach, LimitWatch
 from siding.process.pump import Channel, TerminalInput
 from siding.process.signals import ENDING, SignalInbox
-from siding.process.spawn import Child
+from siding.process.suspending import Suspending
 from siding.process.tree import EndedProcesses, Ender, ProcessTree
 
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
 DRAIN_S = 5.0  # and after this long in any case
 _ROUND_S = 0.02
 _TROUBLE = select.POLLHUP | select.POLLERR | select.POLLNVAL  # the next read or write says which
-_UNSIGNALLED_LOOK_S = 0.05  # between looks at the child when we get no SIGCHLD
+_UNSIGNALLED_LOOK_S = 0.05  # between looks at the child when nothing tells us of its end
+_BACKGROUND_LOOK_S = 0.5  # between looks whether the terminal is ours again
 
 
 class Drive:
@@ -44,7 +46,8 @@ class Drive:
         timeout_s: float | None,
         grace_s: float,
         typed: TerminalInput | None = None,
-        resized: Callable[[], None] | None = None,
+        resized: Callable[[], None],
+        suspending: Suspending,
     ) -> None:
         self.status: int | None = None  # the command's exit status, negative for a signal
         self.timed_out = False
@@ -58,6 +61,7 @@ class Drive:
         self._channels = channels
         self._typed = typed
         self._resized = resized
+        self._suspending = suspending
         self._watch: LimitWatch | None = None
         self._group: Callable[[], int | None] | None = None
         self._grace_s = grace_s
@@ -81,8 +85,8 @@ class Drive:
         """Loop until the command has ended, its output is read and the screen has shown it."""
         while not self._over():
             self._move_bytes()
-            if self._take_signals() or self._ending or not self._inbox.active:
-                self._look_at_child()  # otherwise SIGCHLD tells when there is something to see
+            if self._take_signals() or self._ending or self._must_look:
+                self._look_at_child()
             self._look_at_clock()
         for channel in self._channels:
             channel.close()
@@ -102,6 +106,11 @@ class Drive:
         return self._draining and not moving
 
     @property
+    def _must_look(self) -> bool:
+        """Whether nothing tells us when the command ends: neither SIGCHLD nor a keeper."""
+        return not self._inbox.active and self._child.fileno() < 0
+
+    @property
     def _draining(self) -> bool:
         return not self._ending and (self.status is not None or self._ender is not None)
 
@@ -115,8 +124,10 @@ class Drive:
         if self._typed is not None and self.status is None and self._channels[0].open:
             if self._typed.pending:
                 wanted.append((self._typed.master, select.POLLOUT, self._typed.send))
-            elif self._typed.open:
+            elif self._typed.open and not self._suspending.in_background:
                 wanted.append((self._typed.fd, select.POLLIN, self._typed.read))
+        if self._child.fileno() >= 0:
+            wanted.append((self._child.fileno(), select.POLLIN, self._look_at_child))
         for fd, event in self._poll(wanted):
             for wanted_fd, mask, act in wanted:
                 if fd == wanted_fd and event & (mask | _TROUBLE):
@@ -155,9 +166,11 @@ class Drive:
         look = None if self._watch is None else self._watch.pause(now)
         if look is not None:
             left = look if left is None else min(left, look)
-        if self._inbox.active:
-            return left
-        return _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
+        if self._must_look:
+            left = _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
+        if self._suspending.in_background:
+            left = _BACKGROUND_LOOK_S if left is None else min(left, _BACKGROUND_LOOK_S)
+        return left
 
     def _take_signals(self) -> bool:
         """Act on the signals that came; return whether there were any."""
@@ -168,8 +181,12 @@ class Drive:
                 # that is the command itself `reap` can see no orphan behind it.
                 self._look_at_child()
                 self._tree.reap()
-            elif number == signal.SIGWINCH and self._resized is not None:
+            elif number == signal.SIGWINCH:
                 self._resized()
+            elif number == signal.SIGTSTP:
+                self._suspending.asked()
+            elif number == signal.SIGCONT:
+                self._suspending.continued()
             elif number == signal.SIGINT or number in ENDING:
                 self._stop(number)
         return bool(numbers)
@@ -212,24 +229,34 @@ class Drive:
         self.ended_at = time.monotonic() - DRAIN_S
 
     def _look_at_child(self) -> None:
-        if self.status is None:
-            self.status = self._child.poll()
-            if self.status is not None:
-                self.ended_at = self._last_byte = time.monotonic()
-                for channel in self._channels:
-                    channel.command_ended()
-                if self._typed is not None and self.status == -signal.SIGINT:
-                    self.interrupted_by = self.interrupted_by or signal.SIGINT
-                if self.interrupted_by is not None and self._ender is None:
-                    self._end_everything()
+        self._see_whether_it_ended()
         if self._ending:
             assert self._ender is not None
             if self._ender.advance():
+                self._see_whether_it_ended()
                 self._ending = False
                 self.ended_at = self._last_byte = time.monotonic()
 
+    def _see_whether_it_ended(self) -> None:
+        if self.status is not None:
+            return
+        self.status = self._child.poll()
+        if self.status is None:
+            if number := self._child.stopped():
+                self._suspending.command_stopped(number)
+            return
+        self.ended_at = self._last_byte = time.monotonic()
+        for channel in self._channels:
+            channel.command_ended()
+        if self._typed is not None and self.status == -signal.SIGINT:
+            self.interrupted_by = self.interrupted_by or signal.SIGINT
+        if self.interrupted_by is not None and self._ender is None:
+            self._end_everything()
+
     def _look_at_clock(self) -> None:
         now = time.monotonic()
+        if self._suspending.in_background:
+            self._suspending.continued()  # not every shell's `fg` sends SIGCONT
         if self._draining:
             self._give_up_held_pipes(now)
         elif self._ender is None and self._deadline is not None and now >= self._deadline:

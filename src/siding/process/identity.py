@@ -2,12 +2,16 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 if sys.platform == "linux":
     from siding.process import procfs as processes
 else:
     from siding.process import ps as processes
+
+
+_LOOK_S = 0.01
 
 
 def boot_id() -> str:
@@ -33,3 +37,13 @@ def signal_process(pid: int, started: int, number: int) -> bool:
     if status is None or status.started != started:
         return False
     return processes.send_signal(status, number)
+
+
+def await_end(pid: int, started: int, *, seconds: float) -> bool:
+    """Wait until the process that has this number and start time ends; False after `seconds`."""
+    end = time.monotonic() + seconds
+    while (status := processes.read_status(pid)) is not None and status.started == started:
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_LOOK_S)
+    return True

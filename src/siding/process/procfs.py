@@ -120,6 +120,12 @@ def adopting_orphans() -> Iterator[None]:
                 _set_subreaper(_adopted_before)
 
 
+def become_subreaper() -> None:
+    """Make this process the parent of its orphaned descendants for as long as it lives; the
+    setting survives an exec."""
+    _set_subreaper(1)
+
+
 def _set_subreaper(on: int) -> int:
     """Set whether we are a child subreaper, and return what it was before.
 

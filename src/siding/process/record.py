@@ -1,8 +1,8 @@
 """Run the user's command: show and record its output, and list the processes it leaves behind.
 
-If Siding itself is killed with SIGKILL, the command goes on until it writes to a pipe that nobody
-reads. The artifact holds everything that had been read; `output_files.recover_output` brings it
-into its final form, and `tree.end_token` ends the processes that still live.
+If Siding itself is killed with SIGKILL, the keeper (`keeper.program`) ends what the command
+started. The artifact holds everything that had been read; `output_files.recover_output` brings it
+into its final form. If the keeper was killed, too, `tree.end_token` ends what still lives.
 """
 
 import signal
@@ -27,13 +27,16 @@ from siding.process.command import (
     WindowSize,
 )
 from siding.process.drive import Drive
+from siding.process.keeper.child import Child
 from siding.process.limits import LIMIT_EXIT_CODE, Limits, LimitWatch
 from siding.process.output import OutputFiles, Recorded
 from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
 from siding.process.signals import SignalInbox
-from siding.process.spawn import Child, spawn_in_terminal, spawn_piped
+from siding.process.spawn import spawn_in_terminal, spawn_piped
 from siding.process.spawn_plan import SpawnPlan
+from siding.process.suspending import Suspending
+from siding.process.terminal import RawMode
 from siding.process.tree import TERM_GRACE_S, EndedProcesses, ProcessTree, end_all, info
 
 if sys.platform == "linux":
@@ -71,9 +74,10 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     stdin: StdinPlan,
     timeout_s: float | None,
     token: str,
-    on_started: Callable[[int], None] | None = None,
+    on_started: Callable[[Child], None] | None = None,
     grace_s: float = TERM_GRACE_S,
     sandbox: RunSandbox | None = None,
+    is_paused: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -95,8 +99,9 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     outlives a run in a sandbox that has a warden.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
-    there already (Siding inside Siding). ``on_started`` gets the command's pid right after the
-    start. Call this from the main thread, or signals are not handled.
+    there already (Siding inside Siding). ``on_started`` gets the command right after the start.
+    ``is_paused`` tells whether another command has stopped the run's processes for a moment. Call
+    this from the main thread, or signals are not handled.
 
     Raises OSError when the artifact cannot be created; nothing was started then. If anything else
     is raised (by ``on_started``, say), everything that was started has been ended.
@@ -117,6 +122,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         on_started=on_started,
         grace_s=grace_s,
         sandbox=sandbox,
+        is_paused=is_paused,
     )
     for tries_left in reversed(range(_SANDBOX_TRIES)):
         result = _run_once(run)
@@ -137,9 +143,10 @@ class _Run(NamedTuple):
     stdin: StdinPlan
     timeout_s: float | None
     token: str
-    on_started: Callable[[int], None] | None
+    on_started: Callable[[Child], None] | None
     grace_s: float
     sandbox: RunSandbox | None
+    is_paused: Callable[[], bool]
 
 
 def _run_once(run: _Run) -> "Outcome | Sandboxed":
@@ -168,15 +175,16 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
             grace_s=run.grace_s,
             typed=side.typed,
             resized=side.resize,
+            suspending=side.suspending(tree, may_stop=inbox.active, is_paused=run.is_paused),
         )
-        tree.watch(child.pid)
+        tree.watch(child)
         if watch is not None:
             drive.watch(watch)
         if sandboxed is not None:
             _enter_sandbox(sandboxed, child, tree, drive)
         try:
             if run.on_started is not None:
-                run.on_started(child.pid)
+                run.on_started(child)
             drive.run()
         except BaseException:
             _abort(child, tree, side.channels, run.recorder)
@@ -190,6 +198,10 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
         if tree.warden and not drive.ending_was_forced:
             _await_the_end(tree)
         left = () if drive.ending_was_forced else _left_running(tree)
+        child.leave()
+        notes = side.notes()
+        if child.lost_keeper:
+            notes.append("the process that kept watch over the run was killed")
         return _outcome(
             drive,
             ending=ending,
@@ -198,7 +210,7 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
             tidied=drive.result(),
             left_running=left,
             recorded=run.recorder.finish(),
-            notes=side.notes(),
+            notes=notes,
         )
 
 
@@ -229,6 +241,7 @@ class _Side:
         self._recorder = recorder
         self._sandboxed = sandboxed
         self._size: WindowSize | None = None
+        self._raw: RawMode | None = None
 
     def start(self, command: Command, program: lookup.Program) -> Child:
         """Start the command and connect it. Raises OSError as exec does."""
@@ -250,6 +263,19 @@ class _Side:
             if size != self._size:
                 self._size = size
                 terminal.set_window_size(self.typed.master, size)
+
+    def suspending(
+        self, tree: ProcessTree, *, may_stop: bool, is_paused: Callable[[], bool]
+    ) -> Suspending:
+        """Return what suspends this run."""
+        return Suspending(
+            tree,
+            raw=self._raw,
+            master=None if self.typed is None else self.typed.master,
+            resized=self.resize,
+            may_stop=may_stop,
+            is_paused=is_paused,
+        )
 
     def restore_screen(self) -> None:
         for channel in self.channels:
@@ -281,7 +307,7 @@ class _Side:
         )
         self._connect(started.master, self._screen.stdout, slave=started.slave)
         if own:
-            self._stack.enter_context(terminal.raw_mode(fd))
+            self._raw = self._stack.enter_context(RawMode(fd))
         plan = self._stdin if own or self._stdin is StdinPlan.INHERIT else StdinPlan.NULL
         self.typed = TerminalInput(fd, started.master, plan)
         return started.child
@@ -322,6 +348,7 @@ def _abort(child: Child, tree: ProcessTree, channels: list[Channel], recorder: O
         channel.close()
     end_all(tree)
     child.poll()
+    child.leave()
     recorder.finish()
 
 

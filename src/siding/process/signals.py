@@ -7,11 +7,17 @@ from typing import Self
 
 # SIGQUIT too: in piped mode Ctrl-\ reaches only us, and the command would go on after our death.
 ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
-_WATCHED = ENDING | {signal.SIGINT, signal.SIGCHLD, signal.SIGWINCH}
+_WATCHED = ENDING | {
+    signal.SIGINT,
+    signal.SIGCHLD,
+    signal.SIGWINCH,
+    signal.SIGTSTP,
+    signal.SIGCONT,
+}
 
 
 class SignalInbox:
-    """Collects SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH and SIGCHLD inside its `with` block.
+    """Collects the signals of `_WATCHED` inside its `with` block.
 
     A signal that was ignored before stays ignored (`nohup`, a script's background job). Python
     handles signals in the main thread only. In another thread nothing is collected, ``active`` is

@@ -1,7 +1,8 @@
 """Start the user's command, through pipes or in a terminal of its own.
 
-Either way the command leads a session of its own. So its processes can be told from our helpers
-and signalled as a whole, and a Ctrl-C for us does not reach them by accident.
+Either way the command is in another session than we are. So its processes can be told from our
+helpers, and a Ctrl-C for us does not reach them by accident. It leads a process group, which can
+be signalled as a whole.
 
 This module forks and execs by itself. Only the child can take a terminal or change its directory,
 which `posix_spawn` does not offer; and importing `subprocess` takes longer than most of what Siding
@@ -15,30 +16,18 @@ import signal
 import sys
 import termios
 from collections.abc import Callable
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command, WindowSize
+from siding.process.descriptors import LAST_STANDARD, close_all_but, pipe_above_standard
+from siding.process.keeper.child import Child, Forked
+from siding.process.keeper.forking import can_keep, fork_kept
 from siding.process.lookup import Program, is_plain_script
 from siding.process.spawn_plan import SpawnPlan
 from siding.process.terminal import set_window_size
 
-# The child closes the descriptors below this one, which a shell may have left open for us. Ours are
-# close-on-exec (PEP 446), so that a higher limit would only cost time.
-_MOST_DESCRIPTORS = 4096
-_LAST_STANDARD = 2
 PIPE_BYTES = 1 << 20  # Linux allows a user this much (pipe-max-size); the default is 64 kB
-
-
-class Child(Protocol):
-    """A started command."""
-
-    @property
-    def pid(self) -> int: ...
-
-    def poll(self) -> int | None:
-        """Reap the command if it ended. Return its exit status, -N for signal N; else None."""
-        ...
 
 
 class Piped(NamedTuple):
@@ -98,12 +87,16 @@ def spawn_in_terminal(
             termios.tcsetattr(slave, termios.TCSANOW, like)
 
         def connect() -> None:
-            if plan is not None and plan.takes_terminal:
+            if inside:
                 _take_pipes(slave, slave, slave)
+            elif can_keep():
+                _take_terminal(slave)
             else:
                 os.login_tty(slave)
 
-        child = _fork_exec(command, program, connect, plan)
+        inside = plan is not None and plan.takes_terminal
+        keep = -1 if inside else slave
+        child = _fork_exec(command, program, connect, plan, keep=keep)
         os.set_blocking(master, False)
     except BaseException:
         os.close(master)
@@ -112,44 +105,59 @@ def spawn_in_terminal(
     return InTerminal(child=child, master=master, slave=slave)
 
 
-class _Forked:
-    """A child that this module forked."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self._status: int | None = None
-
-    def poll(self) -> int | None:
-        if self._status is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self._status = os.waitstatus_to_exitcode(status)
-        return self._status
-
-
 def _fork_exec(
-    command: Command, program: Program, connect: Callable[[], None], plan: SpawnPlan | None
-) -> _Forked:
+    command: Command,
+    program: Program,
+    connect: Callable[[], None],
+    plan: SpawnPlan | None,
+    *,
+    keep: int = -1,
+) -> Child:
     """Fork, and exec the command in the child; raise the child's OSError here.
 
-    `connect` runs in the child and gives it a session and its standard descriptors. The child
-    reports an errno through a pipe that a successful exec closes.
+    `connect` runs in the child and gives it its group and its standard descriptors. The child
+    reports an errno through a pipe that a successful exec closes. Where the system can do it, the
+    child's parent is a keeper, the leader of the session of the terminal `keep`.
     """
     environment = {os.fsencode(k): os.fsencode(v) for k, v in command.env.items()}
-    reading, writing = os.pipe()
-    if writing <= _LAST_STANDARD:  # one of ours is closed; the child will put its own stream there
-        low, writing = writing, fcntl.fcntl(writing, fcntl.F_DUPFD_CLOEXEC, _LAST_STANDARD + 1)
-        os.close(low)
+    reading, writing = pipe_above_standard()
+
+    def become() -> NoReturn:
+        _become(command, program, connect, environment, writing, plan)
+
+    with open(reading, "rb") as failed:
+        try:
+            guarded = plan is not None and plan.is_warden
+            child = _forked(become, failed=writing, terminal=keep, guarded=guarded)
+        finally:
+            os.close(writing)
+        number = failed.read()
+    if child is not None and not number:
+        return child
+    if child is not None:
+        _wait_for(child)
+    error = int(number or errno.ECHILD)
+    raise OSError(error, os.strerror(error))
+
+
+def _forked(
+    become: Callable[[], NoReturn], *, failed: int, terminal: int, guarded: bool
+) -> Child | None:
+    """Fork the child, and a keeper above it if there can be one; None if that was not possible."""
+    if can_keep():
+        return fork_kept(become, failed=failed, terminal=terminal, guarded=guarded)
     pid = os.fork()
     if pid == 0:
-        _become(command, program, connect, environment, writing, plan)
-    os.close(writing)
-    with open(reading, "rb") as failed:
-        number = failed.read()
-    if number:
-        os.waitpid(pid, 0)
-        raise OSError(int(number), os.strerror(int(number)))
-    return _Forked(pid)
+        become()
+    return Forked(pid)
+
+
+def _wait_for(child: Child) -> None:
+    """Wait for a child that did not exec."""
+    if child.keeper:
+        child.leave()
+    else:
+        os.waitpid(child.pid, 0)
 
 
 def _become(
@@ -167,7 +175,7 @@ def _become(
         os.chdir(command.cwd)
         if plan is not None and plan.enter is not None:
             plan.enter()
-        _close_all_but(failed, () if plan is None else plan.keep)
+        _keep_open((failed,), () if plan is None else plan.keep)
         try:
             os.execve(program.path, command.argv, environment)
         except OSError as error:
@@ -180,23 +188,35 @@ def _become(
         os._exit(127)
 
 
-def _close_all_but(failed: int, keep: tuple[int, ...]) -> None:
-    """In the child: close all descriptors but 0 to 2, `failed` and `keep`; exec keeps `keep`."""
-    for fd in keep:
+def _keep_open(ours: tuple[int, ...], given: tuple[int, ...]) -> None:
+    """In the child: close all descriptors but these; exec keeps those that are `given`."""
+    for fd in given:
         os.set_inheritable(fd, True)
-    below = _LAST_STANDARD
-    for fd in sorted((failed, *keep)):
-        os.closerange(below + 1, fd)
-        below = fd
-    os.closerange(below + 1, _MOST_DESCRIPTORS)
+    close_all_but((*ours, *given))
+
+
+def _take_terminal(slave: int) -> None:
+    """In the child of a keeper that leads the session of this terminal: be its foreground.
+
+    The command is in a group of its own, with a parent in another group of the session. Otherwise
+    the group would be orphaned, and the kernel would ignore Ctrl-Z.
+    """
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # we are not in the foreground yet
+    os.tcsetpgrp(slave, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    _take(slave, slave, slave)
 
 
 def _take_pipes(stdin: int | None, stdout: int, stderr: int) -> None:
     """In the child: start a session, with these as the standard descriptors."""
     os.setsid()
-    given = [os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin, stdout, stderr]
+    _take(os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin, stdout, stderr)
+
+
+def _take(*given: int) -> None:
     # Copy all above 2 first: one of them may have the number that another one gets.
-    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, _LAST_STANDARD + 1) for fd in given]
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, LAST_STANDARD + 1) for fd in given]
     for number, fd in enumerate(moved):
         os.dup2(fd, number)
 

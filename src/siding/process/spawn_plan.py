@@ -14,7 +14,8 @@ class SpawnPlan(NamedTuple):
 
     ``command`` and ``program`` are started in place of the user's (bwrap, say). The child calls
     ``enter`` right before exec, and keeps the descriptors ``keep`` open. With ``takes_terminal``
-    the command inside takes the terminal as its own, so the child must not do so.
+    the command inside takes the terminal as its own, so the child must not do so. ``is_warden``:
+    what is started is the warden, whose end ends everything inside.
     """
 
     command: Command
@@ -22,3 +23,4 @@ class SpawnPlan(NamedTuple):
     enter: Enter | None
     keep: tuple[int, ...]
     takes_terminal: bool
+    is_warden: bool = False

@@ -6,9 +6,8 @@ import re
 import struct
 import termios
 import tty
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from siding.process.command import WindowSize
 
@@ -55,22 +54,41 @@ def is_ours(fd: int) -> bool:
         return False
 
 
-@contextmanager
-def raw_mode(fd: int) -> Iterator[None]:
-    """Put a terminal into raw mode inside the `with`: keys arrive as bytes, and nothing is echoed.
+class RawMode:
+    """Puts a terminal into raw mode: keys arrive as bytes, and nothing is echoed.
 
-    Ctrl-C is a byte too. The settings are restored on every way out but SIGKILL. TCSANOW does not
-    wait for output, which would block on a terminal that is halted by Ctrl-S.
+    Ctrl-C is a byte too. The `with` block restores the settings on every way out but SIGKILL.
+    TCSANOW does not wait for output, which would block on a terminal that is halted by Ctrl-S.
     """
-    before = termios.tcgetattr(fd)
-    try:
-        tty.setraw(fd, termios.TCSANOW)
-        yield
-    finally:
-        try:
-            termios.tcsetattr(fd, termios.TCSANOW, before)
-        except termios.error:
-            pass  # the terminal is gone
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self._before: list[Any] | None = None
+
+    def on(self) -> None:
+        if self._before is None:
+            self._before = termios.tcgetattr(self.fd)
+            tty.setraw(self.fd, termios.TCSANOW)
+
+    def off(self) -> None:
+        before, self._before = self._before, None
+        if before is not None:
+            try:
+                termios.tcsetattr(self.fd, termios.TCSANOW, before)
+            except termios.error:
+                pass  # the terminal is gone
+
+    def __enter__(self) -> Self:
+        self.on()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.off()
 
 
 class ScreenModes:

@@ -3,16 +3,16 @@
 A process group is not enough: agents leave shells in sessions of their own, daemons that forked
 twice, and children that ignore signals. Three methods are used together:
 
-- While a command runs, its orphans become our children (`adopting_orphans`), so that everything it
-  started stays below us in the process tree.
-- Every process of a step has the step's token in its environment. This works also after the
-  recorder was killed with SIGKILL: `end_token` finds and ends the processes that still live.
+- While a command runs, its orphans become children of its keeper, or ours if it has no keeper
+  (`adopting_orphans`), so that everything it started stays below us in the process tree.
+- Every process of a step has the step's token in its environment. This works also after recorder
+  and keeper were killed with SIGKILL: `end_token` finds and ends the processes that still live.
 - The whole group of a living process is killed at once, so that a process that forks faster than
   we look cannot escape.
 
 Two kinds are not found: processes that a server starts on request (tmux, docker, cron, at,
-systemd), which are no descendants and have another environment, and, after a SIGKILL of the
-recorder, processes that cleared their environment.
+systemd), which are no descendants and have another environment, and, after a SIGKILL of both
+recorder and keeper, processes that cleared their environment.
 """
 
 import os
@@ -22,6 +22,7 @@ import time
 
 from siding.namedtuples import NamedTuple
 from siding.process.command import ProcessInfo
+from siding.process.keeper.child import Child
 from siding.process.status import ProcessStatus
 
 if sys.platform == "linux":
@@ -51,11 +52,11 @@ class EndedProcesses(NamedTuple):
 class ProcessTree:
     """The processes of one step: those with its token, and their descendants.
 
-    With ``adopting``, make it before the step's command is started as our child, pass the
-    command's pid to `watch`, and call `close` in the end. Then every child of ours outside our
-    session belongs to the step: the command, and the orphans it left. If such children may have
-    another origin (we had children before, several commands run, we are init), they must also have
-    the token, or have been seen below the command before.
+    With ``adopting``, make it before the step's command is started, pass the command to `watch`,
+    and call `close` in the end. Then everything below the command's keeper belongs to the step.
+    Without a keeper, every child of ours outside our session does: the command, and the orphans it
+    left. If such children may have another origin (we had children before, several commands run,
+    we are init), they must also have the token, or have been seen below the command before.
     """
 
     def __init__(self, token: str, *, adopting: bool = False) -> None:
@@ -63,7 +64,7 @@ class ProcessTree:
         self.warden = 0  # bwrap's pid: its end ends all the others, so it gets no SIGTERM
         self._token = token
         self._adopting = adopting
-        self._command = 0
+        self._child: Child | None = None
         self._seen: set[tuple[int, int]] = set()
         self._alone = os.getpid() != 1 and not _watching and processes.no_children()
         if adopting:
@@ -71,30 +72,59 @@ class ProcessTree:
                 other._alone = False
             _watching.add(self)
 
-    def watch(self, command: int) -> None:
-        """Take note that the step's command was started as our child with the pid `command`."""
-        self._command = command
+    def watch(self, child: Child) -> None:
+        """Take note that the step's command was started."""
+        self._child = child
 
     def close(self) -> None:
         """Stop watching: the command has been waited for."""
         _watching.discard(self)
 
     def reap(self) -> int:
-        """Reap adopted orphans that ended; return how many."""
+        """Reap adopted orphans that ended; return how many.
+
+        A keeper reaps what is below it by itself; ours are then what earlier commands left.
+        """
         return processes.reap_adopted(_commands()) if self._adopting else 0
+
+    def is_alone(self) -> bool | None:
+        """Tell whether nothing is left below the keeper; None without one."""
+        return None if self._child is None else self._child.is_alone()
 
     def chase(self) -> None:
         """Kill orphans as they become our children, if all of them must be of this step."""
         if self._adopting and self._alone:
             processes.chase_adopted(_commands(), _CHASE_S)
 
+    def kill(self) -> None:
+        """Have the keeper kill everything below it, faster than it can fork."""
+        if self._child is not None:
+            self._child.kill_all()
+
+    def stop(self) -> list[ProcessStatus]:
+        """Stop all processes; return those that this stopped, in the order in which it did."""
+        stopped: dict[tuple[int, int], ProcessStatus] = {}
+        while new := [status for status in self.living() if _key(status) not in stopped]:
+            for status in new:
+                stopped[_key(status)] = status
+                processes.send_signal(status, signal.SIGSTOP)
+        return list(stopped.values())
+
+    def go_on(self, stopped: list[ProcessStatus]) -> None:
+        """Let processes go on, the last one first, so that no shell sees a job stopped."""
+        for status in reversed(stopped):
+            processes.send_signal(status, signal.SIGCONT)
+
     def left(self) -> list[ProcessStatus]:
         """Return the processes that still live after the command has been waited for.
 
-        When we have no child left this takes one system call, and /proc is not read.
+        When nothing is left below the keeper, or we have no child, this does not read /proc.
         """
-        self.reap()
-        return [] if processes.no_children() else self.living()
+        alone = self.is_alone()
+        if alone is None:
+            self.reap()
+            alone = processes.no_children()
+        return [] if alone else self.living()
 
     def living(self) -> list[ProcessStatus]:
         """Return the step's processes that live now; zombies do not count.
@@ -120,7 +150,10 @@ class ProcessTree:
         if not self._adopting:
             return []
         ours, session = os.getpid(), os.getsid(0)
-        others = _commands() - {self._command}
+        command, keeper = self._pids()
+        if keeper in everything and everything[keeper].parent == ours:
+            return [status for status in everything.values() if status.parent == keeper]
+        others = _commands() - {command}
         return [
             status
             for status in everything.values()
@@ -128,8 +161,12 @@ class ProcessTree:
             if status.parent == ours
             and status.session != session
             and status.pid not in others
-            and (self._alone or status.pid == self._command or self._knows(status))
+            and (self._alone or status.pid == command or self._knows(status))
         ]
+
+    def _pids(self) -> tuple[int, int]:
+        """Return the pids of the command and its keeper; 0 for what is not there."""
+        return (0, 0) if self._child is None else (self._child.pid, self._child.keeper)
 
     def _knows(self, status: ProcessStatus) -> bool:
         return _key(status) in self._seen or processes.has_token(status.pid, self._token)
@@ -168,8 +205,11 @@ class Ender:
         now = time.monotonic()
         restless = self._tree.reap() > 0  # one ended since the last look and may have forked before
         self._left = self._tree.living()
-        self._empty_looks = 0 if self._left or restless else self._empty_looks + 1
-        if self._empty_looks > 1 or now >= self._give_up_at:
+        alone = self._tree.is_alone()
+        if alone is None:
+            self._empty_looks = 0 if self._left or restless else self._empty_looks + 1
+            alone = self._empty_looks > 1
+        if (alone and not self._left) or now >= self._give_up_at:
             return True
         if now < self._kill_at:
             self._terminate()
@@ -200,6 +240,7 @@ class Ender:
                 processes.send_signal(status, signal.SIGCONT)
 
     def _kill(self) -> None:
+        self._tree.kill()
         for group in {status.group for status in self._left} - self._tree.safe_groups:
             _kill_group(group)
         for status in self._left:
@@ -234,8 +275,8 @@ def info(status: ProcessStatus) -> ProcessInfo:
 
 
 def _commands() -> frozenset[int]:
-    """Return the pids of the running commands; their own runs wait for them."""
-    return frozenset(tree._command for tree in _watching)
+    """Return the pids of the running commands and their keepers; their own runs wait for them."""
+    return frozenset(pid for tree in _watching for pid in tree._pids())
 
 
 def _key(status: ProcessStatus) -> tuple[int, int]:

@@ -40,10 +40,10 @@ class LiveRun:
         self._directory = directory
         self._lock = lock
 
-    def started(self, command: ProcessMark) -> None:
-        """Write down the process of the command, for those who look; a full disk is no reason to
-        end it."""
-        self.run = self.run._replace(command=command)
+    def started(self, command: ProcessMark, keeper: ProcessMark) -> None:
+        """Write down the processes of the command and its keeper, for those who look; a full disk
+        is no reason to end them."""
+        self.run = self.run._replace(command=command, keeper=keeper)
         with suppress(OSError):
             _write(self._directory, self.run)
 

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import termios
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from siding.process.command import Ending, StdinPlan, StreamPlan, WindowSize
 from siding.process.output_files import recover_output
-from siding.process.terminal import raw_mode
+from siding.process.terminal import RawMode
 from terminal import Terminal
 
 from .world import ENVIRONMENT, PYTHON, Place, wait_until
@@ -75,7 +76,7 @@ def test_the_command_sees_a_terminal_of_the_given_size(place: Place) -> None:
     source = """
 import os, sys
 print([os.isatty(fd) for fd in (0, 1, 2)], os.get_terminal_size(), os.environ["TERM"])
-print(os.getsid(0) == os.getpid() == os.tcgetpgrp(0), os.ttyname(0) != "", open("/dev/tty") != None)
+print(os.getpgrp() == os.getpid() == os.tcgetpgrp(0), os.ttyname(0) != "", bool(open("/dev/tty")))
 """
     run = place.python(source, streams=PTY, size=WindowSize(rows=33, columns=111))
     lines = run.stdout.decode().splitlines()
@@ -140,10 +141,14 @@ def test_a_daemon_that_holds_the_terminal_does_not_hold_us_up(place: Place) -> N
     place.end()
 
 
-def test_a_background_job_gets_the_hangup_a_terminal_gives(place: Place) -> None:
+@pytest.mark.parametrize("streams", StreamPlan)
+def test_what_is_left_in_the_background_lives_on(place: Place, streams: StreamPlan) -> None:
     script = "sleep 100 & echo done"
-    run = place.run("sh", "-c", script, streams=PTY)
-    assert run.stdout == b"done\r\n"
+    run = place.run("sh", "-c", script, streams=streams)
+    assert run.stdout.split() == [b"done"]
+    assert [found.name for found in run.outcome.left_running] == ["sleep"]
+    time.sleep(0.2)  # a hangup would be there by now
+    assert place.living() == ["sleep"]
     place.end()
 
 
@@ -308,7 +313,7 @@ def test_raw_mode_is_left_on_an_exception() -> None:
     master, slave = os.openpty()
     before = termios.tcgetattr(slave)
     inside = ExitStack()
-    inside.enter_context(raw_mode(slave))
+    inside.enter_context(RawMode(slave))
     assert termios.tcgetattr(slave) != before
     with pytest.raises(RuntimeError), inside:
         raise RuntimeError

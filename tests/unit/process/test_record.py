@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from siding.process.command import Command, Ending, OutputScreen, StdinPlan, StreamPlan
+from siding.process.keeper.child import Child
 from siding.process.output import OutputFiles
 from siding.process.record import run_recorded
 
@@ -234,7 +235,7 @@ def test_a_run_that_cannot_be_recorded_does_not_start(place: Place) -> None:
 
 
 def test_an_error_of_the_callers_leaves_nothing_running(place: Place) -> None:
-    def refuse(_pid: int) -> None:
+    def refuse(_child: Child) -> None:
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError):
@@ -243,9 +244,9 @@ def test_an_error_of_the_callers_leaves_nothing_running(place: Place) -> None:
 
 
 def test_the_pid_is_told_at_the_start(place: Place) -> None:
-    pids: list[int] = []
-    run = place.run("sh", "-c", "echo $$", on_started=pids.append)
-    assert run.stdout == b"%d\n" % pids[0]
+    started: list[Child] = []
+    run = place.run("sh", "-c", "echo $$", on_started=started.append)
+    assert run.stdout == b"%d\n" % started[0].pid
 
 
 def test_the_token_and_an_outer_one_are_in_the_environment(place: Place) -> None:

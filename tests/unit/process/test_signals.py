@@ -1,5 +1,6 @@
 """Signals to the recorder while a command runs through pipes."""
 
+import os
 import signal
 import subprocess
 import threading
@@ -8,6 +9,7 @@ import pytest
 
 from siding.process.command import Ending
 
+from .test_keeper import keeper_of
 from .world import Place, wait_until
 
 READY = "while [ ! -e go ]; do touch ready; sleep 0.01; done"
@@ -144,13 +146,16 @@ def test_in_a_thread_commands_run_without_signals(place: Place) -> None:
     assert [outcome.ending for outcome in outcomes] == [Ending.EXITED, Ending.TIMEOUT]
 
 
-def test_a_recorder_killed_at_once_leaves_what_recovery_finds(place: Place) -> None:
-    """SIGKILL of the recorder ends nothing; the token finds it all, in whatever session."""
+def test_killed_with_its_keeper_a_recorder_leaves_what_recovery_finds(place: Place) -> None:
+    """SIGKILL of both ends nothing; the token finds it all, in whatever session."""
     script = "setsid sh -c 'touch ready; sleep 100; :' & echo said; sleep 100; :"
     with place.recorder("sh", "-c", script, popen={"stdout": subprocess.DEVNULL}) as recorder:
         wait_until(lambda: started(place))
         wait_until(lambda: place.living().count("sleep") == 2)
         wait_until(lambda: recorder.path.read_bytes().endswith(b"said\n"))
+        keeper = keeper_of(recorder)
+        recorder.process.send_signal(signal.SIGSTOP)  # it would go on without its keeper
+        os.kill(keeper, signal.SIGKILL)
         recorder.process.kill()
         recorder.process.wait()
     assert place.living() == ["sh", "sh", "sleep", "sleep"]

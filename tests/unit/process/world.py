@@ -18,6 +18,7 @@ from siding.process.command import (
     StreamPlan,
     WindowSize,
 )
+from siding.process.keeper.child import Child
 from siding.process.output import OutputFiles
 from siding.process.output_files import Output, read_output
 from siding.process.record import RunSandbox, run_recorded
@@ -69,7 +70,7 @@ class Place:
         env: Mapping[str, str] = ENVIRONMENT,
         size: WindowSize | None = None,
         max_bytes: int | None = None,
-        on_started: Callable[[int], None] | None = None,
+        on_started: Callable[[Child], None] | None = None,
         sandbox: RunSandbox | None = None,
     ) -> Run:
         """Run a command with its output shown in two files."""

@@ -18,6 +18,7 @@ RUNS = st.builds(
     boot=TEXT,
     host=MARKS,
     command=st.just(ProcessMark()) | MARKS,
+    keeper=st.just(ProcessMark()) | MARKS,
     agent=st.none() | st.text(min_size=1, max_size=9),
     name=TEXT,
     since=TEXT,

@@ -54,9 +54,10 @@ def test_a_run_lives_while_its_host_does(layout: TaskLayout) -> None:
 def test_the_process_of_the_command_is_written_down(layout: TaskLayout) -> None:
     with begin(layout) as live:
         assert Runs(layout).live()[0].command == ProcessMark()
-        live.started(ProcessMark(77, 1234))
+        live.started(ProcessMark(77, 1234), ProcessMark(76, 1233))
         assert Runs(layout).live() == [live.run]
         assert live.run.command == ProcessMark(77, 1234)
+        assert live.run.keeper == ProcessMark(76, 1233)
 
 
 def test_no_number_is_used_twice(layout: TaskLayout) -> None:

@@ -33,6 +33,7 @@ from siding.ledger.reports import IsolationReport
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command, Outcome, OutputScreen, StreamPlan
 from siding.process.identity import started_of
+from siding.process.keeper.child import Child
 from siding.process.output import OutputFiles
 from siding.process.output_files import settle_output
 from siding.process.record import run_recorded
@@ -253,8 +254,8 @@ def execute(
     when the command was started.
     """
 
-    def on_started(pid: int) -> None:
-        live.started(ProcessMark(pid, started_of(pid)))
+    def on_started(child: Child) -> None:
+        live.started(_mark(child.pid), _mark(child.keeper))
         if on_running is not None:
             on_running(recorder.task, live.run)
 
@@ -279,6 +280,10 @@ def _with_what_came_later(recorder: Recorder, watch: Watch, run: Run, draft: Dra
     newest = recorder.ledger.last()
     since = run.since if newest is not None and newest.id != run.since else ""
     return draft._replace(detail=draft.detail._replace(isolation=watch.isolation(), since=since))
+
+
+def _mark(pid: int) -> ProcessMark:
+    return ProcessMark(pid, started_of(pid)) if pid else ProcessMark()
 
 
 def _run_hooks(recorder: Recorder, moment: str, command: Command) -> RunOutcome:

@@ -79,6 +79,7 @@ def _chosen(task: Task, live: list[Run], wanted: Sequence[str], *, every: bool) 
 
 def _tell(run: Run, number: int) -> None:
     signal_process(run.host.pid, run.host.started, number)
+    signal_process(run.host.pid, run.host.started, signal.SIGCONT)  # suspended, it does not react
 
 
 def _await(project: Project, task: Task, run: Run) -> Stopped:

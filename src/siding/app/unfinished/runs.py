@@ -10,17 +10,22 @@ from siding.ledger.intents import Intent
 from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
 from siding.ledger.store import Ledger
 from siding.process.command import ProcessInfo
-from siding.process.identity import boot_id
+from siding.process.identity import await_end, boot_id
 from siding.process.output_files import RecoveredOutput, has_output, recover_output, rename_output
 from siding.process.tree import EndedProcesses, end_token
 from siding.runs.run import Run
+from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
+
+_KEEPER_S = 5.0  # it gives what it ends two seconds to tidy up
 
 
 def finish_run(ground: Ground, intent: Intent) -> Draft:
     """End the processes of a cut-off run; return the draft of its step, with its output."""
     left = end_token(intent.token) if intent.token else None
     draft = intent.draft
+    if isinstance(draft.detail, RunDetail):
+        await_keeper(Runs(ground.layout).find(draft.detail.run))
     if draft.exit_code is None and not draft.status:
         draft = draft._replace(exit_code=-1)
     detail = draft.detail
@@ -38,6 +43,16 @@ def end_what_is_left(run: Run) -> None:
     """End the processes of a run whose host died, unless the machine was started again since."""
     if run.token and (not run.boot or run.boot == boot_id()):
         end_token(run.token)
+    await_keeper(run)
+
+
+def await_keeper(run: Run | None) -> None:
+    """Wait until the keeper of a run whose host died has ended what was below it.
+
+    A process of another user (``sudo``) it can only wait for; we do not.
+    """
+    if run is not None and run.keeper.pid and run.boot == boot_id():
+        await_end(run.keeper.pid, run.keeper.started, seconds=_KEEPER_S)
 
 
 def _own_output(layout: TaskLayout, intent: Intent, detail: RunDetail) -> Path:

@@ -24,7 +24,7 @@ from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Netwo
 from siding.process.spawn import spawn_piped
 
 if TYPE_CHECKING:
-    from siding.process.spawn import Child
+    from siding.process.keeper.child import Child
 
 PROBE_TIMEOUT_S = 10.0
 _UNIX_SOCKETS = "/proc/net/unix"
@@ -222,6 +222,7 @@ def _waited(child: "Child") -> int:
         if time.monotonic() > end:
             os.killpg(child.pid, signal.SIGKILL)
         time.sleep(0.0005)
+    child.leave()
     return status
 
 

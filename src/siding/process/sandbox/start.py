@@ -127,6 +127,7 @@ class Sandboxed:
             enter=self._scope() if launch.scoped and launch.network is Network.ON else None,
             keep=(*keep, *copies.values()),
             takes_terminal=tty,
+            is_warden=True,
         )
 
     def _scope(self) -> Enter:

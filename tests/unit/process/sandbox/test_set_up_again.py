@@ -6,6 +6,7 @@ from shutil import which
 import pytest
 
 from siding.process.command import Command, Ending
+from siding.process.keeper.child import Child
 from siding.process.lookup import Program
 from siding.process.record import RunSandbox
 from siding.process.sandbox.start import Sandboxed
@@ -79,7 +80,7 @@ def test_another_failure_is_told_at_once(place: Place) -> None:
     sandboxed.launch = sandboxed.launch._replace(
         view=View(mounts=(BindMount(Kind.WRITE, "/nonexistent", "/nonexistent"),))
     )
-    started: list[int] = []
+    started: list[Child] = []
     run = place.run(
         "echo", "ran", sandbox=RunSandbox(sandboxed=sandboxed), on_started=started.append
     )
