@@ -34,6 +34,27 @@ while (key := os.read(0, 1)) != b"q":
 termios.tcsetattr(0, termios.TCSANOW, before)
 """
 
+# No shell loop that calls `sleep`: Ctrl-Z between vfork and exec stops the child and leaves the
+# shell waiting for it, in any terminal.
+WAITING = """
+import os, time
+print("up", flush=True)
+while not os.path.exists("go"):
+    time.sleep(0.02)
+print("got", input())
+"""
+COUNTING = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    while True:
+        with open("count", "a") as file:
+            file.write("x")
+        time.sleep(0.02)
+print("up", flush=True)
+time.sleep(100)
+"""
+
 
 class Shell:
     """A person in front of an interactive bash."""
@@ -120,8 +141,7 @@ def test_a_program_that_suspends_itself(shell: Shell, name: str) -> None:
 
 
 def test_in_the_background_it_gets_no_keys_and_comes_back(shell: Shell) -> None:
-    script = "echo up; while [ ! -e go ]; do sleep 0.05; done; read line; echo got $line"
-    outcome = shell.line("sh", "-c", script, streams="pty", stdin="terminal")
+    outcome = shell.line(PYTHON, "-c", WAITING, streams="pty", stdin="terminal")
     shell.terminal.wait_for(b"up\r\n")
     shell.says(CTRL_Z, b"Stopped")
     shell.says(b"bg\n", b"line.sh")
@@ -137,9 +157,8 @@ def test_in_the_background_it_gets_no_keys_and_comes_back(shell: Shell) -> None:
 
 def test_without_a_terminal_of_its_own_everything_stops(shell: Shell) -> None:
     """In a pipeline the command is in a session where the terminal's Ctrl-Z does not reach it."""
-    script = "setsid sh -c 'while :; do echo x >>count; sleep 0.02; done' & echo up; wait"
     count = shell.place.folder / "count"
-    outcome = shell.line("sh", "-c", script, tail="| cat")
+    outcome = shell.line(PYTHON, "-c", COUNTING, tail="| cat")
     shell.terminal.wait_for(b"up\r\n")
     wait_until(count.exists)
     shell.says(CTRL_Z, b"Stopped")
@@ -155,7 +174,7 @@ def test_without_a_terminal_of_its_own_everything_stops(shell: Shell) -> None:
 
 
 def test_a_suspended_run_is_ended_with_its_terminal(shell: Shell) -> None:
-    shell.line("sh", "-c", "echo up; sleep 100", streams="pty", stdin="terminal")
+    shell.line("sh", "-c", "echo up; read line", streams="pty", stdin="terminal")
     shell.terminal.wait_for(b"up\r\n")
     shell.says(CTRL_Z, b"Stopped")
     os.killpg(shell.terminal.process.pid, signal.SIGHUP)
