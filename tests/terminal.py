@@ -67,6 +67,10 @@ class Terminal:
         finally:
             os.close(self._master)
 
+    def close_window(self) -> None:
+        """Take the terminal away, as closing its window does."""
+        os.close(self._master)
+
     def kill(self) -> None:
         """End whatever is still there."""
         with contextlib.suppress(ProcessLookupError):

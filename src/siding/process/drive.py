@@ -46,7 +46,6 @@ class Drive:
         timeout_s: float | None,
         grace_s: float,
         typed: TerminalInput | None = None,
-        resized: Callable[[], None],
         suspending: Suspending,
     ) -> None:
         self.status: int | None = None  # the command's exit status, negative for a signal
@@ -60,7 +59,6 @@ class Drive:
         self._inbox = inbox
         self._channels = channels
         self._typed = typed
-        self._resized = resized
         self._suspending = suspending
         self._watch: LimitWatch | None = None
         self._group: Callable[[], int | None] | None = None
@@ -182,7 +180,7 @@ class Drive:
                 self._look_at_child()
                 self._tree.reap()
             elif number == signal.SIGWINCH:
-                self._resized()
+                self._suspending.resized()
             elif number == signal.SIGTSTP:
                 self._suspending.asked()
             elif number == signal.SIGCONT:

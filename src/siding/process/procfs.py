@@ -6,9 +6,14 @@ import time
 from _thread import allocate_lock  # `threading` is a millisecond more at every start
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
 
 from siding.process.command import TOKEN_VARIABLE
 from siding.process.status import ProcessStatus
+
+if TYPE_CHECKING:
+    import ctypes
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
@@ -133,12 +138,19 @@ def _set_subreaper(on: int) -> int:
     """
     import ctypes  # imported here: recovery uses this module at every start and not this function
 
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc = _libc()
     before = ctypes.c_int(0)
     if libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0) != 0:
         return 0
     libc.prctl(_PR_SET_CHILD_SUBREAPER, on, 0, 0, 0)
     return before.value
+
+
+@cache
+def _libc() -> "ctypes.CDLL":
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def reap_adopted(commands: frozenset[int]) -> int:

@@ -174,7 +174,6 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
             timeout_s=run.timeout_s,
             grace_s=run.grace_s,
             typed=side.typed,
-            resized=side.resize,
             suspending=side.suspending(tree, may_stop=inbox.active, is_paused=run.is_paused),
         )
         tree.watch(child)

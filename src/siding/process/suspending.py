@@ -36,7 +36,7 @@ class Suspending:
         self._tree = tree
         self._raw = raw
         self._master = master
-        self._resized = resized
+        self.resized = resized  # gives the command's terminal the size of the person's
         self._may_stop = may_stop
         self._is_paused = is_paused
         self._was_asked = False
@@ -77,7 +77,7 @@ class Suspending:
         self.in_background = not is_ours(self._raw.fd)
         if not self.in_background:
             self._raw.on()
-            self._resized()
+            self.resized()
 
     def _signal_foreground(self, number: int) -> None:
         assert self._master is not None

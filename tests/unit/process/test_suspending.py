@@ -1,9 +1,7 @@
 """Ctrl-Z, `fg` and `bg` work on a run as on any job of the person's shell."""
 
 import json
-import os
 import shlex
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -177,7 +175,7 @@ def test_a_suspended_run_is_ended_with_its_terminal(shell: Shell) -> None:
     shell.line("sh", "-c", "echo up; read line", streams="pty", stdin="terminal")
     shell.terminal.wait_for(b"up\r\n")
     shell.says(CTRL_Z, b"Stopped")
-    os.killpg(shell.terminal.process.pid, signal.SIGHUP)
+    shell.terminal.close_window()
     wait_until(lambda: shell.place.living() == [])
 
 
