@@ -16,6 +16,7 @@ import signal
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 from siding.process.limits import Breach, LimitWatch
 from siding.process.pump import Channel, TerminalInput
@@ -28,6 +29,15 @@ DRAIN_S = 5.0  # and after this long in any case
 _ROUND_S = 0.02
 _TROUBLE = select.POLLHUP | select.POLLERR | select.POLLNVAL  # the next read or write says which
 _UNSIGNALLED_LOOK_S = 0.05  # between looks at the child when we get no SIGCHLD
+
+
+class Beside(Protocol):
+    """Something else that the loop serves: its descriptors, and when it has to be asked again."""
+
+    @property
+    def due(self) -> float | None: ...
+
+    def wanted(self) -> list[tuple[int, int, Callable[[], object]]]: ...
 
 
 class Drive:
@@ -60,6 +70,7 @@ class Drive:
         self._resized = resized
         self._watch: LimitWatch | None = None
         self._group: Callable[[], int | None] | None = None
+        self._beside: list[Beside] = []
         self._grace_s = grace_s
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
         self._ender: Ender | None = None
@@ -69,6 +80,10 @@ class Drive:
     def watch(self, watch: LimitWatch) -> None:
         """Check `watch` in the loop, and end the run when it reports a breach."""
         self._watch = watch
+
+    def serve(self, beside: Beside) -> None:
+        """Serve something else in the loop, too."""
+        self._beside.append(beside)
 
     def interrupt(self, group: Callable[[], int | None]) -> None:
         """Send Ctrl-C to the process group that `group` returns, instead of our child's.
@@ -117,6 +132,8 @@ class Drive:
                 wanted.append((self._typed.master, select.POLLOUT, self._typed.send))
             elif self._typed.open:
                 wanted.append((self._typed.fd, select.POLLIN, self._typed.read))
+        for beside in self._beside:
+            wanted += beside.wanted()
         for fd, event in self._poll(wanted):
             for wanted_fd, mask, act in wanted:
                 if fd == wanted_fd and event & (mask | _TROUBLE):
@@ -155,6 +172,8 @@ class Drive:
         look = None if self._watch is None else self._watch.pause(now)
         if look is not None:
             left = look if left is None else min(left, look)
+        for due in [each.due for each in self._beside if each.due is not None]:
+            left = due - now if left is None else min(left, due - now)
         if self._inbox.active:
             return left
         return _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
