@@ -23,7 +23,8 @@ ALTERNATE_SCREENS = frozenset({47, 1047, 1049})
 APPLICATION_CURSOR = 1  # the arrow keys send other sequences
 BRACKETED_PASTE = 2004  # pasted text is marked as such
 # Keyboards are told to name keys in another way: by xterm (CSI > 4 m), by kitty (CSI > u, CSI = u).
-_KEYBOARD = re.compile(rb"\x1b\[(?:>4[0-9;]{0,8}m|[>=][0-9;]{0,8}u)")
+# Other sequences that begin so do no harm here: the keyboard is reset for nothing.
+_KEYBOARD = (b"\x1b[>", b"\x1b[=")
 _USUAL_KEYBOARD = b"\x1b[>4m\x1b[=0u"
 
 
@@ -110,7 +111,8 @@ class ScreenModes:
                 if mode in _WATCHED_MODES:
                     unusual = (match[2] == b"h") is (mode != _CURSOR)
                     (self._switched.add if unusual else self._switched.discard)(mode)
-        self._changed_keyboard = self._changed_keyboard or bool(_KEYBOARD.search(window))
+        if not self._changed_keyboard and b"\x1b" in window:
+            self._changed_keyboard = any(each in window for each in _KEYBOARD)
         start = window.rfind(b"\x1b", max(end, len(window) - _LONGEST_SEQUENCE))
         self._carry = window[start:] if start >= 0 else b""
 

@@ -19,6 +19,7 @@ from siding.process.control.address import accept_from, listen_at
 from siding.process.control.frames import BadFrame, Frame
 from siding.process.control.queries import WholeSequences, without_queries
 from siding.process.control.recent import Recent
+from siding.process.control.replay import replay
 from siding.process.control.shared import SharedTerminal
 
 MOST_VIEWERS = 16
@@ -279,7 +280,7 @@ class Server:
         peer.flush()
 
     def _show_screen(self, peer: Peer) -> None:
-        screen = self._recent.replay()
+        screen = replay(self._recent)
         if self._terminal is not None:
             screen = without_queries(screen)
         for message in frames.encode_long(frames.OUTPUT, screen):

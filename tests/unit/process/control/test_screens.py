@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.process.control.queries import WholeSequences, without_queries
-from siding.process.control.recent import KEPT, SOFT_RESET, Recent, since_safe_point
+from siding.process.control.recent import KEPT, Recent
+from siding.process.control.replay import SOFT_RESET, replay, since_safe_point
 from siding.process.terminal import ScreenModes
 
 PIECES = st.lists(
@@ -42,22 +43,22 @@ def test_what_is_on_the_screen_begins_at_a_safe_point(data: bytes, shown: bytes)
 
 def test_old_output_is_forgotten_and_a_line_is_not_begun_in_the_middle() -> None:
     made = recent(*[b"%0999d\n" % number for number in range(1000)], terminal=False)
-    shown = made.replay()
+    shown = replay(made)
     assert KEPT - 1000 < len(shown) <= KEPT + (64 << 10)
     assert set(map(len, shown.splitlines())) == {999}
     assert shown.endswith(b"999\n")
-    assert len(recent(b"x" * (3 * KEPT), terminal=False).replay()) == KEPT
+    assert len(replay(recent(b"x" * (3 * KEPT), terminal=False))) == KEPT
 
 
 def test_modes_that_were_switched_long_ago_are_switched_for_who_comes_now() -> None:
     made = recent(b"\x1b[?1049h\x1b[?25l\x1b[?1;2004h", b"x" * (2 * KEPT))
-    shown = made.replay()
+    shown = replay(made)
     assert shown.startswith(SOFT_RESET + b"\x1b[?1049h\x1b[2J\x1b[H")
     assert shown.endswith(b"\x1b[?1h\x1b[?25l\x1b[?2004h")
     modes = ScreenModes()
     modes.feed(memoryview(shown))
     assert modes.switched == made.modes.switched == {1, 25, 1049, 2004}
-    assert not recent(b"\x1b[?25l", terminal=False).replay().startswith(SOFT_RESET)
+    assert not replay(recent(b"\x1b[?25l", terminal=False)).startswith(SOFT_RESET)
 
 
 def test_a_terminal_whose_keyboard_was_changed_gets_it_back() -> None:
