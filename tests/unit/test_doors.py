@@ -75,6 +75,7 @@ DOORS = {
     "hashing.py": "OpenSSL, for what is large",
     "policy/file.py": "yaml",
     "process/behind.py": "threads",
+    "process/control/control.py": "what serves viewers, for runs that live longer than a moment",
     "process/digest.py": "threads",
     "process/procfs.py": "ctypes",
     "web/command.py": "webbrowser",

@@ -12,7 +12,8 @@ from siding import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+    from collections.abc import Callable
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -81,7 +82,7 @@ def _run_verb(
 
     from siding.cli.globals import add_globals, context_from
     from siding.cli.help import HelpPage
-    from siding.cli.table import load
+    from siding.cli.table import is_mixed, load
 
     verb = load(found[0])
     parser = ArgumentParser(
@@ -92,7 +93,8 @@ def _run_verb(
     )
     add_globals(parser)
     verb.add_arguments(parser)
-    parsed = _parsed(parser, arguments, flags)
+    parse = parser.parse_intermixed_args if is_mixed(verb) else parser.parse_args
+    parsed = _parsed(parse, arguments, flags)
     for name, value in flags.items():  # given before the verb
         setattr(parsed, name, value)
     context = context_from(parsed)
@@ -104,14 +106,14 @@ def _run_verb(
 
 
 def _parsed(
-    parser: "ArgumentParser", arguments: list[str], flags: dict[str, object]
+    parse: "Callable[[list[str]], Namespace]", arguments: list[str], flags: dict[str, object]
 ) -> "Namespace":
     if not any(word[:1] == "-" and word[:2] != "--" and len(word) == 8 for word in arguments):
-        return parser.parse_args(arguments)
+        return parse(arguments)
     from siding.cli.dashed_ids import shield_ids, unshield_ids
 
     words = shield_ids(arguments, flags)
-    parsed = parser.parse_args(words)
+    parsed = parse(words)
     unshield_ids(parsed, words)
     return parsed
 

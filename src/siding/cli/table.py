@@ -7,9 +7,11 @@ from typing import Any
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("verbs.run", "run a command in the task's workspace and record it"),
     "status": ("verbs.status", "where you are: task, workspace, last step"),
-    "runs": ("verbs.runs", "what runs: each run with its last line"),
-    "output": ("verbs.output", "what a run has printed; --follow goes on"),
-    "stop": ("verbs.stop", "end what runs, with everything it started"),
+    "runs": ("runs.runs", "what runs: each run with its last line"),
+    "output": ("runs.output", "what a run has printed; --follow goes on"),
+    "attach": ("runs.attach", "show a run in this terminal and type into it"),
+    "send": ("runs.send", "type into a run: a line, keys, a file"),
+    "stop": ("runs.stop", "end what runs, with everything it started"),
     "log": ("verbs.log", "the steps of a task"),
     "show": ("verbs.show", "one step with its output"),
     "diff": ("verbs.diff", "what a task, a step or a range of steps changed"),
@@ -127,6 +129,11 @@ UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[
 HIDDEN: dict[str, tuple[str, str]] = {
     "__complete": ("verbs.complete", "values for shell completion"),
 }
+
+
+def is_mixed(verb: Any) -> bool:
+    """Tell whether options may stand between the words of a verb (``MIXED`` in its module)."""
+    return getattr(verb, "MIXED", False) is True
 
 
 def load(place: str) -> Any:

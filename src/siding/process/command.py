@@ -29,6 +29,7 @@ class StdinPlan(StrEnum):
     TERMINAL = "terminal"  # the caller's terminal
     INHERIT = "inherit"  # the caller's input, a file or a pipe with data
     NULL = "null"  # nothing
+    VIEWERS = "viewers"  # of a terminal: what those who attach to the run type
 
 
 class Ending(StrEnum):

@@ -16,6 +16,7 @@ import signal
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 from siding.process.keeper.child import Child
 from siding.process.limits import Breach, LimitWatch
@@ -30,6 +31,15 @@ _ROUND_S = 0.02
 _TROUBLE = select.POLLHUP | select.POLLERR | select.POLLNVAL  # the next read or write says which
 _UNSIGNALLED_LOOK_S = 0.05  # between looks at the child when nothing tells us of its end
 _BACKGROUND_LOOK_S = 0.5  # between looks whether the terminal is ours again
+
+
+class Beside(Protocol):
+    """Something else that the loop serves: its descriptors, and when it has to be asked again."""
+
+    @property
+    def due(self) -> float | None: ...
+
+    def wanted(self) -> list[tuple[int, int, Callable[[], object]]]: ...
 
 
 class Drive:
@@ -62,6 +72,7 @@ class Drive:
         self._suspending = suspending
         self._watch: LimitWatch | None = None
         self._group: Callable[[], int | None] | None = None
+        self._beside: list[Beside] = []
         self._grace_s = grace_s
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
         self._ender: Ender | None = None
@@ -71,6 +82,10 @@ class Drive:
     def watch(self, watch: LimitWatch) -> None:
         """Check `watch` in the loop, and end the run when it reports a breach."""
         self._watch = watch
+
+    def serve(self, beside: Beside) -> None:
+        """Serve something else in the loop, too."""
+        self._beside.append(beside)
 
     def interrupt(self, group: Callable[[], int | None]) -> None:
         """Send Ctrl-C to the process group that `group` returns, instead of our child's.
@@ -126,6 +141,8 @@ class Drive:
                 wanted.append((self._typed.fd, select.POLLIN, self._typed.read))
         if self._child.fileno() >= 0:
             wanted.append((self._child.fileno(), select.POLLIN, self._look_at_child))
+        for beside in self._beside:
+            wanted += beside.wanted()
         for fd, event in self._poll(wanted):
             for wanted_fd, mask, act in wanted:
                 if fd == wanted_fd and event & (mask | _TROUBLE):
@@ -168,6 +185,8 @@ class Drive:
             left = _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
         if self._suspending.in_background:
             left = _BACKGROUND_LOOK_S if left is None else min(left, _BACKGROUND_LOOK_S)
+        for due in [each.due for each in self._beside if each.due is not None]:
+            left = due - now if left is None else min(left, due - now)
         return left
 
     def _take_signals(self) -> bool:

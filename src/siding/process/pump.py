@@ -1,6 +1,7 @@
 """Move bytes between a command and the caller. Only writing to the disk can block."""
 
 import os
+from collections.abc import Callable
 
 from siding.process.command import StdinPlan
 from siding.process.output import OutputFiles
@@ -18,7 +19,7 @@ class Channel:
 
     ``slave`` is the command's side of a terminal. We hold it open until the command ends. Without
     that, reading the master fails with EIO whenever no process has the slave open for a moment,
-    which looks like the end of the output.
+    which looks like the end of the output. ``seen`` gets all that is read, too.
     """
 
     def __init__(
@@ -29,6 +30,7 @@ class Channel:
         *,
         stderr: bool = False,
         slave: int | None = None,
+        seen: Callable[[memoryview], None] | None = None,
     ) -> None:
         os.set_blocking(fd, False)
         self.fd = fd
@@ -36,6 +38,7 @@ class Channel:
         self.open = True
         self.moved = 0  # bytes read so far
         self._slave = slave
+        self._seen = seen
         self._recorder = recorder
         self._stderr = bytearray(_STDERR_SIZE) if stderr else None
         self._lent: bytearray | None = None
@@ -59,6 +62,8 @@ class Channel:
             self._lent = None
             self._recorder.write_stdout(buffer, len(data))
         self.screen.show(data)
+        if self._seen is not None:
+            self._seen(data)
         if self._modes is not None:
             self._modes.feed(data)
         return True
@@ -114,14 +119,16 @@ class TerminalInput:
     """Types the caller's input into the command's terminal.
 
     With `StdinPlan.NULL` it types one end-of-file (Ctrl-D) and nothing else. After the end of a
-    file or pipe it types an end-of-file too.
+    file or pipe it types an end-of-file too. With `StdinPlan.VIEWERS` it types what others put into
+    `pending`. `used` is called when the caller has typed something.
     """
 
     def __init__(self, fd: int, master: int, plan: StdinPlan) -> None:
         self.fd = fd
         self.master = master
-        self.open = plan is not StdinPlan.NULL
-        self.pending = b"" if self.open else _END_OF_FILE
+        self.open = plan not in (StdinPlan.NULL, StdinPlan.VIEWERS)
+        self.pending = _END_OF_FILE if plan is StdinPlan.NULL else b""
+        self.used: Callable[[], None] | None = None
         self._ends = plan is StdinPlan.INHERIT
         self._last = b"\n"
 
@@ -133,6 +140,8 @@ class TerminalInput:
             data = b""
         if data:
             self._last = data[-1:]
+            if self.used is not None:
+                self.used()
         else:
             self.open = False
             # After an unfinished line the first Ctrl-D only submits that line; the second ends.

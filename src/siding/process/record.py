@@ -26,6 +26,8 @@ from siding.process.command import (
     StreamPlan,
     WindowSize,
 )
+from siding.process.control.control import Control
+from siding.process.control.shared import SharedTerminal
 from siding.process.drive import Drive
 from siding.process.keeper.child import Child
 from siding.process.limits import LIMIT_EXIT_CODE, Limits, LimitWatch
@@ -78,6 +80,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     grace_s: float = TERM_GRACE_S,
     sandbox: RunSandbox | None = None,
     is_paused: Callable[[], bool] = lambda: False,
+    control: Control | None = None,
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -97,6 +100,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
 
     ``sandbox`` holds the run's limits, which end it as the timeout does, and its sandbox. Nothing
     outlives a run in a sandbox that has a warden.
+
+    ``control`` is the socket for those who watch the run and type into its terminal.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command right after the start.
@@ -123,6 +128,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         grace_s=grace_s,
         sandbox=sandbox,
         is_paused=is_paused,
+        control=control,
     )
     for tries_left in reversed(range(_SANDBOX_TRIES)):
         result = _run_once(run)
@@ -147,6 +153,7 @@ class _Run(NamedTuple):
     grace_s: float
     sandbox: RunSandbox | None
     is_paused: Callable[[], bool]
+    control: Control | None
 
 
 def _run_once(run: _Run) -> "Outcome | Sandboxed":
@@ -158,7 +165,7 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
         tree = ProcessTree(run.token, adopting=True)
         stack.callback(tree.close)
         sandboxed = None if run.sandbox is None else run.sandbox.sandboxed
-        side = _Side(stack, run.screen, run.stdin, run.recorder, sandboxed)
+        side = _Side(stack, run.screen, run.stdin, run.recorder, sandboxed, run.control)
         # Before the start: the limit on the disk counts from what is there now.
         watch = run.sandbox and LimitWatch(run.sandbox.limits, tree, run.sandbox.grows)
         try:
@@ -182,6 +189,10 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
         if sandboxed is not None:
             _enter_sandbox(sandboxed, child, tree, drive)
         try:
+            if run.control is not None:
+                stack.callback(run.control.close)
+                run.control.begin(side.shared)
+                drive.serve(run.control)
             if run.on_started is not None:
                 run.on_started(child)
             drive.run()
@@ -201,7 +212,7 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
         notes = side.notes()
         if child.lost_keeper:
             notes.append("the process that kept watch over the run was killed")
-        return _outcome(
+        outcome = _outcome(
             drive,
             ending=ending,
             signal_number=number,
@@ -211,6 +222,9 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
             recorded=run.recorder.finish(),
             notes=notes,
         )
+        if run.control is not None:
+            run.control.ended(outcome.exit_code, outcome.ending.value)
+        return outcome
 
 
 def _enter_sandbox(sandboxed: "Sandboxed", child: Child, tree: ProcessTree, drive: Drive) -> None:
@@ -231,6 +245,7 @@ class _Side:
         stdin: StdinPlan,
         recorder: OutputFiles,
         sandboxed: "Sandboxed | None",
+        control: Control | None,
     ) -> None:
         self.channels: list[Channel] = []
         self.typed: TerminalInput | None = None
@@ -239,8 +254,9 @@ class _Side:
         self._stdin = stdin
         self._recorder = recorder
         self._sandboxed = sandboxed
-        self._size: WindowSize | None = None
         self._raw: RawMode | None = None
+        self.shared: SharedTerminal | None = None  # of a command in a terminal
+        self._control = control
 
     def start(self, command: Command, program: lookup.Program) -> Child:
         """Start the command and connect it. Raises OSError as exec does."""
@@ -257,11 +273,10 @@ class _Side:
 
     def resize(self) -> None:
         """Give the command's terminal the size of the caller's window, if that changed."""
-        if self.typed is not None and self.channels[0].open:
-            size = self._window_size()
-            if size != self._size:
-                self._size = size
-                terminal.set_window_size(self.typed.master, size)
+        seen = self._own_window()
+        if self.shared is not None and seen is not None:
+            self.shared.owner = self
+            self.shared.look(self, seen)
 
     def suspending(
         self, tree: ProcessTree, *, may_stop: bool, is_paused: Callable[[], bool]
@@ -294,21 +309,24 @@ class _Side:
         fd = self._screen.stdin
         own = self._stdin is StdinPlan.TERMINAL and terminal.is_ours(fd)
         like = terminal.attributes(fd) or terminal.attributes(self._shown_on())
-        self._size = self._window_size()
+        size = self._own_window(at_start=True) or self._screen.size
         if "TERM" not in command.env:
             command = command._replace(env={**command.env, "TERM": _DEFAULT_TERM})
         spawn_plan = self._spawn_plan(command, program, tty=True)
         started = spawn_in_terminal(
             *((command, program) if spawn_plan is None else spawn_plan[:2]),
-            size=self._size,
+            size=size,
             like=like,
             plan=spawn_plan,
         )
         self._connect(started.master, self._screen.stdout, slave=started.slave)
         if own:
             self._raw = self._stack.enter_context(RawMode(fd))
-        plan = self._stdin if own or self._stdin is StdinPlan.INHERIT else StdinPlan.NULL
+        plan = StdinPlan.NULL if self._stdin is StdinPlan.TERMINAL and not own else self._stdin
         self.typed = TerminalInput(fd, started.master, plan)
+        self.shared = SharedTerminal(self.channels[0], self.typed, size)
+        self.typed.used = self.resize
+        self.resize()
         return started.child
 
     def _spawn_plan(
@@ -323,13 +341,16 @@ class _Side:
     ) -> None:
         writer = ScreenWriter(shown_on)
         self._stack.callback(writer.close)
-        channel = Channel(fd, self._recorder, writer, stderr=stderr, slave=slave)
+        seen = None if self._control is None else self._control.saw
+        channel = Channel(fd, self._recorder, writer, stderr=stderr, slave=slave, seen=seen)
         self._stack.callback(channel.close)
         self.channels.append(channel)
 
-    def _window_size(self) -> WindowSize:
-        seen = terminal.window_size(self._screen.stdin) or terminal.window_size(self._shown_on())
-        return seen or self._screen.size
+    def _own_window(self, *, at_start: bool = False) -> WindowSize | None:
+        """Return the size of the caller's window; None if there is none, or it is left behind."""
+        if self._stdin is StdinPlan.VIEWERS and not at_start:
+            return None
+        return terminal.window_size(self._screen.stdin) or terminal.window_size(self._shown_on())
 
     def _shown_on(self) -> int:
         return -1 if self._screen.stdout is None else self._screen.stdout

@@ -18,10 +18,22 @@ _LONGEST_SEQUENCE = 80
 # 1004: focus events; 2004: bracketed paste; 1: application cursor keys.
 _WATCHED_MODES = frozenset({1, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1047, 1049, 2004})
 _CURSOR = 25
+ALTERNATE_SCREENS = frozenset({47, 1047, 1049})
+APPLICATION_CURSOR = 1  # the arrow keys send other sequences
+BRACKETED_PASTE = 2004  # pasted text is marked as such
+# Keyboards are told to name keys in another way: by xterm (CSI > 4 m), by kitty (CSI > u, CSI = u).
+# Other sequences that begin so do no harm here: the keyboard is reset for nothing.
+_KEYBOARD = (b"\x1b[>", b"\x1b[=")
+_USUAL_KEYBOARD = b"\x1b[>4m\x1b[=0u"
 
 
 def window_size(fd: int) -> WindowSize | None:
-    """Return a terminal's size; None when ``fd`` is no terminal, or one without a size."""
+    """Return a terminal's size; None when ``fd`` is no terminal, or one without a size.
+
+    A negative ``fd`` is none.
+    """
+    if fd < 0:
+        return None
     try:
         packed = fcntl.ioctl(fd, termios.TIOCGWINSZ, bytes(8))
     except OSError:
@@ -37,6 +49,8 @@ def set_window_size(fd: int, size: WindowSize) -> None:
 
 def attributes(fd: int) -> list[Any] | None:
     """Return a terminal's settings for `termios.tcsetattr`; None when it is no terminal."""
+    if fd < 0:
+        return None
     try:
         return termios.tcgetattr(fd)
     except termios.error:
@@ -97,6 +111,12 @@ class ScreenModes:
     def __init__(self) -> None:
         self._switched: set[int] = set()
         self._carry = b""
+        self._changed_keyboard = False
+
+    @property
+    def switched(self) -> frozenset[int]:
+        """The numbers of the modes that are not in their normal state."""
+        return frozenset(self._switched)
 
     def feed(self, data: memoryview) -> None:
         """Take note of the modes that these bytes of output switch."""
@@ -109,15 +129,25 @@ class ScreenModes:
                 if mode in _WATCHED_MODES:
                     unusual = (match[2] == b"h") is (mode != _CURSOR)
                     (self._switched.add if unusual else self._switched.discard)(mode)
+        if not self._changed_keyboard and b"\x1b" in window:
+            self._changed_keyboard = any(each in window for each in _KEYBOARD)
         start = window.rfind(b"\x1b", max(end, len(window) - _LONGEST_SEQUENCE))
         self._carry = window[start:] if start >= 0 else b""
 
     def reset(self) -> bytes:
         """Return the bytes that restore the screen; b"" when every mode is in its normal state."""
+        keyboard = _USUAL_KEYBOARD if self._changed_keyboard else b""
         if not self._switched:
-            return b""
+            return keyboard
         back = [
             b"\x1b[?%d%c" % (mode, b"h" if mode == _CURSOR else b"l")
             for mode in sorted(self._switched, reverse=True)
         ]
-        return b"".join(back) + b"\x1b[0m"
+        return keyboard + b"".join(back) + b"\x1b[0m"
+
+    def again(self) -> bytes:
+        """Return the bytes that switch another terminal's modes in the same way, but its screen."""
+        return b"".join(
+            b"\x1b[?%d%c" % (mode, b"l" if mode == _CURSOR else b"h")
+            for mode in sorted(self._switched - ALTERNATE_SCREENS)
+        )

@@ -1,6 +1,7 @@
 """The records of a task's runs: ``runs/<id>.json`` while the run lives, and ``runs/last``.
 
-The host of a run holds the lock ``runs/<id>.lock`` while it lives. It removes the record and the
+The host of a run holds the lock ``runs/<id>.lock`` while it lives, and listens at the socket
+``runs/<id>.sock`` (`siding.process.control`). It removes the record and the
 lock when the run's step is in the ledger. A record whose lock is free belongs to a run that was cut
 off; the next command in the task settles it. Beginning and settling a run need the task's lock;
 reading needs none.
@@ -26,7 +27,7 @@ from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder, LockBusy
 
 RUN_VERSION = 1
-_RECORD, _LOCK, _NEW, _LAST = ".json", ".lock", ".new", "last"
+_RECORD, _LOCK, _SOCKET, _NEW, _LAST = ".json", ".lock", ".sock", ".new", "last"
 
 
 class LiveRun:
@@ -39,6 +40,11 @@ class LiveRun:
         self.run = run
         self._directory = directory
         self._lock = lock
+
+    @property
+    def socket(self) -> Path:
+        """Where the host listens to those who watch the run."""
+        return _socket_of(self._directory, self.run)
 
     def started(self, command: ProcessMark, keeper: ProcessMark) -> None:
         """Write down the processes of the command and its keeper, for those who look; a full disk
@@ -99,6 +105,10 @@ class Runs:
     def cut_off(self) -> list[Run]:
         """Return the runs whose host died before their step was recorded, oldest first."""
         return [run for run, lives in self._all() if not lives]
+
+    def socket(self, run: Run) -> Path:
+        """Return where the host of a run listens to those who watch it."""
+        return _socket_of(self._directory, run)
 
     def find(self, run_id: str) -> Run | None:
         """Return the run with this id; None if it has ended or never was."""
@@ -162,6 +172,10 @@ def is_at_work(layout: TaskLayout) -> bool:
     return FileLock(layout.lock).is_locked() or bool(Runs(layout).live())
 
 
+def _socket_of(directory: Path, run: Run) -> Path:
+    return directory / f"{run.id}{_SOCKET}"
+
+
 def _write(directory: Path, run: Run) -> None:
     data = encode_document({"version": RUN_VERSION, **run.as_record()})
     _replace(directory / f"{run.id}{_RECORD}", data)
@@ -194,5 +208,5 @@ def _read(directory: Path, number: int) -> Run | None:
 
 def _remove(directory: Path, run: Run) -> None:
     (directory / f"{run.id}{_RECORD}").unlink(missing_ok=True)
-    for suffix in (_RECORD + _NEW, _LOCK):
+    for suffix in (_RECORD + _NEW, _SOCKET, _LOCK):
         (directory / f"{run.id}{suffix}").unlink(missing_ok=True)

@@ -32,6 +32,7 @@ from siding.ledger.intents import Intent
 from siding.ledger.reports import IsolationReport
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command, Outcome, OutputScreen, StreamPlan
+from siding.process.control.control import Control
 from siding.process.identity import started_of
 from siding.process.keeper.child import Child
 from siding.process.output import OutputFiles
@@ -270,6 +271,7 @@ def execute(
             token=live.run.token,
             on_started=on_started,
             sandbox=run_sandbox,
+            control=Control(live.socket, at_once=terminal.out is None),
         )
     return take_over_result(recorder, sandbox, outcome)
 

@@ -1,7 +1,8 @@
 """Run a command in the background: its host goes on when the command line has ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from siding.adapters.agents.alone import talks
 from siding.app.place.wiring import App
 from siding.app.running.request import Terminal
 from siding.namedtuples import NamedTuple
@@ -10,7 +11,19 @@ from siding.process.detach import Background, Begun, in_background
 from siding.runs.run import Run
 from siding.tasks.task import Task
 
-NO_TERMINAL = Terminal(stdin=StdinPlan.NULL, pty=False, out=None, err=None)
+_PIPES = Terminal(stdin=StdinPlan.NULL, pty=False, out=None, err=None)
+_TERMINAL = Terminal(stdin=StdinPlan.VIEWERS, pty=True, out=None, err=None)
+
+
+def terminal_for(argv: Sequence[str], *, wanted: bool | None, at_terminal: bool) -> Terminal:
+    """Return what a command in the background gets: a terminal of its own, or pipes and no input.
+
+    If nothing is `wanted`, an agent that talks with a person gets a terminal when a person starts
+    it, that is, at a terminal.
+    """
+    if wanted is None:
+        wanted = at_terminal and talks(argv)
+    return _TERMINAL if wanted else _PIPES
 
 
 class Detached(NamedTuple):

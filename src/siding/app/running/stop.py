@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
-from siding.app.place.selection import select
 from siding.app.recording.opening import open_anywhere
-from siding.errors import NotFound, UsageError
+from siding.app.running.named_run import live_runs
 from siding.ids import TaskId
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
@@ -45,36 +44,13 @@ def stop(
     with `every`. What a run started gets SIGTERM and two seconds to tidy up; with `now` it gets
     SIGKILL. Raises NotFound and UsageError before any run is ended.
     """
-    task = select(project, named)
-    chosen = _chosen(task, Runs(project.task_layout(task.id)).live(), wanted, every=every)
+    task, chosen = live_runs(project, named, wanted, every=every)
     for run in chosen:
         _tell(run, signal.SIGTERM)
         if now:
             time.sleep(_LOOK_S)  # two signals at once are one; the second one ends it at once
             _tell(run, signal.SIGTERM)
     return [_await(project, task, run) for run in chosen]
-
-
-def _chosen(task: Task, live: list[Run], wanted: Sequence[str], *, every: bool) -> list[Run]:
-    if every:
-        return live
-    if not live:
-        raise NotFound(f"nothing runs in task {task.name!r}", hint="`siding runs` shows all runs")
-    shown = ", ".join(f"{run.id} `{run.title[:60]}`" for run in live)
-    if not wanted:
-        if len(live) > 1:
-            raise UsageError(
-                f"{len(live)} runs live in task {task.name!r}: {shown}",
-                hint="name the one to end, or give --all",
-            )
-        return live
-    found = []
-    for each in wanted:
-        run = next((run for run in live if each in (run.id, run.name)), None)
-        if run is None:
-            raise NotFound(f"no run {each!r} lives in task {task.name!r}", hint=f"alive: {shown}")
-        found.append(run)
-    return found
 
 
 def _tell(run: Run, number: int) -> None:
@@ -95,7 +71,7 @@ def _await(project: Project, task: Task, run: Run) -> Stopped:
     if runs.find(run.id) is not None:
         by_force = True
         _settle(project, task.id)
-    return Stopped(task, run, _step_of(project, task.id, run), by_force)
+    return Stopped(task, run, step_of_run(project, task.id, run), by_force)
 
 
 def _settle(project: Project, task_id: TaskId) -> None:
@@ -104,7 +80,8 @@ def _settle(project: Project, task_id: TaskId) -> None:
         open_anywhere(project, project.tasks.load(task_id), hold).settle_interrupted()
 
 
-def _step_of(project: Project, task_id: TaskId, run: Run) -> Step | None:
+def step_of_run(project: Project, task_id: TaskId, run: Run) -> Step | None:
+    """Return the step of a run that has ended; None if it made none."""
     if not run.is_recorded:
         return None
     for tail in project.ledger(task_id).growing_tails():

@@ -19,7 +19,7 @@ SHELL_BUILTINS = frozenset({"cd", "export", "source", ".", "alias", "set", "unse
 def add_terminal_arguments(parser: ArgumentParser) -> None:
     """Add the options that say how the command is connected to the terminal."""
     tty = parser.add_mutually_exclusive_group()
-    tty.add_argument("--tty", action="store_true", default=None, help="give it a terminal")
+    tty.add_argument("--tty", action="store_true", default=None, help="give it its own terminal")
     tty.add_argument("--no-tty", dest="tty", action="store_false", help="give it pipes")
     parser.add_argument(
         "--stdin",

@@ -79,20 +79,22 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _detached(arguments: Namespace, context: Context, request: RunRequest) -> int:
-    from siding.app.running.detached import NO_TERMINAL, detached  # 1 ms
+    from siding.app.running.detached import detached, terminal_for  # 1 ms
 
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not arguments.json
+    terminal = terminal_for(request.argv, wanted=arguments.tty, at_terminal=at_terminal)
     begun = detached(
         context.app,
         lambda app, on_running: guarded(
-            lambda: _run(arguments, context._replace(app=app), request, NO_TERMINAL, on_running)
+            lambda: _run(arguments, context._replace(app=app), request, terminal, on_running)
         ),
     )
     if isinstance(begun, int):
         return begun
     context.screen.note(f"{task_name(begun.task_name)} · {begun.run_id} runs in the background")
-    context.screen.note(
-        f"  siding output {begun.run_id} --follow · siding stop {begun.run_id}", "dim"
-    )
+    run = begun.run_id
+    watch = f"siding attach {run}" if terminal.pty else f"siding output {run} --follow"
+    context.screen.note(f"  {watch} · siding stop {run}", "dim")
     if arguments.json:
         print_json(context.screen, {"run": begun.run_id, "task": begun.task_id})
     return 0
