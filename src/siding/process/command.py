@@ -30,6 +30,7 @@ class StdinPlan(StrEnum):
     INHERIT = "inherit"  # the caller's input, a file or a pipe with data
     NULL = "null"  # nothing
     VIEWERS = "viewers"  # of a terminal: what those who attach to the run type
+    FED = "fed"  # what the program that hosts the run gives it
 
 
 class Ending(StrEnum):

@@ -129,6 +129,8 @@ class Drive:
 
     def _move_bytes(self) -> None:
         wanted: list[tuple[int, int, Callable[[], object]]] = []
+        for beside in self._beside:  # first: they may have something to type
+            wanted += beside.wanted()
         for channel in self._channels:
             if channel.blocked:
                 wanted.append((channel.screen.fileno(), select.POLLOUT, channel.screen.flush))
@@ -141,8 +143,6 @@ class Drive:
                 wanted.append((self._typed.fd, select.POLLIN, self._typed.read))
         if self._child.fileno() >= 0:
             wanted.append((self._child.fileno(), select.POLLIN, self._look_at_child))
-        for beside in self._beside:
-            wanted += beside.wanted()
         for fd, event in self._poll(wanted):
             for wanted_fd, mask, act in wanted:
                 if fd == wanted_fd and event & (mask | _TROUBLE):

@@ -119,14 +119,14 @@ class TerminalInput:
     """Types the caller's input into the command's terminal.
 
     With `StdinPlan.NULL` it types one end-of-file (Ctrl-D) and nothing else. After the end of a
-    file or pipe it types an end-of-file too. With `StdinPlan.VIEWERS` it types what others put into
-    `pending`. `used` is called when the caller has typed something.
+    file or pipe it types an end-of-file too. With `StdinPlan.VIEWERS` and `FED` it types what
+    others put into `pending`. `used` is called when the caller has typed something.
     """
 
     def __init__(self, fd: int, master: int, plan: StdinPlan) -> None:
         self.fd = fd
         self.master = master
-        self.open = plan not in (StdinPlan.NULL, StdinPlan.VIEWERS)
+        self.open = plan in (StdinPlan.TERMINAL, StdinPlan.INHERIT)
         self.pending = _END_OF_FILE if plan is StdinPlan.NULL else b""
         self.used: Callable[[], None] | None = None
         self._ends = plan is StdinPlan.INHERIT

@@ -10,11 +10,9 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.namedtuples import NamedTuple
-from siding.process import lookup, terminal
+from siding.process import lookup
 from siding.process.command import (
     TOKEN_VARIABLE,
     Command,
@@ -23,22 +21,15 @@ from siding.process.command import (
     OutputScreen,
     ProcessInfo,
     StdinPlan,
-    StreamPlan,
-    WindowSize,
 )
 from siding.process.control.control import Control
-from siding.process.control.shared import SharedTerminal
 from siding.process.drive import Drive
 from siding.process.keeper.child import Child
-from siding.process.limits import LIMIT_EXIT_CODE, Limits, LimitWatch
+from siding.process.limits import LIMIT_EXIT_CODE, LimitWatch
 from siding.process.output import OutputFiles, Recorded
-from siding.process.pump import Channel, TerminalInput
-from siding.process.screen import ScreenWriter
+from siding.process.pump import Channel
+from siding.process.side import Plan, RunSandbox, Side
 from siding.process.signals import SignalInbox
-from siding.process.spawn import spawn_in_terminal, spawn_piped
-from siding.process.spawn_plan import SpawnPlan
-from siding.process.suspending import Suspending
-from siding.process.terminal import RawMode
 from siding.process.tree import TERM_GRACE_S, EndedProcesses, ProcessTree, end_all, info
 
 if sys.platform == "linux":
@@ -48,24 +39,12 @@ else:
 
 TIMEOUT_EXIT_CODE = 124  # the one of timeout(1)
 if TYPE_CHECKING:
+    from siding.process.requests import Requests
     from siding.process.sandbox.start import Sandboxed
 
-_DEFAULT_TERM = "xterm-256color"  # when the caller's environment names none
 _SANDBOX_TRIES = 3  # what a sandbox hides (sockets of others) can go while bwrap sets it up
 _WARDEN_S = 2.0  # the kernel kills a whole PID namespace at once, but swapped-out ones take time
 _SETTLE_S = 0.05  # processes that end this soon after the command do not count as left running
-
-
-class RunSandbox(NamedTuple):
-    """The limits of a run and, if it has one, its sandbox.
-
-    ``grows`` are the directories that the limit on the disk measures. The caller, who made the
-    sandbox, closes it.
-    """
-
-    limits: Limits = Limits()
-    grows: tuple[Path, ...] = ()
-    sandboxed: "Sandboxed | None" = None
 
 
 def run_recorded(  # noqa: PLR0913 - the one place where everything about a run comes together
@@ -81,6 +60,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     sandbox: RunSandbox | None = None,
     is_paused: Callable[[], bool] = lambda: False,
     control: Control | None = None,
+    requests: "Requests | None" = None,
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -101,7 +81,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     ``sandbox`` holds the run's limits, which end it as the timeout does, and its sandbox. Nothing
     outlives a run in a sandbox that has a warden.
 
-    ``control`` is the socket for those who watch the run and type into its terminal.
+    ``control`` is the socket for those who watch the run and type into its terminal. ``requests``
+    are those of another thread of this process; with ``StdinPlan.FED`` the input comes from there.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command right after the start.
@@ -116,7 +97,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     program = lookup.find_program(command.argv, command.env, command.cwd)
     if isinstance(program, lookup.NotStartable):
         return _not_started(program, recorder)
-    run = _Run(
+    run = Plan(
         command=command,
         program=program,
         recorder=recorder,
@@ -129,34 +110,22 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         sandbox=sandbox,
         is_paused=is_paused,
         control=control,
+        requests=requests,
     )
-    for tries_left in reversed(range(_SANDBOX_TRIES)):
-        result = _run_once(run)
-        if isinstance(result, Outcome):
-            return result
-        if not tries_left or not result.is_outdated():
-            break
-    return _not_started(_no_sandbox(), recorder)
+    try:
+        for tries_left in reversed(range(_SANDBOX_TRIES)):
+            result = _run_once(run)
+            if isinstance(result, Outcome):
+                return result
+            if not tries_left or not result.is_outdated():
+                break
+        return _not_started(_no_sandbox(), recorder)
+    finally:
+        if requests is not None:
+            requests.over()
 
 
-class _Run(NamedTuple):
-    """What `run_recorded` was given, and the program it found."""
-
-    command: Command
-    program: lookup.Program
-    recorder: OutputFiles
-    screen: OutputScreen
-    stdin: StdinPlan
-    timeout_s: float | None
-    token: str
-    on_started: Callable[[Child], None] | None
-    grace_s: float
-    sandbox: RunSandbox | None
-    is_paused: Callable[[], bool]
-    control: Control | None
-
-
-def _run_once(run: _Run) -> "Outcome | Sandboxed":
+def _run_once(run: Plan) -> "Outcome | Sandboxed":
     """Run the command to its end; return its sandbox when that could not be set up."""
     began = time.monotonic()
     with ExitStack() as stack:
@@ -165,7 +134,7 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
         tree = ProcessTree(run.token, adopting=True)
         stack.callback(tree.close)
         sandboxed = None if run.sandbox is None else run.sandbox.sandboxed
-        side = _Side(stack, run.screen, run.stdin, run.recorder, sandboxed, run.control)
+        side = Side(stack, run, sandboxed)
         # Before the start: the limit on the disk counts from what is there now.
         watch = run.sandbox and LimitWatch(run.sandbox.limits, tree, run.sandbox.grows)
         try:
@@ -189,10 +158,7 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
         if sandboxed is not None:
             _enter_sandbox(sandboxed, child, tree, drive)
         try:
-            if run.control is not None:
-                stack.callback(run.control.close)
-                run.control.begin(side.shared)
-                drive.serve(run.control)
+            _serve(run, drive, side, inbox, stack)
             if run.on_started is not None:
                 run.on_started(child)
             drive.run()
@@ -227,133 +193,23 @@ def _run_once(run: _Run) -> "Outcome | Sandboxed":
         return outcome
 
 
+def _serve(run: Plan, drive: Drive, side: Side, inbox: SignalInbox, stack: ExitStack) -> None:
+    """Have the loop serve those who watch the run, and other threads."""
+    if run.control is not None:
+        stack.callback(run.control.close)
+        run.control.begin(side.shared, inbox.stop)
+        drive.serve(run.control)
+    if run.requests is not None:
+        run.requests.begin(inbox, side.typed)
+        drive.serve(run.requests)
+
+
 def _enter_sandbox(sandboxed: "Sandboxed", child: Child, tree: ProcessTree, drive: Drive) -> None:
     """Tell those who end the run that the child is bwrap and the command its grandchild."""
     sandboxed.started()
     if sandboxed.guarded:
         tree.warden = sandboxed.warden = child.pid
         drive.interrupt(sandboxed.command_group)
-
-
-class _Side:
-    """Connects the caller's screen and keyboard with the command's pipes or terminal."""
-
-    def __init__(
-        self,
-        stack: ExitStack,
-        screen: OutputScreen,
-        stdin: StdinPlan,
-        recorder: OutputFiles,
-        sandboxed: "Sandboxed | None",
-        control: Control | None,
-    ) -> None:
-        self.channels: list[Channel] = []
-        self.typed: TerminalInput | None = None
-        self._stack = stack
-        self._screen = screen
-        self._stdin = stdin
-        self._recorder = recorder
-        self._sandboxed = sandboxed
-        self._raw: RawMode | None = None
-        self.shared: SharedTerminal | None = None  # of a command in a terminal
-        self._control = control
-
-    def start(self, command: Command, program: lookup.Program) -> Child:
-        """Start the command and connect it. Raises OSError as exec does."""
-        if self._recorder.streams is StreamPlan.PTY:
-            return self._start_in_terminal(command, program)
-        stdin = None if self._stdin is StdinPlan.NULL else self._screen.stdin
-        plan = self._spawn_plan(command, program, tty=False)
-        piped = spawn_piped(
-            *((command, program) if plan is None else plan[:2]), stdin=stdin, plan=plan
-        )
-        self._connect(piped.stdout, self._screen.stdout)
-        self._connect(piped.stderr, self._screen.stderr, stderr=True)
-        return piped.child
-
-    def resize(self) -> None:
-        """Give the command's terminal the size of the caller's window, if that changed."""
-        seen = self._own_window()
-        if self.shared is not None and seen is not None:
-            self.shared.owner = self
-            self.shared.look(self, seen)
-
-    def suspending(
-        self, tree: ProcessTree, *, may_stop: bool, is_paused: Callable[[], bool]
-    ) -> Suspending:
-        """Return what suspends this run."""
-        return Suspending(
-            tree,
-            raw=self._raw,
-            master=None if self.typed is None else self.typed.master,
-            resized=self.resize,
-            may_stop=may_stop,
-            is_paused=is_paused,
-        )
-
-    def restore_screen(self) -> None:
-        for channel in self.channels:
-            channel.restore_screen()
-
-    def notes(self) -> list[str]:
-        """Return a sentence for each stream that was not shown to its end."""
-        found = []
-        for name, channel in zip(("stdout", "stderr"), self.channels, strict=False):
-            if channel.screen.gone is not None:
-                found.append(f"{name} could not be shown to its end: {channel.screen.gone}")
-            elif channel.screen.dropped:
-                found.append(f"{name} was not shown to its end: the screen was too slow")
-        return found
-
-    def _start_in_terminal(self, command: Command, program: lookup.Program) -> Child:
-        fd = self._screen.stdin
-        own = self._stdin is StdinPlan.TERMINAL and terminal.is_ours(fd)
-        like = terminal.attributes(fd) or terminal.attributes(self._shown_on())
-        size = self._own_window(at_start=True) or self._screen.size
-        if "TERM" not in command.env:
-            command = command._replace(env={**command.env, "TERM": _DEFAULT_TERM})
-        spawn_plan = self._spawn_plan(command, program, tty=True)
-        started = spawn_in_terminal(
-            *((command, program) if spawn_plan is None else spawn_plan[:2]),
-            size=size,
-            like=like,
-            plan=spawn_plan,
-        )
-        self._connect(started.master, self._screen.stdout, slave=started.slave)
-        if own:
-            self._raw = self._stack.enter_context(RawMode(fd))
-        plan = StdinPlan.NULL if self._stdin is StdinPlan.TERMINAL and not own else self._stdin
-        self.typed = TerminalInput(fd, started.master, plan)
-        self.shared = SharedTerminal(self.channels[0], self.typed, size)
-        self.typed.used = self.resize
-        self.resize()
-        return started.child
-
-    def _spawn_plan(
-        self, command: Command, program: lookup.Program, *, tty: bool
-    ) -> SpawnPlan | None:
-        if self._sandboxed is None:
-            return None
-        return self._sandboxed.spawn_plan(command, program, tty=tty)
-
-    def _connect(
-        self, fd: int, shown_on: int | None, *, stderr: bool = False, slave: int | None = None
-    ) -> None:
-        writer = ScreenWriter(shown_on)
-        self._stack.callback(writer.close)
-        seen = None if self._control is None else self._control.saw
-        channel = Channel(fd, self._recorder, writer, stderr=stderr, slave=slave, seen=seen)
-        self._stack.callback(channel.close)
-        self.channels.append(channel)
-
-    def _own_window(self, *, at_start: bool = False) -> WindowSize | None:
-        """Return the size of the caller's window; None if there is none, or it is left behind."""
-        if self._stdin is StdinPlan.VIEWERS and not at_start:
-            return None
-        return terminal.window_size(self._screen.stdin) or terminal.window_size(self._shown_on())
-
-    def _shown_on(self) -> int:
-        return -1 if self._screen.stdout is None else self._screen.stdout
 
 
 def _marked(command: Command, token: str) -> Command:

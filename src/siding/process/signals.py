@@ -60,6 +60,15 @@ class SignalInbox:
     def fileno(self) -> int:
         return self._reading
 
+    def post(self, number: int) -> None:
+        """Put a signal into the inbox as if it had been sent to us."""
+        os.write(self._writing, bytes([number]))
+
+    def stop(self, now: bool) -> None:
+        """Ask the loop to end everything; a second SIGTERM has it use force at once."""
+        for _ in range(2 if now else 1):
+            self.post(signal.SIGTERM)
+
     def take(self) -> list[int]:
         """Return the signals that came since the last call, in order."""
         try:

@@ -43,6 +43,7 @@ class Run(NamedTuple):
     name: str = ""
     since: str = ""  # the id of the newest step when the run began; "" for none
     is_recorded: bool = True  # False: it makes no step (`--no-record`)
+    in_program: bool = False  # the host hosts other runs as well, and must not be signalled
     rest: Mapping[str, Any] = {}  # the fields that this version does not know
 
     @property
@@ -72,6 +73,7 @@ class Run(NamedTuple):
             name=text(record.get("name")),
             since=text(record.get("since")),
             is_recorded=record.get("recorded") is not False,
+            in_program=record.get("in_program") is True,
             rest={name: value for name, value in record.items() if name not in known},
         )
 
@@ -90,6 +92,7 @@ class Run(NamedTuple):
             **({"keeper": self.keeper._asdict()} if self.keeper.pid else {}),
             **said(agent=self.agent, name=self.name, since=self.since),
             **({} if self.is_recorded else {"recorded": False}),
+            **({"in_program": True} if self.in_program else {}),
         }
 
 

@@ -21,7 +21,8 @@ from siding.process.command import (
 from siding.process.keeper.child import Child
 from siding.process.output import OutputFiles
 from siding.process.output_files import Output, read_output
-from siding.process.record import RunSandbox, run_recorded
+from siding.process.record import run_recorded
+from siding.process.side import RunSandbox
 from siding.process.tree import ProcessTree, end_token
 
 PYTHON = sys.executable

@@ -25,7 +25,7 @@ from siding.app.sandbox.sandbox import (
     plan_sandbox,
     take_over_result,
 )
-from siding.errors import UsageError
+from siding.errors import SidingError, UsageError
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
@@ -43,6 +43,12 @@ from siding.runs.store import LiveRun
 from siding.tasks.task import Task
 
 OnRunning = Callable[[Task, Run], None]  # called when the command of a run was started
+
+
+class Cancelled(SidingError):
+    """The end of a run was asked for before its command was started."""
+
+    code = "cancelled"
 
 
 class RunPlan(NamedTuple):
@@ -97,7 +103,11 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         self._live: LiveRun | None = None
 
     def plan(self, work: Work) -> RunPlan:
-        return plan_run(work, self._request, self._ask)
+        planned = plan_run(work, self._request, self._ask)
+        requests = self._terminal.requests
+        if requests is not None and requests.is_stopped:
+            raise Cancelled("the run was cancelled before its command was started")
+        return planned
 
     def draft(self, work: Work, plan: RunPlan) -> Draft:
         # The draft has the verdict already, so a blocked run is recorded even if Siding is killed.
@@ -105,7 +115,13 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         if not plan.starts:
             return draft
         # The run counts as living before the lock is released for the first time.
-        self._live = begin_run(work, draft, token=self.token, name=self._request.name)
+        self._live = begin_run(
+            work,
+            draft,
+            token=self.token,
+            name=self._request.name,
+            in_program=self._terminal.requests is not None,
+        )
         return as_run_of(draft, self._live.run)
 
     def carry_out(self, work: Work, plan: RunPlan, intent: Intent) -> Ended[RunOutcome]:
@@ -179,7 +195,14 @@ def run_unrecorded(
     if plan.starts:
         token = work.project.app.random_bytes(16).hex()
         draft = draft_of(recorder, request, plan.command, plan.sandbox)
-        live = begin_run(work, draft, token=token, name=request.name, is_recorded=False)
+        live = begin_run(
+            work,
+            draft,
+            token=token,
+            name=request.name,
+            is_recorded=False,
+            in_program=terminal.requests is not None,
+        )
         command = marked(plan.command, live.run)
         with hold.let_go():
             watch = Watch(recorder)
@@ -272,6 +295,7 @@ def execute(
             on_started=on_started,
             sandbox=run_sandbox,
             control=Control(live.socket, at_once=terminal.out is None),
+            requests=terminal.requests,
         )
     return take_over_result(recorder, sandbox, outcome)
 

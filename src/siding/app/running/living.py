@@ -17,7 +17,13 @@ _RECENT = 200  # steps that are read to find the newest run if the file `runs/la
 
 
 def begin_run(
-    work: Work, draft: Draft, *, token: str, name: str = "", is_recorded: bool = True
+    work: Work,
+    draft: Draft,
+    *,
+    token: str,
+    name: str = "",
+    is_recorded: bool = True,
+    in_program: bool = False,
 ) -> LiveRun:
     """Write the record of a new run and return it; its lock is released when the act is over.
 
@@ -43,6 +49,7 @@ def begin_run(
         name=name,
         since="" if newest is None else step_id(newest.number),
         is_recorded=is_recorded,
+        in_program=in_program,
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
     live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))

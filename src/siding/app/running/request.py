@@ -1,6 +1,7 @@
 """The request of a run, and its result."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from siding.app.policy.hooks import HookResult
 from siding.app.policy.ruling import Ruling
@@ -10,6 +11,9 @@ from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.process.command import Outcome, StdinPlan
 from siding.tasks.task import Task
+
+if TYPE_CHECKING:
+    from siding.process.requests import Requests
 
 
 class Retried(NamedTuple):
@@ -45,6 +49,7 @@ class Terminal(NamedTuple):
     pty: bool
     out: int | None  # where the command's output goes as well; file descriptors, None for nowhere
     err: int | None
+    requests: "Requests | None" = None  # of another thread of this process
 
 
 class RunResult(NamedTuple):

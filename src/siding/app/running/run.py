@@ -55,9 +55,9 @@ def run(
     task, started = _task_for(project, request)
     if started is not None and on_started is not None:
         on_started(started)
-    if terminal.pty and terminal.out is not None:
+    if terminal.requests is not None or (terminal.pty and terminal.out is not None):
         return _run_in(project, task, request, terminal, ask, on_running)
-    with Notifier(project) as notifier:  # nobody looks at a terminal: a person is told
+    with Notifier(project) as notifier:  # nobody looks at it: a person is told
         result = _run_in(project, task, request, terminal, ask, on_running)
     notifier.deliver()
     return result

@@ -8,9 +8,11 @@ from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.recording.opening import open_anywhere
 from siding.app.running.named_run import live_runs
+from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
+from siding.process.control.client import Connection, HostGone, Refused
 from siding.process.identity import signal_process
 from siding.runs.run import Run
 from siding.runs.store import Runs
@@ -19,6 +21,12 @@ from siding.tasks.task import Task
 # A host gives what it ends two seconds to tidy up and five to be gone; then it takes the snapshot.
 _PATIENCE_S = 30.0
 _LOOK_S = 0.02
+
+
+class NotStopped(SidingError):
+    """The host of a run does not end it, and must not be killed."""
+
+    code = "not_stopped"
 
 
 class Stopped(NamedTuple):
@@ -46,6 +54,9 @@ def stop(
     """
     task, chosen = live_runs(project, named, wanted, every=every)
     for run in chosen:
+        if run.in_program:
+            _ask_program(Runs(project.task_layout(task.id)), run, now=now)
+            continue
         _tell(run, signal.SIGTERM)
         if now:
             time.sleep(_LOOK_S)  # two signals at once are one; the second one ends it at once
@@ -58,6 +69,18 @@ def _tell(run: Run, number: int) -> None:
     signal_process(run.host.pid, run.host.started, signal.SIGCONT)  # suspended, it does not react
 
 
+def _ask_program(runs: Runs, run: Run, *, now: bool) -> None:
+    """Ask the program that hosts the run, and other runs as well, to end this one."""
+    try:
+        Connection(runs.socket(run), mode="stop", now=now).close()
+    except (OSError, Refused, HostGone):
+        if any(each.id == run.id for each in runs.live()):
+            raise NotStopped(
+                f"the program that hosts run {run.id} does not answer",
+                hint=f"it is process {run.host.pid}; ending that ends all its runs",
+            ) from None
+
+
 def _await(project: Project, task: Task, run: Run) -> Stopped:
     """Wait until the run is recorded; kill a host that does not react, and record its run."""
     runs = Runs(project.task_layout(task.id))
@@ -65,6 +88,11 @@ def _await(project: Project, task: Task, run: Run) -> Stopped:
     by_force = False
     while any(each.id == run.id for each in runs.live()):
         if time.monotonic() >= deadline and not by_force:
+            if run.in_program:
+                raise NotStopped(
+                    f"the program that hosts run {run.id} has not ended it",
+                    hint=f"it is process {run.host.pid}; ending that ends all its runs",
+                )
             by_force = True
             _tell(run, signal.SIGKILL)
         time.sleep(_LOOK_S)

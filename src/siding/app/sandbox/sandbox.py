@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from siding.app.recording.recorder import Recorder
     from siding.app.sandbox.settings import SandboxSettings
     from siding.git.quarantine.run import PreparedQuarantine
-    from siding.process.record import RunSandbox
     from siding.process.sandbox.values import Launch
+    from siding.process.side import RunSandbox
     from siding.storage.locks import FileLock
 
 REFUSED_EXIT = 1
@@ -181,7 +181,7 @@ def open_sandbox(recorder: "Recorder", plan: SandboxPlan) -> Iterator["RunSandbo
     if plan.launch is None and plan.limits == Limits():
         yield None
         return
-    from siding.process.record import RunSandbox
+    from siding.process.side import RunSandbox
 
     grows = [recorder.root]
     if plan.prepared is not None:  # the command can write there, too: the disk limit must see it

@@ -40,7 +40,13 @@ class Connection:
     """
 
     def __init__(
-        self, path: Path, *, mode: str, size: WindowSize | None = None, read_only: bool = False
+        self,
+        path: Path,
+        *,
+        mode: str,
+        size: WindowSize | None = None,
+        read_only: bool = False,
+        now: bool = False,
     ) -> None:
         self._socket = connect_to(path)
         self._received = bytearray()
@@ -55,6 +61,7 @@ class Connection:
                     rows=rows,
                     columns=columns,
                     read_only=read_only,
+                    now=now,
                 )
             )
             self.welcome = self._await_welcome()

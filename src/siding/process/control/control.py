@@ -31,11 +31,15 @@ class Control:
         self._opens_at: float | None = None
         self._at_once = at_once
         self._terminal: SharedTerminal | None = None
+        self._stop: Callable[[bool], None] = _cannot
         self._server: Server | None = None
 
-    def begin(self, terminal: SharedTerminal | None) -> None:
-        """Take note that the command was started; `terminal` is None if it has pipes."""
-        self._terminal = terminal
+    def begin(self, terminal: SharedTerminal | None, stop: Callable[[bool], None]) -> None:
+        """Take note that the command was started; `terminal` is None if it has pipes.
+
+        `stop` ends everything that the run started, at once if its argument is True.
+        """
+        self._terminal, self._stop = terminal, stop
         self._recent.is_terminal = terminal is not None
         if self._at_once:
             self._open()
@@ -77,4 +81,8 @@ class Control:
 
         self._opens_at = None
         with suppress(OSError):
-            self._server = Server(self._path, self._recent, self._terminal)
+            self._server = Server(self._path, self._recent, self._terminal, self._stop)
+
+
+def _cannot(_now: bool) -> None:
+    """Do nothing: the command was not started yet."""

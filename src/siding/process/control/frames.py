@@ -14,7 +14,7 @@ LONGEST = 64 << 10  # bytes of one message, without its head
 _HEAD = struct.Struct(">cI")
 
 # From a viewer.
-HELLO = b"h"  # {"version", "mode": "attach" | "send", "rows", "columns", "read_only"}
+HELLO = b"h"  # {"version", "mode": "attach" | "send" | "stop", "now", "rows", …}
 TYPE = b"t"  # keys, as bytes
 SIZE = b"s"  # {"rows", "columns"}: of the viewer's window
 # From the host.

@@ -109,13 +109,23 @@ class Peer:
 
 
 class Server:
-    """Serves the viewers of one run. `terminal` is None if the run has pipes."""
+    """Serves the viewers of one run. `terminal` is None if the run has pipes.
 
-    def __init__(self, path: Path, recent: Recent, terminal: SharedTerminal | None) -> None:
+    `stop` ends everything that the run started, at once if its argument is True.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        recent: Recent,
+        terminal: SharedTerminal | None,
+        stop: Callable[[bool], None],
+    ) -> None:
         self._listener = listen_at(path)
         self._path = path
         self._recent = recent
         self._terminal = terminal
+        self._stop = stop
         self._peers: list[Peer] = []
         self._whole = WholeSequences()
         self._deaf_until = 0.0
@@ -239,7 +249,7 @@ class Server:
     def _greet(self, peer: Peer, frame: Frame) -> None:
         fields = frame.fields() if frame.kind == frames.HELLO else {}
         mode = fields.get("mode")
-        if mode not in ("attach", "send"):
+        if mode not in ("attach", "send", "stop"):
             raise BadFrame("the first message does not say what is wanted")
         terminal = self._terminal
         size = None if terminal is None else terminal.size
@@ -260,6 +270,8 @@ class Server:
             if not self._resize(peer, fields) and terminal is not None:
                 terminal.redraw()
         peer.flush()
+        if mode == "stop":
+            self._stop(fields.get("now") is True)
 
     def _resize(self, peer: Peer, fields: dict[str, object]) -> bool:
         rows = frames.number(fields.get("rows"), most=_MOST_CELLS)

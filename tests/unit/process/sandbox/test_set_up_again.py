@@ -8,9 +8,9 @@ import pytest
 from siding.process.command import Command, Ending
 from siding.process.keeper.child import Child
 from siding.process.lookup import Program
-from siding.process.record import RunSandbox
 from siding.process.sandbox.start import Sandboxed
 from siding.process.sandbox.values import BindMount, Engine, Kind, Launch, Network, View
+from siding.process.side import RunSandbox
 from siding.process.spawn_plan import SpawnPlan
 
 from ..world import Place
