@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -241,3 +242,13 @@ def test_nothing_of_ours_is_started_anew(task: Sandbox, tmp_path: Path) -> None:
         if line.split()[0] == str(os.getpid())
     ]
     assert not [line for line in ours if "-m siding" in line], json.dumps(ours)
+
+
+def test_the_example_of_the_docs(task: Sandbox) -> None:
+    text = (Path(__file__).parents[2] / "docs/runs.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    task.siding("task", "start", "shop")
+    shown = subprocess.run(
+        [sys.executable, "-c", example], cwd=task.repo, env=dict(task.env), capture_output=True
+    )
+    assert (shown.stdout, shown.stderr) == (b"hello\n0\n", b"")

@@ -186,8 +186,8 @@ class Keeper:
 
 
 def _file() -> str:
-    """Return this file, compiled if it can be: compiling it takes 0.6 MB that are not given back."""
-    compiled = __spec__.cached if __spec__ is not None else None
+    """Return this file, compiled if it is: compiling takes 0.6 MB that are not given back."""
+    compiled = __spec__.cached
     if compiled and os.path.isfile(compiled) and not sys.dont_write_bytecode:
         return os.path.abspath(compiled)  # what was just imported from there, or written there
     return os.path.abspath(__file__)
