@@ -249,6 +249,10 @@ def test_the_example_of_the_docs(task: Sandbox) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     task.siding("task", "start", "shop")
     shown = subprocess.run(
-        [sys.executable, "-c", example], cwd=task.repo, env=dict(task.env), capture_output=True
+        [sys.executable, "-c", example],
+        cwd=task.repo,
+        env=dict(task.env),
+        capture_output=True,
+        check=True,
     )
     assert (shown.stdout, shown.stderr) == (b"hello\n0\n", b"")
