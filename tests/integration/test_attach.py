@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from terminal import Terminal
 UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
 ECHO = 'while read line; do echo "<$line>"; done'
 LEAVE = b"\x1dd"  # Ctrl-] d
+
+needs_vim = pytest.mark.skipif(shutil.which("vim") is None, reason="there is no vim")
 
 Sit = Callable[..., Terminal]
 
@@ -84,6 +87,7 @@ def test_lines_and_keys_reach_a_program_in_the_background(task: Sandbox) -> None
     assert b"nothing runs" in task.siding("send", "r1", "too late", status=1).stderr
 
 
+@needs_vim
 def test_vim_is_driven_from_outside(task: Sandbox) -> None:
     background(task, "vim", "-u", "NONE", "-N", "hello.txt")
     printed(task, b"hello.txt")
@@ -141,6 +145,7 @@ def test_the_key_for_leaving_is_chosen_and_reaches_the_program_when_typed_twice(
     assert b"cannot be the key for leaving" in refused
 
 
+@needs_vim
 def test_a_full_screen_program_is_drawn_for_whoever_comes_later(
     task: Sandbox, sit_down: Sit
 ) -> None:
@@ -393,6 +398,7 @@ def test_a_host_that_was_killed_ends_the_viewer(task: Sandbox, sit_down: Sit) ->
     assert b"the host of r1 is gone" in person.seen
 
 
+@needs_vim
 def test_a_viewer_that_is_told_to_end_leaves_its_terminal_in_order(task: Sandbox) -> None:
     background(task, "vim", "-u", "NONE", "-N", "hello.txt")
     printed(task, b"hello")

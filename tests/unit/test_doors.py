@@ -19,6 +19,7 @@ DOORS = {
     "cli/help.py": "textwrap",
     "cli/verbs/complete.py": "a completion loads what it completes",
     "cli/task/start.py": "going back and applying, for a task that starts from somewhere else",
+    "cli/verbs/show.py": "the screens of programs that draw",
     "cli/verbs/run.py": "what is said of a task that a run started; the background",
     "cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "cli/screen/pager.py": "the pager's process",
