@@ -233,6 +233,12 @@ def test_a_run_in_the_foreground_is_watched_from_another_terminal(
     assert owner.finish() == 0
 
 
+def test_the_names_of_runs_are_completed(task: Sandbox) -> None:
+    task.siding("run", "--detach", "--name", "web", "--", "sleep", "300")
+    for verb in ("attach", "send", "stop", "output"):
+        assert task.siding("__complete", verb, "").stdout.split() == [b"r1", b"web"]
+
+
 def test_who_only_looks_types_nothing(task: Sandbox, sit_down: Sit) -> None:
     background(task, "sh", "-c", f"echo began; stty size; {ECHO}")
     person = sit_down("attach", "--read-only", rows=20, columns=60)
@@ -299,6 +305,14 @@ def test_an_agent_that_talks_has_a_terminal_if_a_person_starts_it(
     assert b"siding output r2" in person.seen
     task.siding("run", "--detach", "--", "claude")  # not at a terminal
     assert b"talks" not in task.siding("output", "r3", "--follow").stdout
+
+
+def test_a_run_does_not_watch_itself(task: Sandbox, sit_down: Sit) -> None:
+    """What it shows would be shown again, for ever."""
+    script = '"$@" attach; "$@" send r1 hello'
+    person = sit_down("run", "--", "sh", "-c", script, "sh", *SIDING)
+    assert person.finish() == 2
+    assert person.seen.count(b"this is inside run r1") == 2
 
 
 # --- the socket
