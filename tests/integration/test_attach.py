@@ -17,6 +17,7 @@ from sandbox import SIDING, Sandbox
 from siding.process.control import frames
 from siding.process.control.address import connect_to
 from siding.process.control.client import Connection, HostGone, Refused
+from siding.process.control.server import MOST_VIEWERS
 from terminal import Terminal
 
 UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
@@ -371,6 +372,21 @@ def test_a_peer_that_does_not_speak_the_protocol_disturbs_nobody(
     printed(task, b"<hello>")
     for peer in peers:
         peer.close()
+
+
+def test_the_number_of_viewers_has_a_limit(task: Sandbox) -> None:
+    background(task, "sh", "-c", ECHO)
+    silent = connect_to(socket_of(task))
+    viewers = [Connection(socket_of(task), mode="attach") for _ in range(MOST_VIEWERS)]
+    assert silent.recv(1) == b"", "who says nothing makes room"
+    silent.close()
+    with pytest.raises(Refused, match="viewers are there already"):
+        Connection(socket_of(task), mode="attach")
+    viewers.pop().close()
+    task.siding("send", "r1", "hello")
+    printed(task, b"<hello>")
+    for viewer in viewers:
+        viewer.close()
 
 
 def test_a_process_in_a_sandbox_is_not_served(task: Sandbox) -> None:

@@ -1,5 +1,6 @@
 """A viewer's side of a run's control socket."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from siding.namedtuples import NamedTuple
@@ -46,17 +47,17 @@ class Connection:
         self._received = bytearray()
         self._waiting: list[Frame] = []
         rows, columns = size or (0, 0)
+        hello = frames.encode_fields(
+            frames.HELLO,
+            version=frames.VERSION,
+            mode=mode,
+            rows=rows,
+            columns=columns,
+            read_only=read_only,
+        )
         try:
-            self._put(
-                frames.encode_fields(
-                    frames.HELLO,
-                    version=frames.VERSION,
-                    mode=mode,
-                    rows=rows,
-                    columns=columns,
-                    read_only=read_only,
-                )
-            )
+            with suppress(HostGone):  # it may have said why before it closed the connection
+                self._put(hello)
             self.welcome = self._await_welcome()
         except BaseException:
             self.close()
