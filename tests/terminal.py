@@ -57,6 +57,16 @@ class Terminal:
             assert self._read(end) or text in self.seen, (text, self.seen)
         return self.seen
 
+    def until_quiet(self, *, seconds: float = 30) -> bytes:
+        """Watch until something was shown, and nothing more for a while; return all of it."""
+        end = time.monotonic() + seconds
+        before = -1
+        while before != len(self.seen) or not self.seen:
+            assert time.monotonic() < end, self.seen
+            before = len(self.seen)
+            self._read(time.monotonic() + 0.3)
+        return self.seen
+
     def finish(self, *, seconds: float = 30) -> int:
         """Watch until the program has ended; return its exit status."""
         end = time.monotonic() + seconds

@@ -48,6 +48,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "status": (reads("status"), reads("status --format json")),
     "runs": (reads("runs"), reads("runs --format json")),
     "output": (reads("output"),),
+    "attach": (reads("attach", status=2),),  # there is no terminal
+    "send": (reads("send r1 text", status=1),),  # nothing runs
     "stop": (reads("stop --all"),),
     "log": (reads("log"), reads("log --format json"), reads("log -t old")),
     "show": (reads("show"), reads("show 1"), reads("show last --format json")),

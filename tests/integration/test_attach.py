@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,11 +17,14 @@ from sandbox import SIDING, Sandbox
 from siding.process.control import frames
 from siding.process.control.address import connect_to
 from siding.process.control.client import Connection, HostGone, Refused
+from siding.process.control.server import MOST_VIEWERS
 from terminal import Terminal
 
 UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
 ECHO = 'while read line; do echo "<$line>"; done'
 LEAVE = b"\x1dd"  # Ctrl-] d
+
+needs_vim = pytest.mark.skipif(shutil.which("vim") is None, reason="there is no vim")
 
 Sit = Callable[..., Terminal]
 
@@ -84,6 +88,7 @@ def test_lines_and_keys_reach_a_program_in_the_background(task: Sandbox) -> None
     assert b"nothing runs" in task.siding("send", "r1", "too late", status=1).stderr
 
 
+@needs_vim
 def test_vim_is_driven_from_outside(task: Sandbox) -> None:
     background(task, "vim", "-u", "NONE", "-N", "hello.txt")
     printed(task, b"hello.txt")
@@ -141,6 +146,7 @@ def test_the_key_for_leaving_is_chosen_and_reaches_the_program_when_typed_twice(
     assert b"cannot be the key for leaving" in refused
 
 
+@needs_vim
 def test_a_full_screen_program_is_drawn_for_whoever_comes_later(
     task: Sandbox, sit_down: Sit
 ) -> None:
@@ -228,6 +234,12 @@ def test_a_run_in_the_foreground_is_watched_from_another_terminal(
     assert owner.finish() == 0
 
 
+def test_the_names_of_runs_are_completed(task: Sandbox) -> None:
+    task.siding("run", "--detach", "--name", "web", "--", "sleep", "300")
+    for verb in ("attach", "send", "stop", "output"):
+        assert task.siding("__complete", verb, "").stdout.split() == [b"r1", b"web"]
+
+
 def test_who_only_looks_types_nothing(task: Sandbox, sit_down: Sit) -> None:
     background(task, "sh", "-c", f"echo began; stty size; {ECHO}")
     person = sit_down("attach", "--read-only", rows=20, columns=60)
@@ -296,6 +308,14 @@ def test_an_agent_that_talks_has_a_terminal_if_a_person_starts_it(
     assert b"talks" not in task.siding("output", "r3", "--follow").stdout
 
 
+def test_a_run_does_not_watch_itself(task: Sandbox, sit_down: Sit) -> None:
+    """What it shows would be shown again, for ever."""
+    script = '"$@" attach; "$@" send r1 hello'
+    person = sit_down("run", "--", "sh", "-c", script, "sh", *SIDING)
+    assert person.finish() == 2
+    assert person.seen.count(b"this is inside run r1") == 2
+
+
 # --- the socket
 
 
@@ -354,6 +374,21 @@ def test_a_peer_that_does_not_speak_the_protocol_disturbs_nobody(
         peer.close()
 
 
+def test_the_number_of_viewers_has_a_limit(task: Sandbox) -> None:
+    background(task, "sh", "-c", ECHO)
+    silent = connect_to(socket_of(task))
+    viewers = [Connection(socket_of(task), mode="attach") for _ in range(MOST_VIEWERS)]
+    assert silent.recv(1) == b"", "who says nothing makes room"
+    silent.close()
+    with pytest.raises(Refused, match="viewers are there already"):
+        Connection(socket_of(task), mode="attach")
+    viewers.pop().close()
+    task.siding("send", "r1", "hello")
+    printed(task, b"<hello>")
+    for viewer in viewers:
+        viewer.close()
+
+
 def test_a_process_in_a_sandbox_is_not_served(task: Sandbox) -> None:
     """Landlock does not govern connecting: such a process is known by its no_new_privs."""
     background(task, "sh", "-c", ECHO)
@@ -393,6 +428,7 @@ def test_a_host_that_was_killed_ends_the_viewer(task: Sandbox, sit_down: Sit) ->
     assert b"the host of r1 is gone" in person.seen
 
 
+@needs_vim
 def test_a_viewer_that_is_told_to_end_leaves_its_terminal_in_order(task: Sandbox) -> None:
     background(task, "vim", "-u", "NONE", "-N", "hello.txt")
     printed(task, b"hello")

@@ -31,6 +31,8 @@ class OutputReport(NamedTuple):
     stderr_bytes: int | None = None
     sha256: str = ""
     complete: bool = True
+    rows: int = 0  # of the run's terminal when it ended; 0: it had none, or nobody noted it
+    columns: int = 0
 
     @classmethod
     def from_record(cls, value: object) -> "OutputReport | None":
@@ -42,10 +44,15 @@ class OutputReport(NamedTuple):
             stderr_bytes=whole_or_none(value.get("stderr_bytes")),
             sha256=text(value.get("sha256")),
             complete=bool(value.get("complete", True)),
+            rows=whole(value.get("rows")),
+            columns=whole(value.get("columns")),
         )
 
     def as_record(self) -> dict[str, Any]:
-        return self._asdict()
+        record = self._asdict()
+        if not self.rows or not self.columns:
+            del record["rows"], record["columns"]
+        return record
 
 
 class LeftProcess(NamedTuple):

@@ -85,6 +85,7 @@ class Outcome(NamedTuple):
     never ran, or could not be ended). ``reason`` explains an ending other than a normal exit.
     ``notes`` are sentences about the recording: it stopped on a full disk, say.
     ``output_complete`` is False when the artifact lacks bytes that the command wrote.
+    ``size`` is that of the command's terminal at the end, None if it had none.
     ``output_sha256`` is the digest of the whole artifact in its joined form ("" without one).
     """
 
@@ -101,3 +102,4 @@ class Outcome(NamedTuple):
     output_complete: bool
     reason: str | None
     notes: tuple[str, ...]
+    size: WindowSize | None = None

@@ -188,6 +188,8 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
             recorded=run.recorder.finish(),
             notes=notes,
         )
+        if side.shared is not None:
+            outcome = outcome._replace(size=side.shared.size)
         if run.control is not None:
             run.control.ended(outcome.exit_code, outcome.ending.value)
         return outcome

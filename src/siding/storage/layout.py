@@ -47,6 +47,11 @@ class TaskLayout(NamedTuple):
         return self.root / "artifacts"
 
     @property
+    def port(self) -> Path:
+        """The number of the first port of the task's block."""
+        return self.root / "port"
+
+    @property
     def lock(self) -> Path:
         """The lock of whoever records or changes the task's state; no program runs under it."""
         return self.root / "lock"
@@ -145,6 +150,11 @@ class Home(NamedTuple):
     @property
     def projects_dir(self) -> Path:
         return self.root / "projects"
+
+    @property
+    def ports_dir(self) -> Path:
+        """Which task has which block of ports, in all projects."""
+        return self.root / "ports"
 
     def project(self, name: str) -> ProjectLayout:
         """Return the layout of the project directory of this name (see `project_dir_name`)."""

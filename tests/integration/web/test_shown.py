@@ -223,3 +223,14 @@ def test_a_step_whose_snapshot_was_freed_says_so(sandbox: Sandbox, dashboard: Da
     assert status < 500
     status, body = dashboard.get(f"/api/v1/tasks/{task}/steps/3")
     assert "snapshot_freed" in json.loads(body)
+
+
+def test_the_last_screen_of_a_program_that_draws_is_shown(
+    sandbox: Sandbox, dashboard: Dashboard
+) -> None:
+    draw = "printf '\\033[2J\\033[3;5Hdrawn <b>here</b>'"
+    sandbox.siding("run", "--tty", "--", "sh", "-c", draw)
+    sandbox.siding("run", "--tty", "--", "echo", "lines")
+    steps = f"/tasks/{task_of(dashboard)}/steps"
+    assert "\n\n    drawn &lt;b&gt;here&lt;/b&gt;</pre>" in view(dashboard, f"{steps}/1")
+    assert "last screen" not in view(dashboard, f"{steps}/2")

@@ -37,12 +37,19 @@ _DIRECTORIES = frozenset({"PWD", "OLDPWD"})
 
 
 def environment_in(
-    project: Project, task: Task, workspace: Workspace, wanted: Mapping[str, str], *, cwd: Path
+    project: Project,
+    task: Task,
+    workspace: Workspace,
+    wanted: Mapping[str, str],
+    *,
+    cwd: Path,
+    port: int = 0,
 ) -> dict[str, str]:
     """Return the complete environment of a command in the directory `cwd` of a workspace.
 
     It is the caller's environment without the variables above, with the variables of the task
-    added. Variables in `wanted` replace all others.
+    added. `port` is the first of the task's ports, 0 if it has none. Variables in `wanted` replace
+    all others.
     """
     inherited = {
         name: value
@@ -50,6 +57,7 @@ def environment_in(
         if name not in _TIED_TO_A_REPOSITORY
         and name not in _DIRECTORIES
         and not name.startswith(("SIDING_TASK_", "SIDING_STEP_", "SIDING_RUN_"))
+        and name != "SIDING_PORT"
     }
     return {
         **inherited,
@@ -60,5 +68,6 @@ def environment_in(
         "SIDING_WORKSPACE": workspace.path,
         "SIDING_BASE_REF": task.base_ref,
         "SIDING_REPO_ROOT": str(project.paths.root),
+        **({"SIDING_PORT": str(port)} if port else {}),
         **wanted,
     }

@@ -14,6 +14,7 @@ from siding.ids import Sha
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder
+from siding.tasks.ports import ports_of
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task
@@ -35,6 +36,7 @@ class TaskStatus(NamedTuple):
     unrecorded: int | None  # the number of files changed since the last step; None if unknown
     holder: Holder | None  # the process that holds the task's lock
     problems: tuple[str, ...] = ()  # sentences about what is lost or damaged
+    ports: range = range(0)  # the task's own; none before its first run
 
 
 def status(project: Project, named: str | None) -> TaskStatus:
@@ -71,6 +73,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
         unrecorded=unrecorded,
         holder=holder,
         problems=tuple(problems),
+        ports=ports_of(project.app.home, project.layout, task.id),
     )
 
 

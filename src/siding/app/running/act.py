@@ -16,7 +16,7 @@ from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
 from siding.app.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused, stopped_by_hook
 from siding.app.running.isolation import Watch
-from siding.app.running.living import as_run_of, begin_run, marked
+from siding.app.running.living import as_run_of, begin_run, marked, port_for
 from siding.app.running.request import RunRequest, RunResult, Terminal
 from siding.app.sandbox.sandbox import (
     REFUSED_EXIT,
@@ -241,7 +241,9 @@ def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
     """Judge the command and plan its sandbox. `ask` puts the policy's questions to a person."""
     recorder, project = work.recorder, work.project
     cwd = _directory(project, recorder, request.cwd)
-    env = environment_in(project, recorder.task, recorder.workspace, request.env, cwd=cwd)
+    task, workspace = recorder.task, recorder.workspace
+    port = port_for(project, task.id)
+    env = environment_in(project, task, workspace, request.env, cwd=cwd, port=port)
     command = Command(argv=request.argv, cwd=cwd, env=env)
     ruling = rule_on(project, _to_judge(recorder, request, command), allow=request.allow, ask=ask)
     sandbox = SandboxPlan()

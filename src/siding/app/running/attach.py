@@ -11,7 +11,7 @@ from siding.errors import SidingError, UsageError
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.process import terminal
-from siding.process.command import WindowSize
+from siding.process.command import TOKEN_VARIABLE, WindowSize
 from siding.process.control import frames
 from siding.process.control.client import Connection, HostGone, Refused
 from siding.process.control.keys import UnknownKey, key_bytes, text_bytes
@@ -23,6 +23,7 @@ from siding.tasks.task import Task
 __all__ = ["Left", "Watched", "Watching", "attach", "control_key", "send", "watch"]
 
 _OPENS_WITHIN_S = 2.0  # a host opens its socket a moment after the command has started
+_ENDS_WITHIN_S = 10.0  # how long a host may take to record a run
 _LOOK_S = 0.02
 _TAKES_WITHIN_S = 10.0  # how long a program may take to read what was typed
 # Programs with an input of their own take keys that come in one piece for pasted text, in which
@@ -95,8 +96,11 @@ def watch(project: Project, watching: Watching) -> Watched:
         watching.connection.close()
     if view.left is Left.DETACHED:
         return Watched(view.left, None, None, view.skipped)
-    # A host that ends does not wait for a viewer that is too slow to hear of it.
-    Runs(project.task_layout(watching.task.id)).wait(watching.run)
+    runs = Runs(project.task_layout(watching.task.id))
+    if view.left is Left.ENDED:
+        runs.wait(watching.run)
+    elif _goes_on(runs, watching.run):
+        return Watched(view.left, None, None, view.skipped)
     step = step_of_run(project, watching.task.id, watching.run)
     return Watched(view.left, _exit_code(view, step), step, view.skipped)
 
@@ -148,6 +152,7 @@ def control_key(name: str) -> bytes:
 
 def _one_run(project: Project, named: str | None, wanted: str | None) -> tuple[Task, Run]:
     task, (run, *_others) = live_runs(project, named, () if wanted is None else (wanted,))
+    _refuse_itself(project, run)
     return task, run
 
 
@@ -238,6 +243,29 @@ def _check_key(name: str) -> None:
             f"there is no key {name!r}",
             hint="enter, escape, tab, up, f1, ctrl-c, alt-x, or one sign",
         ) from None
+
+
+def _goes_on(runs: Runs, run: Run) -> bool:
+    """Tell whether a run still lives whose host has closed the connection.
+
+    A host that ends does not wait for a viewer that is too slow to hear of it, and then records
+    the run.
+    """
+    end = time.monotonic() + _ENDS_WITHIN_S
+    while any(each.id == run.id for each in runs.live()):
+        if time.monotonic() > end:
+            return True
+        time.sleep(_LOOK_S)
+    return False
+
+
+def _refuse_itself(project: Project, run: Run) -> None:
+    """Refuse a run that this command is inside of: what it shows would be shown again, for ever."""
+    if run.token in project.app.env.get(TOKEN_VARIABLE, "").split(":"):
+        raise UsageError(
+            f"this is inside run {run.id}, which cannot attach to itself or type into itself",
+            hint="do it in another terminal",
+        )
 
 
 def _exit_code(view: View, step: Step | None) -> int | None:

@@ -58,6 +58,8 @@ def ended(draft: Draft, outcome: Outcome, terminal: Terminal) -> Draft:
             stderr_bytes=outcome.stderr_bytes,
             sha256=outcome.output_sha256,
             complete=outcome.output_complete,
+            rows=outcome.size.rows if outcome.size else 0,
+            columns=outcome.size.columns if outcome.size else 0,
         ),
         notes=tuple(outcome.notes),
         processes=ProcessReport(

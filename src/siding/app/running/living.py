@@ -3,7 +3,8 @@
 from contextlib import suppress
 
 from siding.app.acts.skeleton import Work
-from siding.ids import step_id
+from siding.app.place.project import Project
+from siding.ids import TaskId, step_id
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.store import Ledger
@@ -12,6 +13,7 @@ from siding.process.identity import boot_id, started_of
 from siding.runs.run import ProcessMark, Run, run_number
 from siding.runs.store import LiveRun
 from siding.storage.locks import Holder
+from siding.tasks.ports import port_of
 
 _RECENT = 200  # steps that are read to find the newest run if the file `runs/last` is lost
 
@@ -67,6 +69,22 @@ def marked(command: Command, run: Run) -> Command:
     return command._replace(
         env={**command.env, "SIDING_RUN_ID": run.id, "SIDING_STEP_TOKEN": run.token}
     )
+
+
+def port_for(project: Project, task_id: TaskId) -> int:
+    """Return the first port of a task, which gets its ports now if it has none.
+
+    0 if there are no free ones, or no room to note them: the run does without.
+    """
+    found = port_of(project.app.home, project.layout, task_id)
+    if found:
+        return found
+    from siding.tasks.port_search import assign_block
+
+    try:
+        return assign_block(project.app.home, project.layout.task(task_id))
+    except OSError:
+        return 0
 
 
 def _highest(ledger: Ledger) -> int:

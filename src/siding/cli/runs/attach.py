@@ -62,7 +62,7 @@ def _say_last(context: Context, watching: Watching, watched: Watched) -> int:
     if watched.left is Left.DETACHED:
         screen.note(f"{task_name(watching.task.name)} · {run.id} goes on · siding attach {run.id}")
         return 0
-    if watched.left is Left.LOST or watched.exit_code is None:
+    if watched.exit_code is None:
         screen.warn(f"the host of {run.id} is gone; the next command in the task records the run")
         return _LOST
     step = watched.step

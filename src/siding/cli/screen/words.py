@@ -84,3 +84,8 @@ def _parsed(moment: str) -> datetime | None:
     except ValueError:
         return None
     return then if then.tzinfo else then.replace(tzinfo=UTC)
+
+
+def port_range(ports: range) -> str:
+    """Return the ports of a task in words; "" if it has none."""
+    return f"{ports[0]}-{ports[-1]}" if ports else ""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from siding.app.life.beginning import FROM, StartPoint
 from siding.app.life.blockers import blockers_of
 from siding.app.place.project import require_project
-from siding.app.waiting.tasks import show
+from siding.app.waiting.tasks import ports, show
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
-from siding.cli.screen.words import local_time
+from siding.cli.screen.words import local_time, port_range
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,11 +21,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     task, workspace = show(project, arguments.task)
+    own = ports(project, task)
     place = None if workspace is None else workspace._asdict()
     if arguments.format == "json":
         record = task._asdict()
         rest = record.pop("rest")
-        print_json(context.screen, {**record, **rest, "workspace": place})
+        print_json(
+            context.screen, {**record, **rest, "workspace": place, "port": own[0] if own else None}
+        )
         return 0
     lines = [
         ("task", f"{task.id}  {task.name}"),
@@ -42,6 +45,7 @@ def run(arguments: Namespace, context: Context) -> int:
     ]
     if workspace is not None:
         lines += [("workspace", f"{workspace.path} ({workspace.status.value})")]
+    lines += [("ports", port_range(own))]
     lines += [(f"start: {key}", value) for key, value in _card_lines(task.start)]
     for label, text in lines:
         if text:

@@ -27,6 +27,7 @@ TASK_ARGUMENT = {
     "phase show",
 }
 STEP_ARGUMENT = {"show"}
+RUN_ARGUMENT = {"output", "stop", "attach", "send"}
 OPEN_DECISION = {"decide answer", "decide cancel"}
 ANY_DECISION = {"decide show", "decide result"}
 POINTS = ("base", "last", "now")
@@ -65,6 +66,8 @@ def _candidates(words: list[str], context: Context) -> Iterable[str]:
         return [*_branches(context), *_tasks(context)]
     if before in STEP_OPTIONS or (verb in STEP_ARGUMENT and not last.startswith("-")):
         return [*_steps(context), *POINTS]
+    if verb in RUN_ARGUMENT and not last.startswith("-"):
+        return _runs(context)
     if verb in OPEN_DECISION | ANY_DECISION and not last.startswith("-"):
         return _decisions(context, closed=verb in ANY_DECISION)
     if last.startswith("-"):
@@ -102,6 +105,14 @@ def _decisions(context: Context, *, closed: bool) -> list[str]:
 
     found, _ = list_decisions(require_project(context.app), closed=closed, limit=50)
     return [each.session_id for each in found]
+
+
+def _runs(context: Context) -> list[str]:
+    from siding.app.place.project import require_project
+    from siding.app.running.named_run import live_runs
+
+    _task, found = live_runs(require_project(context.app), None, (), every=True)
+    return [word for run in found for word in (run.id, run.name) if word and " " not in word]
 
 
 def _steps(context: Context) -> list[str]:

@@ -61,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="go on in the background (`siding output`)",
     )
-    parser.add_argument("--name", metavar="NAME", default="", help="a name for `stop` and `output`")
+    parser.add_argument("--name", metavar="NAME", default="", help="a name for the run")
     parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
 
 

@@ -1,7 +1,8 @@
 """Show one step: what ran, how it ended, what it changed, and its output.
 
-N is a step's number, or `last`. The output is shown with its control characters made harmless;
---raw copies it to standard output byte for byte.
+N is a step's number, or `last`. The output is shown with its control characters made harmless; of
+a program that draws on its terminal (an editor, an agent) the last screen is shown. --raw copies
+the output to standard output byte for byte.
 """
 
 import sys
@@ -14,7 +15,7 @@ from siding.app.recording.freed import freed_note, marked
 from siding.app.recording.outputs import Output, Span, output
 from siding.app.recording.patch_files import only_patch
 from siding.app.recording.step_commits import commits_of
-from siding.app.recording.steps import ledger_problems, running_step, same_number, step
+from siding.app.recording.steps import Step, ledger_problems, running_step, same_number, step
 from siding.cli.formats import add_format, json_text, write_result
 from siding.cli.globals import Context
 from siding.cli.screen.pager import paged
@@ -58,9 +59,7 @@ def run(arguments: Namespace, context: Context) -> int:
         lines = step_lines(task.name, found, commits, project.layout.root, freed=freed)
         _print_step(screen, lines)
         if kept is not None:
-            name = "terminal" if kept.streams.value == "pty" else "stdout"
-            _print_stream(screen, name, kept.stdout, full=arguments.full)
-            _print_stream(screen, "stderr", kept.stderr, full=arguments.full)
+            _print_output(screen, found, kept, full=arguments.full)
         if patch is not None:
             _print_stream(screen, "patch", patch, full=arguments.full)
     return 0
@@ -78,6 +77,28 @@ def _print_step(screen: Screen, lines: Sequence[tuple[str, str]]) -> None:
     for label, text in lines:
         if text:
             screen.print(f"{screen.style(f'{label:<9}', 'dim')} {inert(text)}")
+
+
+def _print_output(screen: Screen, step: Step, kept: Output, *, full: bool) -> None:
+    name = "terminal" if kept.streams.value == "pty" else "stdout"
+    drawn = None if full or name == "stdout" else _last_screen(step, kept)
+    if drawn is None:
+        _print_stream(screen, name, kept.stdout, full=full)
+        _print_stream(screen, "stderr", kept.stderr, full=full)
+        return
+    screen.print()
+    screen.print(screen.style(f"--- {name} ({size(kept.stdout.size)}), its last screen", "dim"))
+    for line in drawn:
+        screen.print(inert(line))
+    screen.print(screen.style("(--full shows all of the output, spelled out)", "dim"))
+
+
+def _last_screen(step: Step, kept: Output) -> tuple[str, ...] | None:
+    """Return what a program that draws on its terminal showed last; None if it prints lines."""
+    from siding.app.recording.last_screen import last_screen  # 3 ms, for runs in a terminal
+
+    found = last_screen(step, kept)
+    return None if found is None else found.lines
 
 
 def _print_stream(screen: Screen, name: str, stream: Span, *, full: bool) -> None:

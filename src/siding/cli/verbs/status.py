@@ -7,7 +7,7 @@ from siding.app.recording.status import TaskStatus, status
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
-from siding.cli.screen.words import ago, changes, counted, duration
+from siding.cli.screen.words import ago, changes, counted, duration, port_range
 from siding.errors import NoActiveTask
 
 
@@ -52,6 +52,8 @@ def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
         lines.append(("workspace", f"{workspace.path} ({'missing' if gone else state})"))
         lines.append(("branch", workspace.branch))
         lines.append(("base", _base(found)))
+    if found.ports:
+        lines.append(("ports", port_range(found.ports)))
     if found.last is None:
         lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
     else:
@@ -125,6 +127,7 @@ def _record(found: TaskStatus, root: str) -> dict[str, object]:
         "last_step": dict(last.line) if last else None,
         "in_progress": found.in_progress[-1].intent.as_record() if found.in_progress else None,
         "running": [each.name for each in found.in_progress if each.holder is not None],
+        "port": found.ports[0] if found.ports else None,
         "problems": list(found.problems),
         "holder": None if found.holder is None else found.holder._asdict(),
     }

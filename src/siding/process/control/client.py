@@ -1,5 +1,6 @@
 """A viewer's side of a run's control socket."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from siding.namedtuples import NamedTuple
@@ -52,18 +53,18 @@ class Connection:
         self._received = bytearray()
         self._waiting: list[Frame] = []
         rows, columns = size or (0, 0)
+        hello = frames.encode_fields(
+            frames.HELLO,
+            version=frames.VERSION,
+            mode=mode,
+            rows=rows,
+            columns=columns,
+            read_only=read_only,
+            now=now,
+        )
         try:
-            self._put(
-                frames.encode_fields(
-                    frames.HELLO,
-                    version=frames.VERSION,
-                    mode=mode,
-                    rows=rows,
-                    columns=columns,
-                    read_only=read_only,
-                    now=now,
-                )
-            )
+            with suppress(HostGone):  # it may have said why before it closed the connection
+                self._put(hello)
             self.welcome = self._await_welcome()
         except BaseException:
             self.close()
@@ -86,16 +87,12 @@ class Connection:
         self._put(frames.encode_fields(frames.SIZE, rows=size.rows, columns=size.columns))
 
     def read(self) -> list[Frame]:
-        """Wait for messages and return them. Raises Refused, HostGone, and TimeoutError."""
-        while True:
-            found, self._waiting = self._waiting, []
-            if not found:
-                try:
-                    found = list(frames.take_frames(self._received))
-                except BadFrame as error:
-                    raise HostGone(str(error)) from error
-            if found:
-                return [_allowed(frame) for frame in found]
+        """Wait until something comes, and return the messages that are whole by then, if any.
+
+        Raises Refused, HostGone, and TimeoutError.
+        """
+        found, self._waiting = self._waiting, []
+        if not found:
             try:
                 data = self._socket.recv(_READ)
             except ConnectionError:
@@ -103,6 +100,11 @@ class Connection:
             if not data:
                 raise HostGone("the connection was closed")
             self._received += data
+            try:
+                found = list(frames.take_frames(self._received))
+            except BadFrame as error:
+                raise HostGone(str(error)) from error
+        return [_allowed(frame) for frame in found]
 
     def close(self) -> None:
         self._socket.close()
@@ -118,7 +120,9 @@ class Connection:
             raise HostGone(str(error)) from error
 
     def _await_welcome(self) -> Welcome:
-        first, *self._waiting = self.read()
+        while not (came := self.read()):
+            pass
+        first, *self._waiting = came
         fields = first.fields()
         modes = fields.get("modes")
         return Welcome(

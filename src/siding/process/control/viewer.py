@@ -12,7 +12,7 @@ from siding.files.durable import write_all
 from siding.namedtuples import NamedTuple
 from siding.process import terminal
 from siding.process.control import frames
-from siding.process.control.client import Connection, HostGone, RunEnd, end_of
+from siding.process.control.client import Connection, HostGone, Refused, RunEnd, end_of
 from siding.process.control.prefix import Prefix
 from siding.process.signals import ENDING, SignalInbox
 from siding.process.terminal import ScreenModes
@@ -57,7 +57,7 @@ class Viewer:
         with SignalInbox() as inbox, _keys_at_once(self._stdin, raw=self._has_terminal):
             try:
                 return self._loop(inbox)._replace(skipped=self._skipped)
-            except HostGone:
+            except (HostGone, Refused, TimeoutError):
                 return View(Left.LOST, skipped=self._skipped)
             finally:
                 self._tidy_up()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from siding.app.recording.freed import freed_note
+from siding.app.recording.last_screen import last_screen
 from siding.app.recording.outputs import Output, Span
 from siding.app.recording.outputs import output as output_of
 from siding.app.recording.patch_files import MARK_EVERY, rows_of
@@ -13,6 +14,7 @@ from siding.errors import NotFound
 from siding.ids import run_or_step
 from siding.web.ansi import Converter
 from siding.web.ask import Ask
+from siding.web.inert import inert
 from siding.web.pages.task import tone_of
 from siding.web.patches import parts_of_step, patch_of, shown, side_by_side
 from siding.web.rendering import Page
@@ -28,6 +30,7 @@ def step(ask: Ask) -> Page:
     """Show a step, recorded or running."""
     found = one_step(ask)
     task = show(ask.project, ask.task_id)[0]
+    kept = output_of(ask.project, task, found)
     is_running = running_step(ask.project, task.id, ask.words["step"]) is not None
     values = {
         "task": task,
@@ -35,7 +38,8 @@ def step(ask: Ask) -> Page:
         "detail": found.detail,
         "tone": tone_of(found.status),
         "is_running": is_running,
-        "streams": _streams(output_of(ask.project, task, found), is_running=is_running),
+        "screen": None if kept is None else _screen(found, kept),
+        "streams": _streams(kept, is_running=is_running),
         "lacks": _lacks(found),
         "freed": freed_note(ask.project, found),
         "patch": None if is_running else parts_of_step(ask, found),
@@ -44,6 +48,12 @@ def step(ask: Ask) -> Page:
     name = found.run if is_running and found.run else found.id
     title = f"{run_or_step(name).capitalize()} · {task.name}"
     return Page("step.html", title, values, watch=task.id if is_running else "")
+
+
+def _screen(found: Step, kept: Output) -> str | None:
+    """Return the last screen of a program that draws on its terminal; None for lines."""
+    drawn = last_screen(found, kept)
+    return None if drawn is None else inert("\n".join(drawn.lines))
 
 
 def _lacks(found: Step) -> list[tuple[str, str]]:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from siding.process.control.queries import WholeSequences, without_queries
 from siding.process.control.recent import KEPT, Recent
-from siding.process.control.replay import SOFT_RESET, replay, since_safe_point
+from siding.process.control.replay import SOFT_RESET, replay
+from siding.process.emulator.safe_points import since_safe_point
 from siding.process.terminal import ScreenModes
 
 PIECES = st.lists(

@@ -1,0 +1,1 @@
+"""A terminal without a window: what output draws on a screen, as text."""
