@@ -36,6 +36,11 @@ ROWS: dict[str, Row] = {
         leave_out=(*PLANTED, *FAILING, "power"),
         variables={TIMES: "2"},
     ),
+    "runs": Row(
+        "host, keeper, agent or terminal of a run is killed: nothing goes on unseen",
+        ("tests/faults/test_run_kills.py",),
+        variables={TIMES: "1"},
+    ),
     "error": Row(
         "a system call fails, a short write, a signal, a full disk from one call on",
         GATES,

@@ -233,10 +233,11 @@ class Drive:
         except OSError:
             pass  # it just ended, or is another user's; the next signal ends everything
 
-    def _end_everything(self) -> None:
+    def _end_everything(self, *, hurry: bool = True) -> None:
+        """Begin to end all processes; with `hurry` no slow screen is waited for."""
         self._ender = Ender(self._tree, grace_s=self._grace_s)
         self._ending = True
-        for channel in self._channels:
+        for channel in self._channels if hurry else ():
             channel.screen.hurry()
 
     def _leave(self) -> None:
@@ -267,8 +268,9 @@ class Drive:
             channel.command_ended()
         if self._typed is not None and self.status == -signal.SIGINT:
             self.interrupted_by = self.interrupted_by or signal.SIGINT
-        if self.interrupted_by is not None and self._ender is None:
-            self._end_everything()
+        if (self.interrupted_by is not None or self.status < 0) and self._ender is None:
+            # What a command leaves when it dies of a signal, nobody left on purpose.
+            self._end_everything(hurry=self.interrupted_by is not None)
 
     def _look_at_clock(self) -> None:
         now = time.monotonic()

@@ -7,6 +7,7 @@ from _thread import allocate_lock  # `threading` is a millisecond more at every 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from siding.process.command import TOKEN_VARIABLE
@@ -72,6 +73,14 @@ def has_token(pid: int, token: str) -> bool:
         if entry.startswith(name):
             return token.encode() in entry[len(name) :].split(b":")
     return False
+
+
+def directory_of(pid: int) -> Path | None:
+    """Return the directory that a process works in; None if it is gone or another user's."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/cwd"))
+    except OSError:
+        return None
 
 
 def send_signal(status: ProcessStatus, number: int) -> bool:

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from siding.process.status import ProcessStatus
 
@@ -36,6 +37,11 @@ def read_status(pid: int) -> ProcessStatus | None:
 def has_token(pid: int, token: str) -> bool:  # noqa: ARG001 - the same shape as on Linux
     """Return False: `ps` shows no environments."""
     return False
+
+
+def directory_of(pid: int) -> Path | None:  # noqa: ARG001 - the same shape as on Linux
+    """Return None: `ps` does not show it."""
+    return None
 
 
 def send_signal(status: ProcessStatus, number: int) -> bool:

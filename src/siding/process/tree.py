@@ -19,6 +19,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 from siding.namedtuples import NamedTuple
 from siding.process.command import ProcessInfo
@@ -267,6 +268,23 @@ def end_token(
 ) -> EndedProcesses:
     """End the processes of the step with this token, after its recorder was killed."""
     return end_all(ProcessTree(token), grace_s=grace_s, kill_wait_s=kill_wait_s)
+
+
+def orphans_in(directory: Path, *, since: int) -> list[ProcessInfo]:
+    """Return processes without a parent of their own that work below a directory.
+
+    `since` is a start time; older ones are left out. These are the ones that a run may have left
+    when its host and its keeper were killed at once. On systems without /proc none is found.
+    """
+    everything = processes.all_processes()
+    reapers = {1, *(status.pid for status in everything.values() if status.name == "systemd")}
+    found = []
+    for status in everything.values():
+        if status.parent in reapers and status.started >= since:
+            place = processes.directory_of(status.pid)
+            if place is not None and place.is_relative_to(directory):
+                found.append(info(status))
+    return found
 
 
 def info(status: ProcessStatus) -> ProcessInfo:

@@ -12,7 +12,7 @@ from siding.ledger.store import Ledger
 from siding.process.command import ProcessInfo
 from siding.process.identity import await_end, boot_id
 from siding.process.output_files import RecoveredOutput, has_output, recover_output, rename_output
-from siding.process.tree import EndedProcesses, end_token
+from siding.process.tree import EndedProcesses, end_token, orphans_in
 from siding.runs.run import Run
 from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
@@ -24,8 +24,11 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
     """End the processes of a cut-off run; return the draft of its step, with its output."""
     left = end_token(intent.token) if intent.token else None
     draft = intent.draft
-    if isinstance(draft.detail, RunDetail):
-        await_keeper(Runs(ground.layout).find(draft.detail.run))
+    run = _run_of(ground.layout, draft)
+    await_keeper(run)
+    if left is not None and run is not None and run.boot == boot_id():
+        escaped = orphans_in(Path(ground.workspace.path), since=run.command.started)
+        left = left._replace(survivors=(*left.survivors, *escaped))
     if draft.exit_code is None and not draft.status:
         draft = draft._replace(exit_code=-1)
     detail = draft.detail
@@ -37,6 +40,11 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
 
         take_over_leftover(ground.project, ground.layout, ground.workspace)
     return draft._replace(detail=_with_what_was_left(detail, found, left))
+
+
+def _run_of(layout: TaskLayout, draft: Draft) -> Run | None:
+    detail = draft.detail
+    return Runs(layout).find(detail.run) if isinstance(detail, RunDetail) else None
 
 
 def end_what_is_left(run: Run) -> None:
