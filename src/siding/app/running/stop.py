@@ -4,7 +4,7 @@ import signal
 import time
 from collections.abc import Sequence
 
-from siding.app.place.locks import holding_task
+from siding.app.place.locks import holding_task, refuse_inside
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.opening import open_anywhere
@@ -47,6 +47,22 @@ def stop(
     """
     task = select(project, named)
     chosen = _chosen(task, Runs(project.task_layout(task.id)).live(), wanted, every=every)
+    return _end(project, task, chosen, now=now)
+
+
+def stop_before(project: Project, task_id: TaskId) -> list[Stopped]:
+    """End all runs of a task before an act that is not to be done beside them; return them.
+
+    Raises TaskBusy if this command runs inside one of them.
+    """
+    live = Runs(project.task_layout(task_id)).live()
+    if not live:
+        return []
+    refuse_inside(project, task_id, live)
+    return _end(project, project.tasks.load(task_id), live, now=False)
+
+
+def _end(project: Project, task: Task, chosen: list[Run], *, now: bool) -> list[Stopped]:
     for run in chosen:
         _tell(run, signal.SIGTERM)
         if now:

@@ -1,0 +1,127 @@
+"""Pause the runs of a task while an act moves the files under them."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from siding.app.acts.pause import BesideRuns, Pause, Paused, PausedRun
+from siding.app.acts.quiet import Unquiet, unquiet
+from siding.app.place.project import Project
+from siding.errors import SidingError
+from siding.process.identity import boot_id
+from siding.process.pausing import (
+    CannotPause,
+    Mark,
+    Pauser,
+    Trees,
+    going_on_if_told_to_end,
+    is_possible,
+)
+from siding.runs.paused import PausedFile
+from siding.runs.run import Run
+from siding.runs.store import Runs
+from siding.tasks.registry import Workspace
+
+PATIENCE_S = 5.0
+_AGAIN_S = (0.005, 0.007, 0.011, 0.013, 0.017, 0.02)  # not in step with what is done regularly
+_NAMED = 3
+
+
+class NeverQuiet(SidingError):
+    """Whenever the runs were paused, one of their processes was in the middle of something."""
+
+    code = "never_quiet"
+
+    def __init__(self, found: list[Unquiet]) -> None:
+        named = "; ".join(dict.fromkeys(each.sentence for each in found[:_NAMED]))
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        super().__init__(
+            f"what runs was never at rest for {PATIENCE_S:.0f} s: {named}{more}",
+            hint="nothing was changed, and everything goes on. --now does not wait for it; --stop "
+            "ends the runs first",
+        )
+
+
+@contextmanager
+def pausing(project: Project, workspace: Workspace, how: BesideRuns) -> Iterator[Pause]:
+    """Yield with the runs of the task paused, at a moment at which files may be moved.
+
+    The caller holds the task's lock. Raises NeverQuiet and CannotPause; then all goes on.
+    """
+    if not is_possible():
+        raise CannotPause(
+            "this system does not let runs be paused", hint="--stop ends the runs first"
+        )
+    layout = project.task_layout(workspace.task_id)
+    runs, file = Runs(layout), PausedFile(layout)
+    stopping = _Stopping(file)
+    with going_on_if_told_to_end(stopping.go_on):
+        try:
+            found = _at_rest(project, workspace, runs, stopping, how)
+            paused = Paused(
+                runs=tuple(PausedRun(run.id, run.title) for run in runs.live()),
+                unquiet=tuple(dict.fromkeys(each.sentence for each in found)),
+            )
+            yield Pause(paused, stopping.go_on)
+        finally:
+            stopping.go_on()
+
+
+class _Stopping:
+    """The processes that are stopped now, if any, and the file that names them."""
+
+    def __init__(self, file: PausedFile) -> None:
+        self._file = file
+        self._pauser: Pauser | None = None
+
+    def stop(self, live: list[Run]) -> list[int]:
+        """Stop everything that the runs started; return the processes."""
+        self._file.begin(boot_id())
+        self._pauser = Pauser(trees_of(live), note=lambda mark: self._file.note(*mark))
+        self._pauser.pause()
+        return [mark.pid for mark in self._pauser.stopped]
+
+    def go_on(self) -> None:
+        if self._pauser is not None:
+            self._pauser.go_on()
+            self._pauser = None
+        self._file.remove()
+
+
+def _at_rest(
+    project: Project, workspace: Workspace, runs: Runs, stopping: _Stopping, how: BesideRuns
+) -> list[Unquiet]:
+    """Pause the runs until none of them is in the middle of something; return what one still is,
+    if that is not waited for."""
+    give_up_at = time.monotonic() + PATIENCE_S
+    tries = 0
+    while True:
+        live = runs.live()
+        # A command that was not started yet would begin in the middle of the act.
+        found = [
+            Unquiet(run.id, f"`{run.title[:60]}` is about to start")
+            for run in live
+            if not run.command.pid
+        ]
+        if not found:
+            pids = stopping.stop(live)
+            found = unquiet(project, workspace, pids)
+            if not found or how.now:
+                return found
+            stopping.go_on()
+        if time.monotonic() > give_up_at:
+            raise NeverQuiet(found)
+        time.sleep(_AGAIN_S[tries % len(_AGAIN_S)])
+        tries += 1
+
+
+def trees_of(live: list[Run]) -> Trees:
+    """Return what has to be stopped of runs: never their hosts, nor their keepers."""
+    boot = boot_id()
+    live = [run for run in live if run.boot == boot]
+    above = [mark for run in live for mark in (run.host, run.keeper) if mark.pid]
+    return Trees(
+        above=tuple(Mark(*mark) for mark in above),
+        commands=tuple(Mark(*run.command) for run in live if run.command.pid),
+        tokens=tuple(run.token for run in live if run.token),
+    )
