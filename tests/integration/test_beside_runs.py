@@ -382,3 +382,30 @@ def test_the_step_is_told_as_json(task: Sandbox) -> None:
     with living(task, "sleep", "600") as run:
         done = task.siding("rollback", "--base", "--json")
         assert json.loads(done.stdout)["beside"] == [run]
+
+
+@pytest.mark.parametrize("words", [("task", "close"), ("worktree", "remove")])
+def test_what_takes_the_workspace_away_names_the_runs_and_ends_them_if_told(
+    task: Sandbox, words: tuple[str, ...]
+) -> None:
+    there = task.workspace()
+    with living(task, "sleep", "600") as first, living(task, "sleep", "500") as second:
+        said = task.siding(*words, "--force", status=1).stderr
+        assert f"run {first} `sleep 600`".encode() in said
+        assert f"run {second} `sleep 500`".encode() in said
+        assert b"`siding stop --all` ends what runs" in said
+        assert there.is_dir()
+        done = task.siding(*words, "--force", "--stop")
+        assert b"ended r2 (sleep 600)" in done.stderr
+        assert b"ended r3 (sleep 500)" in done.stderr
+        assert not there.is_dir()
+        assert runs(task) == []
+
+
+@pytest.mark.parametrize("words", [("task", "close"), ("worktree", "remove")])
+def test_inside_a_run_no_option_takes_the_workspace_away(
+    task: Sandbox, words: tuple[str, ...]
+) -> None:
+    done = task.siding("run", "--", *SIDING, *words, "--force", "--stop", status=1)
+    assert b"runs inside run r2 of task" in done.stderr
+    assert task.workspace().is_dir()

@@ -19,6 +19,8 @@ from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder, LockBusy
 
+_NAMED = 3
+
 
 class TaskBusy(SidingError):
     """Another command holds the lock of this task, or a run lives in it."""
@@ -128,7 +130,7 @@ def _without_runs(
     while live := runs.live():
         refuse_inside(project, task_id, live)
         if not wait:
-            raise _busy(task_id, describe_run(live[0]), can_wait=wait is not None)
+            raise _busy_with_runs(task_id, live, can_wait=wait is not None)
         lock.release()
         for run in live:
             runs.wait(run)
@@ -138,6 +140,16 @@ def _without_runs(
 def _busy(task_id: TaskId, what: str, *, can_wait: bool) -> TaskBusy:
     wait = "--wait waits until it has ended" if can_wait else "try again when it has ended"
     return TaskBusy(f"task {task_id} is busy: {what}", hint=f"{wait}; other tasks are free")
+
+
+def _busy_with_runs(task_id: TaskId, live: list[Run], *, can_wait: bool) -> TaskBusy:
+    named = "; ".join(describe_run(run) for run in live[:_NAMED])
+    more = f"; and {len(live) - _NAMED} more" if len(live) > _NAMED else ""
+    wait = "--wait waits until they have ended" if can_wait else "try again when they have ended"
+    return TaskBusy(
+        f"task {task_id} is busy: {named}{more}",
+        hint=f"`siding stop --all` ends what runs; {wait}; other tasks are free",
+    )
 
 
 def _busy_with_us(project: Project, task_id: TaskId) -> TaskBusy:

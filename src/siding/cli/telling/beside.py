@@ -23,6 +23,11 @@ def add_beside_arguments(parser: ArgumentParser) -> None:
     runs.add_argument("--stop", action="store_true", help=STOP)
 
 
+def add_stop_argument(parser: ArgumentParser) -> None:
+    """Add the option for acts that are refused while runs live."""
+    parser.add_argument("--stop", action="store_true", help=STOP)
+
+
 def beside_of(arguments: Namespace) -> BesideRuns:
     return BesideRuns(now=arguments.now)
 
