@@ -62,7 +62,7 @@ def task(sandbox: Sandbox) -> Iterator[Sandbox]:
     sandbox.siding("run", "--detach", "--", "sh", "-c", TICKING)
     wait_until((sandbox.workspace() / "ticks").exists)
     yield sandbox
-    sandbox.siding("stop", "--all", "--now", status=None)
+    sandbox.siding("stop", "--all", status=None)
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:

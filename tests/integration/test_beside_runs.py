@@ -39,7 +39,7 @@ def living(sandbox: Sandbox, *argv: str, options: tuple[str, ...] = ()) -> Itera
     finally:
         for each in sandbox.project.glob("tasks/*/runs/paused"):
             each.unlink()
-        sandbox.siding("stop", "--all", "--now", status=None)
+        sandbox.siding("stop", "--all", status=None)
 
 
 def runs(sandbox: Sandbox) -> list[dict[str, Any]]:
@@ -409,3 +409,112 @@ def test_inside_a_run_no_option_takes_the_workspace_away(
     done = task.siding("run", "--", *SIDING, *words, "--force", "--stop", status=1)
     assert b"runs inside run r2 of task" in done.stderr
     assert task.workspace().is_dir()
+
+
+# Two states: "first" is recorded when another run begins, "second" is written after that.
+TWO_STATES = (
+    "echo 1 >first; touch began; while [ ! -e go ]; do sleep .01; done; "
+    "echo 2 >second; git add second; git commit -qm 'of the run'; touch written; sleep 600"
+)
+
+
+@pytest.fixture
+def ahead(task: Sandbox) -> Iterator[Sandbox]:
+    """A task in which a run has gone on since the newest step."""
+    there = task.workspace()
+    with living(task, "sh", "-c", TWO_STATES):
+        wait_until((there / "began").exists)
+        task.siding("run", "--", "true")
+        (there / "go").touch()
+        wait_until((there / "written").exists)
+        yield task
+    task.siding("verify")
+
+
+def seen(path: Path) -> dict[str, tuple[int, int]]:
+    """Return the files of a workspace as a program that runs there sees them."""
+    found = {}
+    for each in path.rglob("*"):
+        if each.is_file():
+            stat = each.stat()
+            found[str(each)] = (stat.st_ino, stat.st_mtime_ns)
+    return found
+
+
+def test_apply_takes_the_newest_recorded_state_and_leaves_the_task_open(ahead: Sandbox) -> None:
+    there = ahead.workspace()
+    before, steps = seen(there), len(ahead.steps())
+    said = ahead.siding("apply", "--dry-run").stderr
+    assert b"taken as in step 0003, because r2 `sh -c" in said
+    done = ahead.siding("apply")
+    assert b"taken as in step 0003, because r2 `sh -c" in done.stderr
+    assert b"the task stays open: r2 lives in it" in done.stderr
+    assert PAUSED not in done.stderr
+    assert (ahead.repo / "first").exists()
+    assert not (ahead.repo / "second").exists()
+    assert "of the run" not in ahead.git("log", "--format=%s")
+    assert seen(there) == before
+    (applied,) = ahead.steps()[steps:]
+    assert (applied["kind"], applied["beside"]) == ("apply", ["r2"])
+    assert applied["snapshot"] == ahead.steps()[steps - 1]["snapshot"]
+    # What came after it is applied by the next one.
+    done = ahead.siding("apply", "--now")
+    assert (ahead.repo / "second").exists()
+    assert "of the run" in ahead.git("log", "--format=%s")
+
+
+def test_apply_now_records_the_workspace_as_it_is_and_takes_that(ahead: Sandbox) -> None:
+    there, steps = ahead.workspace(), len(ahead.steps())
+    before = seen(there)
+    done = ahead.siding("apply", "--now")
+    assert b"taken as in" not in done.stderr
+    assert b"the task stays open: r2 lives in it" in done.stderr
+    assert (ahead.repo / "second").exists()
+    recorded, applied = ahead.steps()[steps:]
+    assert (recorded["kind"], recorded["origin"]) == ("checkpoint", "running")
+    assert applied["kind"] == "apply"
+    assert seen(there) == before
+
+
+def test_a_proof_is_of_the_state_that_is_applied(ahead: Sandbox) -> None:
+    ahead.siding("apply", "--if", "test -e first && test ! -e second")
+    assert (ahead.repo / "first").exists()
+
+
+@pytest.mark.parametrize("words", [("apply",), ("apply", "--now"), ("pr",)])
+def test_inside_a_run_nothing_is_published(task: Sandbox, words: tuple[str, ...]) -> None:
+    task.git("init", "-q", "--bare", str(task.directory / "there"))
+    task.git("remote", "add", "origin", str(task.directory / "there"))
+    done = task.siding("run", "--", *SIDING, *words, status=1)
+    assert b"runs inside run r2 of task" in done.stderr
+    assert not (task.repo / "one").exists()
+
+
+@pytest.mark.parametrize("now", [False, True])
+def test_a_pull_request_takes_the_newest_recorded_state(ahead: Sandbox, now: bool) -> None:
+    ahead.git("init", "-q", "--bare", str(ahead.directory / "there"))
+    ahead.git("remote", "add", "origin", str(ahead.directory / "there"))
+    before = seen(ahead.workspace())
+    done = ahead.siding("pr", *(["--now"] if now else []))
+    assert (b"taken as in step 0003" in done.stderr) != now
+    branch = ahead.git("branch", "--list", "siding/*", "--format=%(refname:short)")
+    pushed = ahead.git("ls-tree", "--name-only", f"refs/remotes/origin/{branch}").split()
+    assert "first" in pushed
+    assert ("second" in pushed) == now
+    assert seen(ahead.workspace()) == before
+
+
+def test_a_conflict_in_the_recorded_state_is_seen_whatever_the_run_does(task: Sandbox) -> None:
+    there = task.workspace()
+    script = (
+        "echo mine >hello.txt; git add -A; git commit -qm mine; git checkout -q -b other HEAD~1; "
+        "echo theirs >hello.txt; git commit -qam theirs; git merge -q - ; touch began; "
+        "while [ ! -e go ]; do sleep .01; done; git merge --abort; touch gone; sleep 600"
+    )
+    with living(task, "sh", "-c", script):
+        wait_until((there / "began").exists)
+        task.siding("checkpoint", "-m", "in conflict")
+        (there / "go").touch()
+        wait_until((there / "gone").exists)
+        said = task.siding("apply", status=1).stderr
+        assert b"`git merge` is under way in the workspace, and there are conflict markers" in said

@@ -6,9 +6,15 @@ from siding.namedtuples import NamedTuple
 
 
 class BesideRuns(NamedTuple):
-    """How an act is done while runs live. `now`: whatever their processes are doing."""
+    """How an act is done while runs live. `now`: whatever their processes are doing.
+
+    With `takes_last` they are not paused: the newest recorded state counts. `way_out` is what a
+    person can do if they cannot be paused.
+    """
 
     now: bool = False
+    takes_last: bool = False
+    way_out: str = "--now does not wait for it; --stop ends the runs first"
 
 
 class PausedRun(NamedTuple):

@@ -1,13 +1,17 @@
 """Pause the runs of a task while an act moves the files under them."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from siding.app.acts.pause import BesideRuns, Pause, Paused, PausedRun
 from siding.app.acts.quiet import Unquiet, unquiet
 from siding.app.place.project import Project
+from siding.app.recording.last_state import last_state
+from siding.app.recording.recorder import Recorder
 from siding.errors import SidingError
+from siding.git.snapshots.capture import Capture
+from siding.ledger.step import Step
 from siding.process.identity import boot_id
 from siding.process.pausing import (
     CannotPause,
@@ -32,14 +36,47 @@ class NeverQuiet(SidingError):
 
     code = "never_quiet"
 
-    def __init__(self, found: list[Unquiet]) -> None:
+    def __init__(self, found: list[Unquiet], way_out: str) -> None:
         named = "; ".join(dict.fromkeys(each.sentence for each in found[:_NAMED]))
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         super().__init__(
             f"what runs was never at rest for {PATIENCE_S:.0f} s: {named}{more}",
-            hint="nothing was changed, and everything goes on. --now does not wait for it; --stop "
-            "ends the runs first",
+            hint=f"nothing was changed, and everything goes on. {way_out}",
         )
+
+
+def settle_beside(
+    resources: ExitStack,
+    recorder: Recorder,
+    settle: Callable[[Recorder], list[Step]],
+    how: BesideRuns,
+) -> tuple[list[Step], Pause]:
+    """Record what is not recorded yet while runs live; return these steps, and the pause of the
+    runs, which lasts as long as the `resources`. The caller settles once more."""
+    if how.takes_last:
+        made = recorder.settle_interrupted()
+        _freeze_at_last(recorder)
+        return made, Pause()
+    made = settle(recorder)  # so that little is left to record while they are paused
+    pause = resources.enter_context(pausing(recorder.project, recorder.workspace, how))
+    return made, pause
+
+
+def _freeze_at_last(recorder: Recorder) -> None:
+    """Let the workspace count as in the newest recorded state, from now on."""
+    state = last_state(recorder.project, recorder.workspace)
+    recorder.last_state = state
+    recorder.freeze(
+        Capture(
+            snapshot=state.snapshot,
+            parent=state.snapshot,
+            tree=recorder.snapshots.store.read_commit(state.snapshot).tree,
+            changes=(),
+            heads=(),
+            coverage=state.coverage,
+            modes=None,
+        )
+    )
 
 
 @contextmanager
@@ -50,7 +87,7 @@ def pausing(project: Project, workspace: Workspace, how: BesideRuns) -> Iterator
     """
     if not is_possible():
         raise CannotPause(
-            "this system does not let runs be paused", hint="--stop ends the runs first"
+            "this system does not let runs be paused", hint="`siding stop --all` ends them"
         )
     layout = project.task_layout(workspace.task_id)
     runs, file = Runs(layout), PausedFile(layout)
@@ -110,7 +147,7 @@ def _at_rest(
                 return found
             stopping.go_on()
         if time.monotonic() > give_up_at:
-            raise NeverQuiet(found)
+            raise NeverQuiet(found, how.way_out)
         time.sleep(_AGAIN_S[tries % len(_AGAIN_S)])
         tries += 1
 

@@ -160,10 +160,9 @@ def working(
         settled: list[Step] = []
         pause = Pause()
         if pauses_runs is not None and recorder.runs.live():
-            from siding.app.acts.pausing import pausing
+            from siding.app.acts.pausing import settle_beside
 
-            settled += settle(recorder)  # so that little is left to record while they are paused
-            pause = resources.enter_context(pausing(project, recorder.workspace, pauses_runs))
+            settled, pause = settle_beside(resources, recorder, settle, pauses_runs)
         since_ns = int(project.app.clock.now().timestamp() * 1e9)
         settled += settle(recorder)
         yield Work(project, task, recorder, tuple(settled), since_ns, resources, pause)
