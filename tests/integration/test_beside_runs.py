@@ -1,5 +1,6 @@
 """Going back while runs live: they are paused, the state is moved, they go on."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -15,6 +16,10 @@ import pytest
 
 from bwrap import needs_bwrap
 from sandbox import SIDING, Sandbox, alive
+from siding.app.acts import pausing
+from siding.app.acts.pause import BesideRuns
+from siding.app.place.project import require_project
+from siding.app.place.wiring import open_app
 from terminal import Terminal
 
 PAUSED = b" was paused and goes on"
@@ -99,14 +104,7 @@ def test_a_run_is_paused_while_the_state_is_moved_and_goes_on(task: Sandbox) -> 
     task.siding("doctor")
 
 
-def test_nothing_is_written_between_the_pause_and_the_end_of_it(
-    task: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from siding.app.acts import pausing
-    from siding.app.acts.pause import BesideRuns
-    from siding.app.place.project import require_project
-    from siding.app.place.wiring import open_app
-
+def test_nothing_is_written_between_the_pause_and_the_end_of_it(task: Sandbox) -> None:
     ticks = task.workspace() / "ticks"
     project = require_project(open_app(env=task.env, cwd=task.repo))
     (workspace,) = [each for each in project.registry.all() if each.branch]
@@ -188,6 +186,44 @@ def test_a_commit_under_way_is_waited_for(task: Sandbox) -> None:
     assert task.git("log", "--format=%s", "-1", cwd=there).strip() == "mine"
 
 
+def test_a_lock_of_gits_is_waited_for_and_one_that_stays_is_named(task: Sandbox) -> None:
+    lock = Path(task.git("rev-parse", "--absolute-git-dir", cwd=task.workspace())) / "index.lock"
+    script = 'touch "$1"; touch locked; sleep 1; rm "$1"; while [ ! -e again ]; do sleep .01; done'
+    script += '; touch "$1"; touch twice; sleep 600'
+    with living(task, "sh", "-c", script, "sh", str(lock)):
+        wait_until((task.workspace() / "locked").exists)
+        assert PAUSED in task.siding("rollback", "--base", "--files").stderr
+        (task.workspace() / "again").touch()
+        wait_until((task.workspace() / "twice").exists)
+        said = task.siding("rollback", "--base", status=1).stderr
+        assert f"git holds {lock}".encode() in said
+        lock.unlink()
+
+
+HOLDING = """
+import fcntl, os, sys, time
+file = open(sys.argv[1], "a")
+fcntl.flock(file, fcntl.LOCK_EX)
+open("held", "w").close()
+time.sleep(0.5)
+fcntl.flock(file, fcntl.LOCK_UN)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("name", ["locks/project", "locks/git", "events.jsonl.lock"])
+def test_one_that_holds_a_lock_of_ours_is_not_stopped_with_it(task: Sandbox, name: str) -> None:
+    """A command of Siding's inside a run, say: the act would wait for it for ever."""
+    project = require_project(open_app(env=task.env, cwd=task.repo))
+    (workspace,) = [each for each in project.registry.all() if each.branch]
+    path = task.project / name
+    path.touch()
+    with living(task, "python3", "-c", HOLDING, str(path)):
+        wait_until((task.workspace() / "held").exists)
+        with pausing.pausing(project, workspace, BesideRuns()), path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 OPEN = """
 import time
 file = open("half", "w")
@@ -198,9 +234,7 @@ time.sleep(600)
 """
 
 
-def test_one_that_never_closes_its_file_is_named(
-    task: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_never_closes_its_file_is_named(task: Sandbox) -> None:
     there = task.workspace()
     with living(task, "python3", "-c", OPEN) as run:
         wait_until((there / "ready").exists)

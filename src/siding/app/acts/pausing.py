@@ -140,9 +140,9 @@ def _at_rest(
             for run in live
             if not run.command.pid
         ]
-        if not found:
+        if not found or how.now:
             pids = stopping.stop(live)
-            found = unquiet(project, workspace, pids)
+            found += unquiet(project, workspace, pids)
             if not found or how.now:
                 return found
             stopping.go_on()
