@@ -17,7 +17,7 @@ from siding.app.back.rollback import RollbackRequest, rollback
 from siding.app.place.project import require_project
 from siding.app.place.wiring import open_app
 from siding.process import pausing as processes
-from siding.process import tasks
+from siding.process import threads
 
 TICKING = "(echo $$ >inner; while :; do echo x >>ticks; sleep .003; done) & wait"
 
@@ -110,14 +110,14 @@ def test_the_next_command_lets_them_go_on_and_recovers(
     for count, (name, words) in enumerate(NEXT.items()):
         kill_a_rollback(task, moment, tmp_path / f"reached-{count}")
         command = command_of(task)
-        assert "half" in moment or tasks.is_stopped(command)
+        assert "half" in moment or threads.is_stopped(command)
         assert list(task.project.glob("tasks/*/runs/paused"))
         done = task.siding(*words, status=None)
         if name == "doctor":
             assert b"are paused: who paused them was killed" in done.stdout + done.stderr
         else:
             assert done.returncode == 0, done.stderr
-        assert not tasks.is_stopped(command)
+        assert not threads.is_stopped(command)
         see_it_write(task.workspace() / "ticks")
         assert not list(task.project.glob("tasks/*/runs/paused"))
     began = "files" in moment or moment == "half of the processes go on"

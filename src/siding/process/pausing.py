@@ -25,7 +25,7 @@ from siding.process.tree import ancestors
 
 if sys.platform == "linux":
     from siding.process import procfs as processes
-    from siding.process import tasks
+    from siding.process import threads
 else:
     from siding.process import ps as processes
 
@@ -117,7 +117,7 @@ class Pauser:
             mark = waiting.popleft()
             if mark in self._done or _living(mark) is None:
                 continue
-            for pid in tasks.children_of(mark.pid):
+            for pid in threads.children_of(mark.pid):
                 child = processes.read_status(pid)
                 if child is not None and self._stop(child):
                     waiting.append(_mark(child))
@@ -147,7 +147,7 @@ class Pauser:
         if mark in self._known or self._is_spared(status):
             return False
         self._known.add(mark)
-        if tasks.is_stopped(status.pid):
+        if threads.is_stopped(status.pid):
             return True
         self._signals += 1
         if self._signals > MOST_SIGNALS:
@@ -163,9 +163,9 @@ class Pauser:
     def _see_halted(self, status: ProcessStatus) -> None:
         in_kernel_until = time.monotonic() + _KERNEL_S
         while True:
-            moving = set(tasks.thread_states(status.pid)) - tasks.HALTED
+            moving = set(threads.thread_states(status.pid)) - threads.HALTED
             now = time.monotonic()
-            if not moving or (moving == {tasks.IN_KERNEL} and now > in_kernel_until):
+            if not moving or (moving == {threads.IN_KERNEL} and now > in_kernel_until):
                 return
             if now > self._give_up_at:
                 raise self._refused(status, f"it did not stop within {LIMIT_S:.0f} s")
@@ -254,8 +254,8 @@ def _living(mark: Mark) -> ProcessStatus | None:
 
 
 def _has_halted(pid: int) -> bool:
-    return tasks.HALTED.issuperset(tasks.thread_states(pid))
+    return threads.HALTED.issuperset(threads.thread_states(pid))
 
 
 def _is_stopped(mark: Mark) -> bool:
-    return tasks.is_stopped(mark.pid) and _living(mark) is not None
+    return threads.is_stopped(mark.pid) and _living(mark) is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.process import pausing, procfs, tasks
+from siding.process import pausing, procfs, threads
 from siding.process.identity import started_of
 from siding.process.pausing import (
     CannotPause,
@@ -72,7 +72,7 @@ def started(folder: Path, *argv: str) -> Iterator[Started]:
 
 
 def is_halted(pid: int) -> bool:
-    return tasks.HALTED.issuperset(tasks.thread_states(pid))
+    return threads.HALTED.issuperset(threads.thread_states(pid))
 
 
 def test_all_processes_halt_and_go_on(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_an_interactive_shell_does_not_notice(tmp_path: Path) -> None:
         os.write(ours, b"sleep 300 &\necho $! >job; sleep 299\n")
         path = tmp_path / "job"
         wait_until(lambda: path.exists() and path.read_text().strip() != "")
-        wait_until(lambda: len(tasks.children_of(shell.pid)) == 2)
+        wait_until(lambda: len(threads.children_of(shell.pid)) == 2)
         pauser = Pauser(
             Trees((), (Mark(shell.pid, started_of(shell.pid)),), (token,)), note=lambda _mark: None
         )
@@ -264,7 +264,7 @@ def test_an_interactive_shell_does_not_notice(tmp_path: Path) -> None:
             time.sleep(0.02)
             pauser.go_on()
             time.sleep(0.02)
-        foreground = [pid for pid in tasks.children_of(shell.pid) if pid != int(path.read_text())]
+        foreground = [pid for pid in threads.children_of(shell.pid) if pid != int(path.read_text())]
         os.kill(foreground[0], signal.SIGKILL)
         os.write(ours, b"jobs; echo reached >end\n")
         wait_until((tmp_path / "end").exists)

@@ -28,12 +28,10 @@ _MOVING = frozenset(
 
 
 class Unquiet(NamedTuple):
-    """What a paused process was in the middle of. `path` is empty if it was no file of the
-    workspace, but a lock."""
+    """What a paused process was in the middle of."""
 
     process: str
     doing: str
-    path: str = ""
 
     @property
     def sentence(self) -> str:
@@ -79,8 +77,7 @@ def _written(
     ignored = ignored_among(project.snapshots, workspace.task_id, Path(workspace.path), paths)
     for pid, path in written:
         if path not in ignored:
-            named = quote_path(path)
-            yield Unquiet(name_of(pid), f"has {named} open for writing", named)
+            yield Unquiet(name_of(pid), f"has {quote_path(path)} open for writing")
 
 
 def _git_at_work(root: str, pids: list[int]) -> Iterator[Unquiet]:
