@@ -279,6 +279,24 @@ def test_stop_ends_the_runs_first(task: Sandbox) -> None:
     assert "beside" not in task.steps()[-1]
 
 
+def test_with_wait_it_waits_until_the_run_has_ended(task: Sandbox) -> None:
+    there = task.workspace()
+    with living(task, "sh", "-c", "touch began; while [ ! -e go ]; do sleep .01; done"):
+        wait_until((there / "began").exists)
+        with subprocess.Popen(
+            [*SIDING, "rollback", "--base", "--wait"],
+            cwd=task.repo,
+            env=task.env,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        ) as rollback:
+            time.sleep(0.3)
+            assert rollback.poll() is None
+            (there / "go").touch()
+            assert PAUSED not in rollback.communicate(timeout=60)[1]
+    assert [step["kind"] for step in task.steps()][-2:] == ["run", "rollback"]
+
+
 @pytest.mark.parametrize("options", [(), ("--now",), ("--stop",), ("--wait",)])
 def test_from_inside_a_run_it_is_refused_at_once(task: Sandbox, options: tuple[str, ...]) -> None:
     done = task.siding("run", "--", *SIDING, "rollback", "--base", *options, status=1)
