@@ -11,6 +11,7 @@ from shutil import which
 import pytest
 
 from sandbox import SIDING, Sandbox, alive
+from siding.storage.locks import FileLock
 
 INNER = shlex.join(SIDING)
 
@@ -89,6 +90,9 @@ def _with_env(sandbox: Sandbox, line: str) -> str:
 
 def test_a_hint_to_wait_is_given_where_there_is_such_an_option(sandbox: Sandbox) -> None:
     sandbox.siding("task", "start", "slow")
+    (directory,) = (sandbox.project / "tasks").iterdir()
+    with FileLock(directory / "lock"):  # another command records or moves the task's state
+        assert "--wait waits" in said(sandbox, "rollback", "--base", status=1)
     busy = subprocess.Popen(
         [*SIDING, "run", "--", "sh", "-c", "echo > begun; sleep 300"],
         cwd=sandbox.repo,
@@ -100,7 +104,6 @@ def test_a_hint_to_wait_is_given_where_there_is_such_an_option(sandbox: Sandbox)
     try:
         while not (sandbox.workspace() / "begun").exists():
             assert busy.poll() is None
-        assert "--wait waits" in said(sandbox, "rollback", "--base", status=1)
         assert "--wait" not in said(sandbox, "task", "close", status=1)
         (running,) = sandbox.json("log", "--format", "json")
         assert (running["step_id"], running["status"]) == ("0001", "running")

@@ -115,11 +115,7 @@ def test_a_checkpoint_inside_a_run_is_a_step_of_its_own(task: Sandbox) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("rollback", "--base"),
-        ("undo",),
-        ("retry",),
-        ("apply",),
-        ("sync",),
+        ("apply", "--resolve"),
         ("task", "close", "--force"),
         ("worktree", "remove", "--force"),
     ],

@@ -69,7 +69,7 @@ def test_a_second_run_is_told_who_holds_the_task(sandbox: Sandbox) -> None:
     script = "touch started; while [ ! -e go ]; do sleep .05; done"
     first = start(sandbox, "run", "--", "sh", "-c", script)
     wait_for(mark)
-    done = sandbox.siding("rollback", "--base", status=1)
+    done = sandbox.siding("task", "close", "--force", status=1)
     assert b"is busy: run r1 `sh -c" in done.stderr
     assert f"by process {first.pid} since".encode() in done.stderr
     status = sandbox.json("status", "--format", "json")

@@ -33,10 +33,11 @@ DOORS = {
     "app/place/settings.py": "yaml, for settings that are there",
     "app/place/selection.py": "difflib, for a name that is not there",
     "app/place/dashboard.py": "hmac",
-    "app/place/locks.py": "the process tree, when a task is busy",
+    "app/place/locks.py": "the process tree, when a task is busy; processes left paused",
     "app/place/lost_workspaces.py": "git's worktrees, when the registry is lost",
     "app/place/old_home.py": "git's worktrees, for a task of another tool",
     # What is rare in an act.
+    "app/acts/skeleton.py": "the pausing of runs, while some live",
     "app/unfinished/by_kind.py": "the recovery of each kind of act",
     "app/unfinished/runs.py": "commits of a sandbox that was cut off",
     "app/life/recovery.py": "workspaces whose making was cut off",

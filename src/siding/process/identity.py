@@ -28,6 +28,12 @@ def started_of(pid: int | None = None) -> int:
     return 0 if status is None else status.started
 
 
+def name_of(pid: int) -> str:
+    """Return a process as a person is told of it: its name and number."""
+    status = processes.read_status(pid)
+    return f"process {pid}" if status is None else f"{status.name} (process {pid})"
+
+
 def signal_process(pid: int, started: int, number: int) -> bool:
     """Send a signal to the process that has this number and start time.
 

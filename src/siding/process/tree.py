@@ -97,24 +97,19 @@ class ProcessTree:
         if self._adopting and self._alone:
             processes.chase_adopted(_commands(), _CHASE_S)
 
+    def tops(self) -> tuple[ProcessStatus | None, ProcessStatus | None]:
+        """Return the command and its keeper, as far as they live."""
+        command, keeper = (processes.read_status(pid) if pid else None for pid in self._pids())
+        return command, keeper
+
+    @property
+    def token(self) -> str:
+        return self._token
+
     def kill(self) -> None:
         """Have the keeper kill everything below it, faster than it can fork."""
         if self._child is not None:
             self._child.kill_all()
-
-    def stop(self) -> list[ProcessStatus]:
-        """Stop all processes; return those that this stopped, in the order in which it did."""
-        stopped: dict[tuple[int, int], ProcessStatus] = {}
-        while new := [status for status in self.living() if _key(status) not in stopped]:
-            for status in new:
-                stopped[_key(status)] = status
-                processes.send_signal(status, signal.SIGSTOP)
-        return list(stopped.values())
-
-    def go_on(self, stopped: list[ProcessStatus]) -> None:
-        """Let processes go on, the last one first, so that no shell sees a job stopped."""
-        for status in reversed(stopped):
-            processes.send_signal(status, signal.SIGCONT)
 
     def left(self) -> list[ProcessStatus]:
         """Return the processes that still live after the command has been waited for.

@@ -56,6 +56,11 @@ class TaskLayout(NamedTuple):
         """The lock of whoever records or changes the task's state; no program runs under it."""
         return self.root / "lock"
 
+    @property
+    def sandbox_lock(self) -> Path:
+        """The lock of the sandboxed run that works on a copy of the workspace's git directory."""
+        return self.root / "sandbox.lock"
+
     def artifact(self, step: int | str, suffix: str) -> Path:
         """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``).
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import ClassVar, Generic, TypeVar
 
+from siding.app.acts.pause import BesideRuns, Pause
 from siding.app.life.recovery import recover_if_cut_off
 from siding.app.place.locks import Hold, holding_task
 from siding.app.place.project import Project
@@ -35,7 +36,8 @@ class Work(NamedTuple):
 
     `settled` are the steps that were recorded to get it up to date. `since_ns` is a time before
     that, in nanoseconds since 1970: changes after it may not be recorded. Context managers that are
-    entered into `resources` are closed when the act is over.
+    entered into `resources` are closed when the act is over. `pause` lets the runs go on that were
+    paused for the act.
     """
 
     project: Project
@@ -44,6 +46,7 @@ class Work(NamedTuple):
     settled: tuple[Step, ...]
     since_ns: int
     resources: ExitStack
+    pause: Pause = Pause()
 
 
 class Ended(NamedTuple, Generic[Outcome]):
@@ -73,6 +76,9 @@ class Act(ABC, Generic[Plan, Outcome, Result]):
     keeps_hold: ClassVar[bool] = True
     # Whether the act may begin while runs of the task live. If not, it is refused, or waits.
     beside_runs: bool = False
+    # How it is done while runs live: they are paused from before the last look at the workspace
+    # until the state after the act is in a snapshot. None: it does not pause them.
+    pauses_runs: BesideRuns | None = None
     # Exceptions of `carry_out` after which nothing was changed, so that no step is recorded.
     unchanged: ClassVar[tuple[type[BaseException], ...]] = ()
     # Whether this command recovers a failed act itself. If not, the next command in the task does.
@@ -113,7 +119,12 @@ def perform(project: Project, task_id: TaskId, act: Act[Plan, Outcome, Result]) 
     """
     with (
         holding_task(
-            project, task_id, act.what, wait=act.wait, beside_runs=act.beside_runs
+            project,
+            task_id,
+            act.what,
+            wait=act.wait,
+            beside_runs=act.beside_runs,
+            pauses_runs=act.pauses_runs is not None,
         ) as hold,
         working(
             project,
@@ -122,6 +133,7 @@ def perform(project: Project, task_id: TaskId, act: Act[Plan, Outcome, Result]) 
             settle=act.settle,
             needs_workspace=act.needs_workspace,
             redaction=act.redaction,
+            pauses_runs=act.pauses_runs,
         ) as work,
     ):
         return complete(work, hold, act)
@@ -136,6 +148,7 @@ def working(
     settle: Callable[[Recorder], list[Step]] = Recorder.settle,
     needs_workspace: bool = True,
     redaction: Redaction | None = None,
+    pauses_runs: BesideRuns | None = None,
 ) -> Iterator[Work]:
     """Recover acts that were cut off, record changes since the last step, and yield the task."""
     project.require_repository()
@@ -143,10 +156,16 @@ def working(
     task = project.tasks.load(task_id)
     opened = open_recorder if needs_workspace else open_anywhere
     recorder = opened(project, task, hold, redaction=redaction)
-    since_ns = int(project.app.clock.now().timestamp() * 1e9)
-    settled = tuple(settle(recorder))
     with ExitStack() as resources:
-        yield Work(project, task, recorder, settled, since_ns, resources)
+        settled: list[Step] = []
+        pause = Pause()
+        if pauses_runs is not None and recorder.runs.live():
+            from siding.app.acts.pausing import settle_beside
+
+            settled, pause = settle_beside(resources, recorder, settle, pauses_runs)
+        since_ns = int(project.app.clock.now().timestamp() * 1e9)
+        settled += settle(recorder)
+        yield Work(project, task, recorder, tuple(settled), since_ns, resources, pause)
 
 
 def complete(work: Work, hold: Hold, act: Act[Plan, Outcome, Result]) -> Result:
@@ -178,4 +197,9 @@ def _carried_out(
         raise
     # While the lock was released, other commands may have recorded steps.
     told = ended.intent if act.keeps_hold else recorder.follows(ended.intent)
-    return Done(recorder.finish(told, ended.draft, later=ended.later), ended.outcome)
+
+    def later(draft: Draft) -> Draft:
+        work.pause.go_on()
+        return draft if ended.later is None else ended.later(draft)
+
+    return Done(recorder.finish(told, ended.draft, later=later), ended.outcome)

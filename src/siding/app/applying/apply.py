@@ -28,13 +28,21 @@ from siding.app.applying.plan import (
 )
 from siding.app.applying.proof import NotProven, Proof, prove
 from siding.app.applying.rolled_back_commits import WouldPublish
-from siding.app.applying.steps import MoveAct, MovePlan, bench_root, new_token, sources_of
+from siding.app.applying.steps import (
+    MoveAct,
+    MovePlan,
+    bench_root,
+    beside_of,
+    new_token,
+    sources_of,
+)
 from siding.app.life.close import Closed, Fate, close_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.difference import no_base
 from siding.app.recording.freed import refuse_freed
+from siding.app.recording.last_state import last_state
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.recorder import Recorder
 from siding.app.recording.snapshots import TaskSnapshots
@@ -54,6 +62,7 @@ from siding.ledger.details.rollback import LeftAlone
 from siding.ledger.figures import DiffFigures
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
+from siding.runs.store import Runs
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
@@ -109,6 +118,7 @@ class ApplyRequest(NamedTuple):
     co_authors: tuple[str, ...] = ()
     wait: bool = False
     only_if: str | None = None  # a command that has to hold on the result
+    now: bool = False  # while runs live: the workspace as it is, not the newest recorded state
 
 
 class Applied(NamedTuple):
@@ -120,6 +130,7 @@ class Applied(NamedTuple):
     settled: tuple[Step, ...]
     closed: Closed | None
     stays_open: str | None  # why the task was not closed, although `close` was asked for
+    beside: tuple[str, ...] = ()  # the ids of the runs that lived when the state was taken
 
 
 @contextmanager
@@ -127,6 +138,13 @@ def preview(project: Project, request: ApplyRequest) -> Iterator[tuple[Task, App
     """Yield what an apply would do now. Takes no lock and leaves no file behind."""
     task = select(project, request.task)
     workspace = _workspace(project, task)
+    if not request.now and Runs(project.task_layout(task.id)).live():
+        last = last_state(project, workspace)
+        place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
+        with bench_for(project, project.snapshots, place) as bench:
+            sources = Sources(project, task, workspace, bench, last.coverage, last)
+            yield task, planned(sources, request, last.snapshot, look=True), bench
+        return
     snapshots = TaskSnapshots(project, workspace)
     with snapshots.look() as seen:
         place = place_for(project.snapshots, APPLIES, project.app.random_bytes(8).hex())
@@ -156,6 +174,7 @@ class ApplyAct(MoveAct[Applied]):
     def __init__(self, request: ApplyRequest, what: str, proof: Proof | None) -> None:
         self.what = what
         self.wait = request.wait
+        self.pauses_runs = beside_of(now=request.now)
         self._request = request
         self._proof = proof
         self._planned: ApplyPlan | None = None
@@ -185,6 +204,7 @@ class ApplyAct(MoveAct[Applied]):
             settled=work.settled,
             closed=None,
             stays_open=None,
+            beside=tuple(run.id for run in work.recorder.runs.live()),
         )
 
 
@@ -349,7 +369,7 @@ def _range(sources: Sources, text: str) -> tuple[Sha, Sha, list[int]]:
 
 
 def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied:
-    """Close the task if that was asked for and all of its change was applied."""
+    """Close the task if that was asked for, all of its change was applied and no run lives."""
     plan = applied.plan
     if not request.close or plan.unchanged:
         return applied
@@ -358,6 +378,9 @@ def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied
         reason = "only part of it was applied"
     elif plan.left_out:
         reason = "some of it was left out"
+    elif applied.beside:
+        live = "lives" if len(applied.beside) == 1 else "live"
+        reason = f"{', '.join(applied.beside)} {live} in it"
     if reason is not None:
         return applied._replace(stays_open=reason)
     closed = close_task(project, applied.task, fate=Fate.USUAL, force=True)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from siding.app.place.project import Project
+from siding.app.recording.last_state import LastState
+from siding.errors import SidingError
 from siding.git import refs
 from siding.git.applying.bench import Bench, TreeEntry
 from siding.git.applying.commit_graph import paths_touched
@@ -52,13 +54,17 @@ class Side(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """A task with all that its states are read from: workspace, bench, newest coverage."""
+    """A task with all that its states are read from: workspace, bench, newest coverage.
+
+    With `last` the workspace is not looked at, because runs live in it: that state counts.
+    """
 
     project: Project
     task: Task
     workspace: Workspace
     bench: Bench
     coverage: Coverage  # of the newest snapshot
+    last: LastState | None = None
 
     @property
     def user(self) -> UserSettings:
@@ -75,6 +81,8 @@ class Sources(NamedTuple):
 
     def head(self) -> Sha | None:
         """Return the commit that the workspace has checked out, None if it has none."""
+        if self.last is not None:
+            return self.last.head
         if not self.workspace.git_dir:
             return None
         common = self.bench.repository.paths.common_dir
@@ -179,6 +187,12 @@ def _submodules(
     """
     if not nested:
         return {}, [], ()
+    if sources.last is not None:
+        raise SidingError(
+            "runs live in the workspace, and it has repositories of its own, whose commits no "
+            "step records",
+            hint="--now takes the workspace as it is; `siding stop --all` ends the runs",
+        )
     base, snapshot = sides
     known = sources.bench.read_trees((base, path.rpartition(b"/")[0]) for path in nested)
     moved: dict[bytes, TreeEntry] = {}

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from siding.app.applying.content import Sources
 from siding.app.place.project import Project
+from siding.app.recording.last_state import LastState
 from siding.app.recording.line_base import still_has
 from siding.errors import SidingError
 from siding.git.applying.checkout import CheckoutPlace
-from siding.git.applying.unfinished import Unfinished, unfinished_in
+from siding.git.applying.unfinished import Unfinished, unfinished_in, unfinished_then
 from siding.git.errors import CommandFailed
 from siding.git.paths import quote_path, unquote_path
 from siding.git.repository import Repository
@@ -49,12 +50,25 @@ class Unresolved(SidingError):
 
 def unfinished_in_workspace(sources: Sources) -> Unfinished | None:
     """Return the merge, rebase or the like that is unfinished in the workspace, None if none is."""
-    workspace = sources.workspace
+    workspace, last = sources.workspace, sources.last
+    if last is not None:
+        return _unfinished_then(sources, last)
     if not workspace.git_dir or not Path(workspace.git_dir).is_dir() or not sources.root.is_dir():
         return None
     place = CheckoutPlace(root=sources.root, git_dir=Path(workspace.git_dir))
     repository = sources.bench.repository
     return unfinished_in(repository.git, repository.paths.common_dir, place)
+
+
+def _unfinished_then(sources: Sources, last: LastState) -> Unfinished | None:
+    files = last.details.files
+    staged = (entry.path for entry in last.details.entries or () if entry.stage)
+
+    def todo() -> bytes:
+        named = files.get("sequencer/todo")
+        return (named and sources.bench.store.read_blob(named, 1 << 20)) or b""
+
+    return unfinished_then(sources.root, files.keys(), todo, tuple(dict.fromkeys(staged)))
 
 
 def refuse_unresolved(

@@ -183,7 +183,7 @@ def make_plan(
         overlaps=in_the_way,
         left_out=side.left_out,
         gone_back=history.gone_back,
-        notes=(*_notes(history, wanted, unfinished), *side.notes, *made.notes),
+        notes=(*_notes(sources, history, wanted, unfinished), *side.notes, *made.notes),
         head=history.head,
         merged=merged,
         side=side.tree,
@@ -193,9 +193,9 @@ def make_plan(
 
 
 def _notes(
-    history: History, wanted: ApplySelection, unfinished: Unfinished | None
+    sources: Sources, history: History, wanted: ApplySelection, unfinished: Unfinished | None
 ) -> tuple[str, ...]:
-    notes: list[str] = []
+    notes = [] if sources.last is None else [sources.last.sentence]
     count = len(history.gone_back)
     if count and wanted.mode is Mode.SQUASH and not wanted.chosen:
         which = "a commit" if count == 1 else f"{count} commits"

@@ -8,20 +8,19 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from siding.app.acts.skeleton import working
 from siding.app.applying.content import Side, Sources, bench_for, state_at, with_commits
 from siding.app.applying.history import refuse_unresolved, unfinished_in_workspace
 from siding.app.applying.person_git import environment_of, remote_of
 from siding.app.applying.pull_request_body import body_of
 from siding.app.applying.rolled_back_commits import WouldPublish, described, gone_back
-from siding.app.applying.steps import bench_root, sources_of
+from siding.app.applying.steps import bench_root, beside_of, sources_of
 from siding.app.applying.task_title import title_of
-from siding.app.life.recovery import recover_if_cut_off
 from siding.app.place.events import PullRequestChanged
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.line_base import line_base
-from siding.app.recording.opening import open_anywhere
 from siding.errors import SidingError
 from siding.git.applying.commits import (
     AskedPerson,
@@ -66,6 +65,7 @@ class PullRequestRequest(NamedTuple):
     draft: bool = False
     force: bool = False
     sign: bool = False
+    now: bool = False  # while runs live: the workspace as it is, not the newest recorded state
 
 
 class PreparedPullRequest(NamedTuple):
@@ -81,6 +81,7 @@ class PreparedPullRequest(NamedTuple):
     body: str
     new_commits: int
     gone_back: tuple[RawCommit, ...]  # commits of the workspace that are not pushed: gone back from
+    note: str = ""  # a sentence, if runs live: which state was taken
 
 
 class PullRequest(NamedTuple):
@@ -116,10 +117,14 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
     project.require_repository()
     task = select(project, wish.task)
     remote, url = remote_of(project, wish.remote, task.base_ref)
-    with holding_task(project, task.id, f"preparing a pull request of {task.name}") as hold:
-        recover_if_cut_off(project, task.id)
-        recorder = open_anywhere(project, task, hold)
-        recorder.settle()
+    what, beside = f"preparing a pull request of {task.name}", beside_of(now=wish.now)
+    with (
+        holding_task(project, task.id, what, pauses_runs=True) as hold,
+        working(project, task.id, hold, needs_workspace=False, pauses_runs=beside) as work,
+    ):
+        recorder = work.recorder
+        recorder.freeze()
+        work.pause.go_on()  # the workspace is not looked at any more
         title = title_of(project, task, recorder.workspace.base_snapshot)
         branch = check_ref_part(wish.branch or _branch(project, task, remote, title))
         wish = wish._replace(title=wish.title or title)
@@ -144,6 +149,7 @@ def prepare(project: Project, wish: PullRequestRequest) -> PreparedPullRequest:
         body=body,
         new_commits=len(made.commits),
         gone_back=made.gone_back,
+        note="" if recorder.last_state is None else recorder.last_state.sentence,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Generic
 
+from siding.app.acts.pause import BesideRuns
 from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.app.applying.content import Sources
 from siding.app.place.project import Project
@@ -54,6 +55,7 @@ class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
 
     def plan(self, work: Work) -> MovePlan | None:
         work.recorder.freeze()
+        work.pause.go_on()  # the workspace is not looked at any more
         found = self.move_plan(work)
         if found is None:
             return None
@@ -92,6 +94,14 @@ class MoveAct(Act[MovePlan | None, None, Result], Generic[Result]):
         return self.moved(work, None if done is None else done.step)
 
 
+def beside_of(*, now: bool) -> BesideRuns:
+    """Return how a change is taken from a workspace in which runs live.
+
+    `now`: as it is, at a moment at which they are at rest; else as the newest step left it.
+    """
+    return BesideRuns(takes_last=not now, way_out="`siding stop --all` ends the runs")
+
+
 def bench_root(project: Project, task_id: TaskId) -> Path:
     """Return the directory of a task's bench. The lock of the task guards it."""
     return project.snapshots.root / APPLIES / task_id
@@ -100,7 +110,9 @@ def bench_root(project: Project, task_id: TaskId) -> Path:
 def sources_of(recorder: Recorder, bench: Bench) -> Sources:
     """Return the sources of a task that was settled just now."""
     seen = recorder.seen.coverage
-    return Sources(recorder.project, recorder.task, recorder.workspace, bench, seen)
+    return Sources(
+        recorder.project, recorder.task, recorder.workspace, bench, seen, recorder.last_state
+    )
 
 
 def new_token(project: Project) -> str:

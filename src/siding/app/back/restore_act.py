@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
+from siding.app.acts.pause import Paused
 from siding.app.acts.skeleton import Act, Done, Ended, Result, Work
 from siding.app.back.git_part import plan_git_part, returning_with_files, state_at
 from siding.app.back.survey import (
@@ -23,6 +24,7 @@ from siding.app.back.survey import (
 from siding.app.place.trash import fresh_trash
 from siding.app.recording.recorder import Recorder
 from siding.app.unfinished.displaced_files import spare_room
+from siding.errors import SidingError
 from siding.git.paths import is_selected, quote_path
 from siding.git.restoring.aside import move_in, move_out
 from siding.git.restoring.displaced import DISPLACED, KEPT, KeptFile, keep_unrecorded, names_of
@@ -44,6 +46,13 @@ from siding.ledger.intents import Intent
 from siding.ledger.kinds import ALL_PARTS
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
+from siding.storage.locks import FileLock
+
+
+class GitOfItsOwn(SidingError):
+    """A sandboxed run works on a copy of the workspace's git directory, which would not go back."""
+
+    code = "git_of_its_own"
 
 
 class Going(NamedTuple):
@@ -92,6 +101,7 @@ class Restored(NamedTuple):
     stays: tuple[bytes, ...]  # in the trash, because its old place is taken
     kept: tuple[KeptFile, ...]  # versions that another process wrote meanwhile
     kept_in: Path
+    paused: Paused = Paused()  # the runs that were paused meanwhile
 
 
 class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
@@ -115,6 +125,8 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
         """Return what will be done. Raises NeedsConsent, InTheWay and Moving."""
         going = self.going(work)
         recorder = work.recorder
+        if going.request.takes_all:
+            _refuse_git_of_its_own(work)
         seen, snapshots = recorder.seen, recorder.snapshots
         here = Here(snapshots.store, snapshots.root, seen.tree, seen.coverage, seen.modes)
         found = survey(work.project, work.task.id, here, going.destination, going.request)
@@ -134,6 +146,7 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
             brought_back=going.request.bring_back,
             left=tuple(LeftAlone(quote_path(e.path), e.why.value) for e in found.plan.left),
             parts=ALL_PARTS if going.request.takes_all else "",
+            at_work=work.pause.paused.unquiet,
         )
         return RestorePlan(found, detail, place)
 
@@ -182,7 +195,18 @@ class RestoreAct(Act[RestorePlan, MovedFiles, Result]):
                 stays=moved.stays,
                 kept=moved.kept,
                 kept_in=home / plan.place / DISPLACED / KEPT,
+                paused=work.pause.paused,
             ),
+        )
+
+
+def _refuse_git_of_its_own(work: Work) -> None:
+    runs = work.pause.paused.runs
+    if runs and FileLock(work.recorder.layout.sandbox_lock).is_locked():
+        raise GitOfItsOwn(
+            f"a sandboxed run of task {work.task.id} works on a copy of its git directory, which "
+            "cannot go back with the workspace",
+            hint="--stop ends the runs first; `siding rollback --files` takes files alone",
         )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from siding.app.acts.pause import BesideRuns
 from siding.app.acts.skeleton import Work, perform
 from siding.app.back.preview import previewed
 from siding.app.back.restore_act import Going, RestoreAct, Restored, rollback_to
@@ -58,6 +59,7 @@ class RollbackRequest(NamedTuple):
     force: bool = False
     wait: bool = False
     files_only: bool = False
+    beside: BesideRuns = BesideRuns()
 
 
 class RolledBack(NamedTuple):
@@ -88,6 +90,7 @@ class RollbackAct(RestoreAct[RolledBack]):
     def __init__(self, request: RollbackRequest) -> None:
         self._request = request
         self.wait = request.wait
+        self.pauses_runs = request.beside
 
     def going(self, work: Work) -> Going:
         project, workspace, seen = work.project, work.recorder.workspace, work.recorder.seen
@@ -110,6 +113,13 @@ class RollbackAct(RestoreAct[RolledBack]):
             if found.request.takes_all
             else moved_branch(work.project, work.recorder.workspace, found.destination),
         )
+
+
+def check_target(project: Project, request: RollbackRequest) -> Task:
+    """Return the task. Raises NotFound if there is no such step."""
+    task = select(project, request.task)
+    _target(project, task, request)
+    return task
 
 
 @contextmanager

@@ -1,15 +1,17 @@
-"""Find unreadable decisions, and phase moves that were cut off."""
+"""Find unreadable decisions, phase moves that were cut off, and processes left paused."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from siding.app.decisions.lookup import damaged_decisions, list_decisions
 from siding.app.decisions.upkeep import set_damaged_aside
+from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.unfinished.phases import finish_cut_off
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.phases.store import PhaseStore
+from siding.runs.paused import PausedFile
 from siding.storage.locks import FileLock
 
 Problem = tuple[str, str, Callable[[], str] | None]
@@ -20,6 +22,7 @@ def problems(project: Project) -> Iterator[Problem]:
     yield from _decisions(project)
     for task_id in project.tasks.ids():
         yield from _phases(project, task_id)
+        yield from _paused(project, task_id)
 
 
 def _decisions(project: Project) -> Iterator[Problem]:
@@ -57,3 +60,18 @@ def _phases(project: Project, task_id: TaskId) -> Iterator[Problem]:
 def _finish(project: Project, task_id: TaskId) -> str:
     finish_cut_off(project, project.tasks.load(task_id))
     return "recorded the move, or forgot it"
+
+
+def _paused(project: Project, task_id: TaskId) -> Iterator[Problem]:
+    layout = project.task_layout(task_id)
+    if PausedFile(layout).is_there() and not FileLock(layout.lock).is_locked():
+        yield (
+            f"processes of runs of task {task_id} are paused: who paused them was killed",
+            "they go on",
+            partial(_let_go_on, project, task_id),
+        )
+
+
+def _let_go_on(project: Project, task_id: TaskId) -> str:
+    with holding_task(project, task_id, "doctor", beside_runs=True):  # which lets them go on
+        return "they go on"

@@ -1,7 +1,8 @@
 """The locks of a task and of the repository.
 
 The lock of a task is held while its state is recorded or changed, never while a command of a run
-works in it. An act that would change the workspace under a run that lives is refused, or waits."""
+works in it. An act that would change the workspace under a run that lives pauses it, or is refused,
+or waits."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +13,13 @@ from siding.errors import SidingError
 from siding.files.durable import make_dirs
 from siding.ids import TaskId
 from siding.ledger.intents import Intents
+from siding.runs.paused import PausedFile
 from siding.runs.run import Run
 from siding.runs.store import Runs
+from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder, LockBusy
+
+_NAMED = 3
 
 
 class TaskBusy(SidingError):
@@ -57,11 +62,13 @@ def holding_task(
     *,
     wait: bool | None = None,
     beside_runs: bool = False,
+    pauses_runs: bool = False,
 ) -> Iterator[Hold]:
     """Hold the task's lock. If it is taken, wait with `wait`, else raise TaskBusy.
 
     The same happens if a run lives in the task, unless the act works `beside_runs`. Such an act
-    always waits for the lock, because nobody holds it for long.
+    always waits for the lock, because nobody holds it for long. An act that `pauses_runs` may hold
+    the lock beside them as well, but not from inside one; with `wait` it waits until they end.
 
     A `wait` of None means that the command has no option ``--wait`` to suggest. A command that the
     holder or a run itself started gets TaskBusy even with `wait`, because it would wait for ever.
@@ -82,12 +89,34 @@ def holding_task(
         lock.acquire(timeout_s=None, holder=holder)
     intents = Intents(layout)
     try:
-        if not beside_runs:
+        _let_go_on(layout)
+        if pauses_runs and not wait:
+            refuse_inside(project, task_id, Runs(layout).live())
+        elif not beside_runs:
             _without_runs(project, task_id, lock, holder, wait=wait)
         yield Hold(lock, holder, intents)
     finally:
         intents.release()
         lock.release()
+
+
+def _let_go_on(layout: TaskLayout) -> None:
+    """Let processes go on that were left paused, because the act that paused them was killed."""
+    if PausedFile(layout).is_there():
+        from siding.runs.left_paused import let_what_was_left_go_on
+
+        let_what_was_left_go_on(layout)
+
+
+def refuse_inside(project: Project, task_id: TaskId, live: list[Run]) -> None:
+    """Raise TaskBusy if this command runs inside one of these runs: it would stop itself."""
+    if not live:
+        return
+    from siding.process.command import TOKEN_VARIABLE
+
+    tokens = project.app.env.get(TOKEN_VARIABLE, "").split(":")
+    if any(run.token in tokens or _is_above_us(run.host.pid) for run in live):
+        raise _busy_with_us(project, task_id)
 
 
 def _without_runs(
@@ -99,10 +128,9 @@ def _without_runs(
     """
     runs = Runs(project.task_layout(task_id))
     while live := runs.live():
-        if any(_is_above_us(run.host.pid) for run in live):
-            raise _busy_with_us(project, task_id)
+        refuse_inside(project, task_id, live)
         if not wait:
-            raise _busy(task_id, describe_run(live[0]), can_wait=wait is not None)
+            raise _busy_with_runs(task_id, live, can_wait=wait is not None)
         lock.release()
         for run in live:
             runs.wait(run)
@@ -112,6 +140,16 @@ def _without_runs(
 def _busy(task_id: TaskId, what: str, *, can_wait: bool) -> TaskBusy:
     wait = "--wait waits until it has ended" if can_wait else "try again when it has ended"
     return TaskBusy(f"task {task_id} is busy: {what}", hint=f"{wait}; other tasks are free")
+
+
+def _busy_with_runs(task_id: TaskId, live: list[Run], *, can_wait: bool) -> TaskBusy:
+    named = "; ".join(describe_run(run) for run in live[:_NAMED])
+    more = f"; and {len(live) - _NAMED} more" if len(live) > _NAMED else ""
+    wait = "--wait waits until they have ended" if can_wait else "try again when they have ended"
+    return TaskBusy(
+        f"task {task_id} is busy: {named}{more}",
+        hint=f"`siding stop --all` ends what runs; {wait}; other tasks are free",
+    )
 
 
 def _busy_with_us(project: Project, task_id: TaskId) -> TaskBusy:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.app.place.locks import Hold
 from siding.app.place.project import Project
@@ -44,6 +45,9 @@ from siding.runs.store import Runs
 from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
+
+if TYPE_CHECKING:
+    from siding.app.recording.last_state import LastState
 
 OUTSIDE = "changes made outside Siding"
 WHILE_RUNNING = "changes made while runs live"
@@ -102,6 +106,7 @@ class Recorder:
         self.snapshots = TaskSnapshots(project, workspace, hold=hold)
         self.anchor = anchor_keeper(project, task)
         self.redaction = redaction or project.redaction
+        self.last_state: LastState | None = None  # if the workspace counts as in that state
         self._seen: Capture | None = None
         self._is_frozen = False
 

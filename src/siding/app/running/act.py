@@ -38,6 +38,7 @@ from siding.process.keeper.child import Child
 from siding.process.output import OutputFiles
 from siding.process.output_files import settle_output
 from siding.process.record import run_recorded
+from siding.runs.paused import PausedFile
 from siding.runs.run import ProcessMark, Run
 from siding.runs.store import LiveRun
 from siding.tasks.task import Task
@@ -298,6 +299,7 @@ def execute(
             sandbox=run_sandbox,
             control=Control(live.socket, at_once=terminal.out is None),
             requests=terminal.requests,
+            is_paused=PausedFile(recorder.layout).is_there,
         )
     return take_over_result(recorder, sandbox, outcome)
 

@@ -4,7 +4,7 @@ import signal
 import time
 from collections.abc import Sequence
 
-from siding.app.place.locks import holding_task
+from siding.app.place.locks import holding_task, refuse_inside
 from siding.app.place.project import Project
 from siding.app.recording.opening import open_anywhere
 from siding.app.running.named_run import live_runs
@@ -53,6 +53,22 @@ def stop(
     SIGKILL. Raises NotFound and UsageError before any run is ended.
     """
     task, chosen = live_runs(project, named, wanted, every=every)
+    return _end(project, task, chosen, now=now)
+
+
+def stop_before(project: Project, task_id: TaskId) -> list[Stopped]:
+    """End all runs of a task before an act that is not to be done beside them; return them.
+
+    Raises TaskBusy if this command runs inside one of them.
+    """
+    live = Runs(project.task_layout(task_id)).live()
+    if not live:
+        return []
+    refuse_inside(project, task_id, live)
+    return _end(project, project.tasks.load(task_id), live, now=False)
+
+
+def _end(project: Project, task: Task, chosen: list[Run], *, now: bool) -> list[Stopped]:
     for run in chosen:
         if run.in_program:
             _ask_program(Runs(project.task_layout(task.id)), run, now=now)

@@ -7,6 +7,7 @@ with markers in the files, the three sides in the index, and MERGE_HEAD.
 
 from collections.abc import Iterator, Mapping
 
+from siding.app.acts.pause import BesideRuns
 from siding.app.applying.content import Sources, state_at, with_commits
 from siding.app.applying.history import unfinished_in_workspace
 from siding.app.applying.markers import with_named_sides
@@ -38,6 +39,7 @@ class SyncRequest(NamedTuple):
     rebase: bool = False
     force: bool = False
     wait: bool = False
+    beside: BesideRuns = BesideRuns()
 
 
 class SyncPlan(NamedTuple):

@@ -74,6 +74,7 @@ class SyncAct(RestoreAct[Synced]):
     def __init__(self, request: SyncRequest, what: str) -> None:
         self.what = what
         self.wait = request.wait or None
+        self.pauses_runs = request.beside
         self._request = request
         self._plan: SyncPlan | None = None
         self._submodules: tuple[str, ...] = ()

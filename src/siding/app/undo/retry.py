@@ -6,6 +6,7 @@ both. What stood on the step is left behind, as after any rollback.
 
 from collections.abc import Callable
 
+from siding.app.acts.pause import BesideRuns
 from siding.app.acts.skeleton import Done, Work, perform
 from siding.app.back.restore_act import (
     Going,
@@ -46,6 +47,7 @@ class RetryRequest(NamedTuple):
     task: str | None = None
     force: bool = False
     wait: bool = False
+    beside: BesideRuns = BesideRuns()
 
 
 class PlannedRetry(NamedTuple):
@@ -55,6 +57,7 @@ class PlannedRetry(NamedTuple):
     step: Step
     leaves: tuple[Step, ...]
     run: RunRequest
+    beside: BesideRuns = BesideRuns()
 
 
 def plan_retry(project: Project, request: RetryRequest) -> PlannedRetry:
@@ -69,7 +72,8 @@ def plan_retry(project: Project, request: RetryRequest) -> PlannedRetry:
     if found.parent is None:
         raise NotFound(f"step {found.id} does not say what was before it")
     leaves = [s for s in steps if s.number in line.line and s.number >= found.number]
-    return PlannedRetry(task, found, tuple(leaves), _run_of(found, task, request))
+    again = _run_of(found, task, request)
+    return PlannedRetry(task, found, tuple(leaves), again, request.beside)
 
 
 def retry(
@@ -102,6 +106,7 @@ class BackToBefore(RestoreAct[Restored | None]):
     def __init__(self, planned: PlannedRetry, *, force: bool, wait: bool) -> None:
         self.what = f"retry of step {planned.step.id}"
         self.wait = wait
+        self.pauses_runs = planned.beside
         self._step = planned.step
         self._force = force
 

@@ -8,6 +8,7 @@ that needs the person's consent.
 
 from collections.abc import Iterable, Sequence
 
+from siding.app.acts.pause import BesideRuns, Paused
 from siding.app.acts.skeleton import Work, complete, working
 from siding.app.back.git_part import plan_git_part, state_at
 from siding.app.back.git_words import PARTS, git_lines
@@ -68,6 +69,7 @@ class UndoRequest(NamedTuple):
     task: str | None = None
     force: bool = False
     wait: bool = False
+    beside: BesideRuns = BesideRuns()
 
 
 class Undone(NamedTuple):
@@ -80,6 +82,7 @@ class Undone(NamedTuple):
     reopened: Reopened | None = None
     applied: Step | None = None
     passed: tuple[Step, ...] = ()  # runs after the act that changed nothing
+    paused: Paused = Paused()  # the runs that were paused meanwhile
 
 
 def undo(project: Project, request: UndoRequest) -> Undone:
@@ -95,8 +98,8 @@ def undo(project: Project, request: UndoRequest) -> Undone:
             task=opened.task, what=f"opened task {opened.task.name} again", reopened=opened
         )
     with (
-        holding_task(project, task_id, "undo", wait=request.wait) as hold,
-        working(project, task_id, hold) as work,
+        holding_task(project, task_id, "undo", wait=request.wait, pauses_runs=True) as hold,
+        working(project, task_id, hold, pauses_runs=request.beside) as work,
     ):
         steps, found = recent_position(work.task, work.recorder.ledger, "undo")
         if not found.undoable:
@@ -105,7 +108,7 @@ def undo(project: Project, request: UndoRequest) -> Undone:
                 hint="`siding rollback --step N` goes back to any step; `siding log` shows them",
             )
         undone = _reverse(work, hold, steps, found, found.undoable[-1], request, word="undo")
-        return undone._replace(passed=found.passed)
+        return undone._replace(passed=found.passed, paused=work.pause.paused)
 
 
 def redo(project: Project, request: UndoRequest) -> Undone:
@@ -117,15 +120,16 @@ def redo(project: Project, request: UndoRequest) -> Undone:
         task = project.tasks.load(task_id)
         raise _nothing_to_redo(task, recent_position(task, project.ledger(task_id), "redo")[1])
     with (
-        holding_task(project, task_id, "redo", wait=request.wait) as hold,
-        working(project, task_id, hold) as work,
+        holding_task(project, task_id, "redo", wait=request.wait, pauses_runs=True) as hold,
+        working(project, task_id, hold, pauses_runs=request.beside) as work,
     ):
         steps, found = recent_position(work.task, work.recorder.ledger, "redo")
         if not found.redoable:
             raise _nothing_to_redo(work.task, found)
         act = found.redoable[-1]
         if act.step is not None:
-            return _reverse(work, hold, steps, found, act, request, word="redo")
+            done = _reverse(work, hold, steps, found, act, request, word="redo")
+            return done._replace(paused=work.pause.paused)
     return _close_again(project, work.task)._replace(settled=work.settled)
 
 
@@ -182,6 +186,7 @@ class ReverseRollback(RestoreAct[Undone]):
         self._act = act
         self._reversal = reversal
         self._force = request.force
+        self.pauses_runs = request.beside
         self._word = "undo" if reversal.undoes else "redo"
         self.what = self._word
         attempt = found.attempt
@@ -192,7 +197,7 @@ class ReverseRollback(RestoreAct[Undone]):
         attempt, recorder = self._attempt, work.recorder
         request = request_for(self._act, self._word)._replace(force=self._force)
         if not self._force:
-            _require_nothing_newer(work, attempt or self._by, request)
+            _require_nothing_newer(work, self._steps, attempt or self._by, request)
         destination, number = _destination(self._steps, self._by)
         detail = rollback_to(f"{self._word} of step {self._step.id}", step=number)._replace(
             hard=request.hard,
@@ -217,7 +222,9 @@ def _shortened(title: str) -> str:
     return line if len(line) <= _LONGEST_TITLE else line[: _LONGEST_TITLE - 1] + "…"
 
 
-def _require_nothing_newer(work: Work, by: Step, request: RestoreRequest) -> None:
+def _require_nothing_newer(
+    work: Work, steps: Sequence[Step], by: Step, request: RestoreRequest
+) -> None:
     """Raise NeedsConsent if changes made after the step `by` would be taken back with it."""
     recorder, paths = work.recorder, request.paths
     if by.snapshot is None or by.snapshot == recorder.seen.snapshot:
@@ -236,9 +243,27 @@ def _require_nothing_newer(work: Work, by: Step, request: RestoreRequest) -> Non
         named = ", ".join(newer[:_NAMED])
         more = f" and {len(newer) - _NAMED} more" if len(newer) > _NAMED else ""
         raise NeedsConsent(
-            [f"changes made after step {by.id} would be taken back with it: {named}{more}"],
+            [
+                f"changes made after step {by.id}{_made_by(work, steps, by)} would be taken back "
+                f"with it: {named}{more}"
+            ],
             hint="--force takes them along; the next undo or redo brings them back",
         )
+
+
+def _made_by(work: Work, steps: Sequence[Step], by: Step) -> str:
+    """Return the runs that live and most likely made the changes after a step, as a phrase."""
+    since = [step for step in steps if step.number > by.number]
+    beside = {run for step in since if _is_of_runs(step) for run in step.beside}
+    named = [
+        f"{each.id} `{each.title[:60]}`" for each in work.pause.paused.runs if each.id in beside
+    ]
+    return f" while {', '.join(named)} {'lives' if len(named) == 1 else 'live'}" if named else ""
+
+
+def _is_of_runs(step: Step) -> bool:
+    made = step.as_checkpoint
+    return made is not None and made.origin == "running"
 
 
 def _parts_newer(work: Work, snapshot: Sha) -> list[str]:

@@ -76,7 +76,7 @@ def quarantine_of(task: TaskLayout) -> Path:
 
 def quarantine_lock(task: TaskLayout) -> FileLock:
     """Return the lock that a sandboxed run holds while it works in the quarantine of its task."""
-    return FileLock(task.root / "sandbox.lock")
+    return FileLock(task.sandbox_lock)
 
 
 def refused_quarantines(project: Project) -> Iterator[tuple[TaskId, Path, str]]:

@@ -12,11 +12,10 @@ output and changes.
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
-from siding.app.running.stop import Stopped, stop
+from siding.app.running.stop import stop
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
-from siding.cli.screen.screen import inert, shorten
-from siding.cli.screen.words import task_name
+from siding.cli.telling.beside import tell_stopped
 from siding.errors import UsageError
 
 
@@ -37,17 +36,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(context.screen, [each.step.line for each in found if each.step is not None])
         return 0
-    for each in found:
-        _say(context, each)
+    tell_stopped(context.screen, found)
     if not found:
         context.screen.note("nothing runs in the task")
     return 0
-
-
-def _say(context: Context, stopped: Stopped) -> None:
-    step = "not recorded" if stopped.step is None else f"step {stopped.step.id}"
-    what = shorten(inert(stopped.run.title), 60)
-    force = " · its host did not react and was killed" if stopped.by_force else ""
-    context.screen.note(
-        f"{task_name(stopped.task.name)} · ended {stopped.run.id} ({what}) · {step}{force}"
-    )

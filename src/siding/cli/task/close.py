@@ -14,6 +14,7 @@ from siding.app.life.close import Closed, Fate, close_task
 from siding.app.place.project import Project, require_project
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
+from siding.cli.telling.beside import add_stop_argument, stop_first
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,6 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--keep-branch", action="store_true", help="leave the task's branch, whatever is on it"
     )
+    add_stop_argument(parser)
     add_format(parser, "text", "json")
 
 
@@ -34,6 +36,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if fate is Fate.USUAL and arguments.force:
         fate = Fate.REMOVE
     task = select_for(project, "task.close", arguments.task)
+    if arguments.stop:
+        stop_first(context.screen, project, task.id)
     closed = close_task(
         project, task, fate=fate, force=arguments.force, keep_branch=arguments.keep_branch
     )

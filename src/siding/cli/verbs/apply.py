@@ -72,6 +72,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="add a Co-authored-by line: 'Name <mail>' (repeatable)",
     )
     parser.add_argument("--no-close", action="store_true", help="leave the task open")
+    parser.add_argument(
+        "--now", action="store_true", help="while runs live: the workspace as it is now"
+    )
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument(
         "-o",
@@ -136,6 +139,7 @@ def _request(project: Project, arguments: Namespace) -> ApplyRequest:
         co_authors=tuple(arguments.co_author),
         wait=arguments.wait,
         only_if=arguments.only_if,
+        now=arguments.now,
     )
 
 

@@ -37,6 +37,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="replace the branch there, if it is as Siding pushed it last",
     )
+    parser.add_argument(
+        "--now", action="store_true", help="while runs live: the workspace as it is now"
+    )
     parser.add_argument("-n", "--dry-run", action="store_true", help="push nothing, show the text")
     parser.add_argument("--json", action="store_true", help="say it as JSON")
 
@@ -54,12 +57,15 @@ def run(arguments: Namespace, context: Context) -> int:
         draft=arguments.draft,
         force=arguments.force,
         sign=arguments.sign,
+        now=arguments.now,
     )
     if arguments.dry_run:
         prepared = prepare(project, wish)
         commits = counted(prepared.new_commits, "commit")
         screen.print(f"{prepared.branch} -> {inert(prepared.remote)}, for {prepared.base}")
         screen.print(f"{commits}, the last {prepared.commit[:12]}")
+        if prepared.note:
+            screen.print(inert(prepared.note))
         for commit in prepared.gone_back:
             screen.print(f"left out: {_gone_back(commit)}")
         screen.print(f"\n{inert(prepared.title)}\n\n{inert(prepared.body, lines=True)}")
@@ -77,6 +83,7 @@ def run(arguments: Namespace, context: Context) -> int:
                 "base": prepared.base,
                 "commit": prepared.commit,
                 "page": done.page,
+                "notes": [prepared.note] if prepared.note else [],
                 "gone_back": [
                     {"commit": each.sha[:12], "subject": inert(each.subject)}
                     for each in prepared.gone_back
@@ -88,6 +95,8 @@ def run(arguments: Namespace, context: Context) -> int:
         f"pushed {counted(prepared.new_commits, 'commit')} to {prepared.remote} as "
         f"{prepared.branch}"
     )
+    if prepared.note:
+        screen.note(inert(prepared.note), "yellow")
     for commit in prepared.gone_back:
         screen.note(f"  left out: {_gone_back(commit)}", "yellow")
     if done.url is not None:

@@ -11,11 +11,13 @@ import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 from shlex import join
 
+from siding.app.back.restore_act import Restored
 from siding.app.place.project import require_project
 from siding.app.undo.retry import PlannedRetry, RetryRequest, plan_retry, retry
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert, shorten
+from siding.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
 from siding.cli.telling.restorations import tell_restored, with_consent
 from siding.cli.telling.rulings import asker
 from siding.cli.telling.runs import add_terminal_arguments, say_run, terminal_of
@@ -32,6 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
     )
     add_terminal_arguments(parser)
+    add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("words", nargs=REMAINDER, metavar="N -- COMMAND", help="default: last run")
 
@@ -45,7 +48,15 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.dry_run:
         return 0
     terminal, _withheld = terminal_of(arguments)
+    if arguments.stop:
+        stop_first(screen, project, planned.task.id)
     sys.stdout.flush()
+
+    def say_back(restored: Restored) -> None:
+        what = f"back to before step {planned.step.id}"
+        tell_restored(screen, planned.task.name, restored, what)
+        tell_paused(screen, planned.task.name, restored.paused)
+
     result = with_consent(
         screen,
         lambda force: retry(
@@ -54,9 +65,7 @@ def run(arguments: Namespace, context: Context) -> int:
             terminal,
             force=force,
             ask=asker(screen),
-            on_back=lambda restored: tell_restored(
-                screen, planned.task.name, restored, f"back to before step {planned.step.id}"
-            ),
+            on_back=say_back,
         ),
         force=arguments.force,
     )
@@ -80,6 +89,7 @@ def _request(arguments: Namespace) -> RetryRequest:
         task=arguments.task,
         force=arguments.force,
         wait=arguments.wait,
+        beside=beside_of(arguments),
     )
 
 

@@ -8,11 +8,12 @@ so `siding undo` takes a rollback back. Ignored files stay; --hard moves them in
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.back.rollback import RollbackRequest, preview, rollback
+from siding.app.back.rollback import RollbackRequest, check_target, preview, rollback
 from siding.app.place.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.words import task_name, task_step
+from siding.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
 from siding.cli.telling.restorations import print_survey, survey_record, tell_restored, with_consent
 from siding.errors import UsageError
 
@@ -31,6 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"
     )
+    add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the step (or plan) as JSON")
 
@@ -47,6 +49,7 @@ def run(arguments: Namespace, context: Context) -> int:
         force=arguments.force,
         wait=arguments.wait,
         files_only=arguments.files,
+        beside=beside_of(arguments),
     )
     if arguments.dry_run:
         with preview(project, request) as survey:
@@ -55,6 +58,8 @@ def run(arguments: Namespace, context: Context) -> int:
             else:
                 print_survey(screen, survey)
         return 0
+    if arguments.stop:
+        stop_first(screen, project, check_target(project, request).id)
     done = with_consent(
         screen, lambda force: rollback(project, request._replace(force=force)), force=request.force
     )
@@ -64,6 +69,7 @@ def run(arguments: Namespace, context: Context) -> int:
     if done.survey.nothing_to_do:
         screen.note(f"{task_name(done.task.name)} · the workspace was as in {where} already")
     tell_restored(screen, done.task.name, done.restored, f"back to {where}")
+    tell_paused(screen, done.task.name, done.restored.paused)
     if done.branch is not None:
         screen.note(f"  {done.branch}")
     if arguments.json:

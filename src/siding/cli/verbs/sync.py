@@ -13,11 +13,13 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from siding.app.place.project import require_project
+from siding.app.place.selection import select
 from siding.app.syncing.sync import How, Synced, SyncPlan, SyncRequest, preview, sync
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import counted
+from siding.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
 from siding.cli.telling.restorations import survey_record, tell_restored, with_consent
 
 
@@ -31,6 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument("--force", action="store_true", help="move obstacles into the trash")
+    add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="say it as JSON")
 
@@ -44,6 +47,7 @@ def run(arguments: Namespace, context: Context) -> int:
         rebase=arguments.rebase,
         force=arguments.force,
         wait=arguments.wait,
+        beside=beside_of(arguments),
     )
     if arguments.dry_run:
         with preview(project, request) as (task, plan):
@@ -52,6 +56,8 @@ def run(arguments: Namespace, context: Context) -> int:
             else:
                 _show(screen, plan, task.name)
             return 1 if plan.conflicts else 0
+    if arguments.stop:
+        stop_first(screen, project, select(project, arguments.task).id)
     done = with_consent(
         screen, lambda force: sync(project, request._replace(force=force)), force=request.force
     )
@@ -85,6 +91,7 @@ def _say(screen: Screen, done: Synced) -> None:
     what = f"{_from(plan)} brought in"
     # What is staged and under way is as the branch makes it, and said below.
     tell_restored(screen, done.task.name, done.restored, what, without=("index", "git"))
+    tell_paused(screen, done.task.name, done.restored.paused)
     for note in plan.notes:
         screen.note(note, "yellow")
     for path in done.submodules:

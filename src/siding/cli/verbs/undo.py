@@ -5,10 +5,11 @@ from collections.abc import Callable
 from functools import partial
 
 from siding.app.place.project import Project, require_project
-from siding.app.undo.undo import Undone, UndoRequest, redo, undo
+from siding.app.undo.undo import Undone, UndoRequest, choose, redo, undo
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.words import task_name, task_step
+from siding.cli.telling.beside import add_beside_arguments, beside_of, stop_first, tell_paused
 from siding.cli.telling.reopening import tell_reopened
 from siding.cli.telling.restorations import tell_kept, tell_restored, with_consent
 from siding.cli.verb import Verb
@@ -17,6 +18,7 @@ from siding.cli.verb import Verb
 def _add_arguments(parser: ArgumentParser, *, task: str, force: str) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help=task)
     parser.add_argument("--force", action="store_true", help=force)
+    add_beside_arguments(parser)
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the step as JSON")
 
@@ -25,7 +27,9 @@ def _run(
     arguments: Namespace, context: Context, *, act: Callable[[Project, UndoRequest], Undone]
 ) -> int:
     project = require_project(context.app)
-    request = UndoRequest(task=arguments.task, wait=arguments.wait)
+    request = UndoRequest(task=arguments.task, wait=arguments.wait, beside=beside_of(arguments))
+    if arguments.stop:
+        stop_first(context.screen, project, choose(project, arguments.task)[0])
     done = with_consent(
         context.screen,
         lambda force: act(project, request._replace(force=force)),
@@ -51,6 +55,7 @@ def _tell(context: Context, done: Undone, *, as_json: bool) -> None:
         made = done.applied
         begin = task_name(done.task.name) if made is None else task_step(done.task.name, made.id)
         screen.note(f"{begin} · {done.what}", "green")
+    tell_paused(screen, done.task.name, done.paused)
     if as_json:
         step = done.restored.step if done.restored is not None else done.applied
         print_json(screen, None if step is None else step.line)

@@ -10,6 +10,7 @@ from siding.app.life.branches import fate_of
 from siding.app.life.close import remove_workspace
 from siding.app.place.project import require_project
 from siding.cli.globals import Context
+from siding.cli.telling.beside import add_stop_argument, stop_first
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -19,11 +20,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--keep-branch", action="store_true", help="leave the task's branch, whatever is on it"
     )
+    add_stop_argument(parser)
 
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     task = select_for(project, "worktree.remove", arguments.task)
+    if arguments.stop:
+        stop_first(context.screen, project, task.id)
     gone, task = remove_workspace(
         project,
         task,

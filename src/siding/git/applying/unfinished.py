@@ -4,6 +4,7 @@
 """
 
 import os
+from collections.abc import Callable, Collection
 from pathlib import Path
 from shlex import quote
 
@@ -29,9 +30,32 @@ class Unfinished(NamedTuple):
 
 def unfinished_in(git: Git, common_dir: Path, place: CheckoutPlace) -> Unfinished | None:
     """Return the unfinished git command or conflict in a checkout, None if there is none."""
-    at = f"git -C {quote(str(place.root))}"
-    conflicts = unmerged_paths(git, common_dir, place)
-    command = _command_under_way(place.git_dir)
+    git_dir = place.git_dir
+    command = _command_under_way(
+        lambda name: os.path.lexists(git_dir / name),
+        lambda: read_small(git_dir / "sequencer" / "todo", 4096) or b"",
+    )
+    return _unfinished(place.root, command, unmerged_paths(git, common_dir, place))
+
+
+def unfinished_then(
+    root: Path, names: Collection[str], todo: Callable[[], bytes], conflicts: tuple[bytes, ...]
+) -> Unfinished | None:
+    """Return what was unfinished in a recorded state of the checkout `root`.
+
+    `names` are the small files that its git directory had, `todo` returns that of a sequencer.
+    """
+    return _unfinished(
+        root,
+        _command_under_way(
+            lambda name: any(each == name or each.startswith(f"{name}/") for each in names), todo
+        ),
+        conflicts,
+    )
+
+
+def _unfinished(root: Path, command: str | None, conflicts: tuple[bytes, ...]) -> Unfinished | None:
+    at = f"git -C {quote(str(root))}"
     if command is not None:
         finish = f"finish it (`{at} {command} --continue`) or give it up (`{at} {command} --abort`)"
         if command == "bisect":
@@ -59,11 +83,13 @@ def unmerged_paths(git: Git, common_dir: Path, place: CheckoutPlace) -> tuple[by
     return tuple(dict.fromkeys(line.partition(b"\t")[2] for line in lines))
 
 
-def _command_under_way(git_dir: Path) -> str | None:
+def _command_under_way(
+    is_there: Callable[[str], bool], sequence: Callable[[], bytes]
+) -> str | None:
     """Return the git command that left its state in a git directory."""
 
     def there(*names: str) -> bool:
-        return any(os.path.lexists(git_dir / name) for name in names)
+        return any(map(is_there, names))
 
     if there("rebase-apply/applying"):
         return "am"
@@ -76,6 +102,5 @@ def _command_under_way(git_dir: Path) -> str | None:
     if there("REVERT_HEAD"):
         return "revert"
     if there("sequencer"):  # between two commits of a row of them
-        todo = read_small(git_dir / "sequencer" / "todo", 4096) or b""
-        return "revert" if todo.startswith(b"revert") else "cherry-pick"
+        return "revert" if sequence().startswith(b"revert") else "cherry-pick"
     return "bisect" if there("BISECT_START", "BISECT_LOG") else None

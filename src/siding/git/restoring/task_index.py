@@ -46,6 +46,13 @@ def ignored_now(store: SnapshotStore, task_id: TaskId, root: WorktreeRoot) -> li
     )
 
 
+def ignored_among(
+    store: SnapshotStore, task_id: TaskId, root: Path, paths: Sequence[bytes]
+) -> set[bytes]:
+    """Return those of the paths that git ignores and that the last snapshot does not hold."""
+    return _ask(store, _looking(store, store.task(task_id), root), paths, even_recorded=False)
+
+
 def ignored_there(
     store: SnapshotStore,
     task_id: TaskId,
@@ -71,11 +78,13 @@ def ignored_there(
         return _ask(store, _looking(store, task, rules), asked)
 
 
-def _ask(store: SnapshotStore, place: Place, paths: Sequence[bytes]) -> set[bytes]:
+def _ask(
+    store: SnapshotStore, place: Place, paths: Sequence[bytes], *, even_recorded: bool = True
+) -> set[bytes]:
     # "./" keeps a name that starts with ":" from being read as a pathspec's magic.
     done = store.git.attempt(
         place,
-        ["check-ignore", "--no-index", "-z", "--stdin"],
+        ["check-ignore", *(["--no-index"] if even_recorded else []), "-z", "--stdin"],
         stdin=b"".join(b"./" + path + b"\0" for path in paths),
         env={"GIT_LITERAL_PATHSPECS": "0"},
     )

@@ -39,6 +39,8 @@ class RollbackDetail(NamedTuple):
     # "all": HEAD, the branch, the index and the phases went along; "": files alone
     parts: str = ""
     retries: str = ""  # the id of the step that the next run does again
+    # what the processes of live runs were in the middle of, if that was not waited for: sentences
+    at_work: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -64,6 +66,7 @@ class RollbackDetail(NamedTuple):
             returns=text_or_none(record.get("returns")),
             parts=text(record.get("parts")),
             retries=text(record.get("retries")),
+            at_work=strings(record.get("at_work")),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -89,6 +92,7 @@ class RollbackDetail(NamedTuple):
                 left=[each._asdict() for each in self.left],
                 parts=self.parts,
                 retries=self.retries,
+                at_work=list(self.at_work),
             ),
         }
 
