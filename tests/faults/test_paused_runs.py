@@ -16,8 +16,8 @@ from siding.app.back import restore_act
 from siding.app.back.rollback import RollbackRequest, rollback
 from siding.app.place.project import require_project
 from siding.app.place.wiring import open_app
-from siding.process import pausing as processes
-from siding.process import threads
+from siding.process.pausing import pauser as processes
+from siding.process.pausing import threads
 
 TICKING = "(echo $$ >inner; while :; do echo x >>ticks; sleep .003; done) & wait"
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 
 from siding.process.command import StdinPlan
-from siding.process.output import OutputFiles
+from siding.process.output.recording import OutputFiles
 from siding.process.screen import ScreenWriter
 from siding.process.terminal import ScreenModes
 

@@ -26,7 +26,7 @@ from siding.process.control.control import Control
 from siding.process.drive import Drive
 from siding.process.keeper.child import Child
 from siding.process.limits import LIMIT_EXIT_CODE, LimitWatch
-from siding.process.output import OutputFiles, Recorded
+from siding.process.output.recording import OutputFiles, Recorded
 from siding.process.pump import Channel
 from siding.process.side import Plan, RunSandbox, Side
 from siding.process.signals import SignalInbox

@@ -15,7 +15,7 @@ from siding.process.control.shared import SharedTerminal
 from siding.process.descriptors import pipe_above_standard
 from siding.process.keeper.child import Child
 from siding.process.limits import Limits
-from siding.process.output import OutputFiles
+from siding.process.output.recording import OutputFiles
 from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
 from siding.process.spawn import spawn_in_terminal, spawn_piped

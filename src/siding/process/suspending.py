@@ -9,9 +9,7 @@ it started, then ourselves.
 import os
 import signal
 from collections.abc import Callable
-from contextlib import suppress
 
-from siding.process.pausing import CannotPause, Mark, Pauser, Trees
 from siding.process.terminal import RawMode, is_ours
 from siding.process.tree import ProcessTree
 
@@ -67,11 +65,11 @@ class Suspending:
             self._was_asked = True
             self._signal_foreground(signal.SIGTSTP)
             return
-        pauser = Pauser(_all_of(self._tree), note=_unnoted)
-        with suppress(CannotPause):
-            pauser.pause()
-        _stop(os.getpid())
-        pauser.go_on()
+        # Imported here: every run loads this module, and few are suspended.
+        from siding.process.pausing.suspended import Suspended
+
+        with Suspended(self._tree):
+            _stop(os.getpid())
 
     def continued(self) -> None:
         """Take the person's terminal again, if it is ours: we were stopped, or in the
@@ -91,20 +89,6 @@ class Suspending:
                 os.killpg(group, number)
         except OSError:
             pass  # it just ended
-
-
-def _all_of(tree: ProcessTree) -> Trees:
-    command, keeper = tree.tops()
-    return Trees(
-        spared=(),
-        above=() if keeper is None else (Mark(keeper.pid, keeper.started),),
-        commands=() if command is None else (Mark(command.pid, command.started),),
-        tokens=(tree.token,),
-    )
-
-
-def _unnoted(_mark: Mark) -> None:
-    """Do nothing: if we are killed, the keeper ends them, stopped or not."""
 
 
 def _stop(target: int) -> None:

@@ -1,7 +1,7 @@
 """Let processes go on that an act stopped before it was killed."""
 
 from siding.process.identity import boot_id
-from siding.process.pausing import Mark, let_them_go_on
+from siding.process.pausing.pauser import Mark, let_them_go_on
 from siding.runs.paused import PausedFile
 from siding.storage.layout import TaskLayout
 

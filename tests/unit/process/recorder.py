@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from siding.process.command import Command, OutputScreen, StdinPlan, StreamPlan
-from siding.process.output import OutputFiles
+from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
 
 

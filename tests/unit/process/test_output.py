@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from siding.process.command import StreamPlan
-from siding.process.digest import BUFFER_SIZE, FIRST_SIZE
-from siding.process.output import OutputFiles, Recorded
-from siding.process.output_files import (
+from siding.process.output.digest import BUFFER_SIZE, FIRST_SIZE
+from siding.process.output.files import (
     PTY_HEADER,
     Output,
     RecoveredOutput,
@@ -22,6 +21,7 @@ from siding.process.output_files import (
     settle_output,
     stderr_path,
 )
+from siding.process.output.recording import OutputFiles, Recorded
 
 STREAMS = st.one_of(
     st.binary(max_size=200),

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from siding.process import pausing, procfs, threads
+from siding.process import procfs
 from siding.process.identity import started_of
-from siding.process.pausing import (
+from siding.process.pausing import pauser as pausing
+from siding.process.pausing import threads
+from siding.process.pausing.pauser import (
     CannotPause,
     Mark,
     Pauser,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from siding.process.command import Ending, StdinPlan, StreamPlan, WindowSize
-from siding.process.output_files import recover_output
+from siding.process.output.files import recover_output
 from siding.process.terminal import RawMode
 from terminal import Terminal
 

@@ -11,7 +11,7 @@ import pytest
 
 from siding.process.command import Command, Ending, OutputScreen, StdinPlan, StreamPlan
 from siding.process.keeper.child import Child
-from siding.process.output import OutputFiles
+from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
 
 from .world import ENVIRONMENT, PYTHON, Place, wait_until

@@ -19,8 +19,8 @@ from siding.process.command import (
     WindowSize,
 )
 from siding.process.keeper.child import Child
-from siding.process.output import OutputFiles
-from siding.process.output_files import Output, read_output
+from siding.process.output.files import Output, read_output
+from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
 from siding.process.side import RunSandbox
 from siding.process.tree import ProcessTree, end_token

@@ -13,7 +13,7 @@ from siding.errors import SidingError
 from siding.git.snapshots.capture import Capture
 from siding.ledger.step import Step
 from siding.process.identity import boot_id, started_of
-from siding.process.pausing import (
+from siding.process.pausing.pauser import (
     CannotPause,
     Mark,
     Pauser,

@@ -15,7 +15,7 @@ from siding.git.refs import read_head
 from siding.git.restoring.task_index import ignored_among
 from siding.namedtuples import NamedTuple
 from siding.process.identity import name_of
-from siding.process.open_files import OpenFile, command_line, directory_of, open_files
+from siding.process.pausing.open_files import OpenFile, command_line, directory_of, open_files
 from siding.tasks.registry import Workspace
 
 # The locks of a project that an act may wait for. Others are held for as long as a program lives.

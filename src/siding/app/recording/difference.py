@@ -24,7 +24,7 @@ from siding.ids import Sha
 from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
-from siding.process.output_files import Span
+from siding.process.output.files import Span
 from siding.tasks.registry import Workspace
 from siding.tasks.states import WorkspaceState
 from siding.tasks.task import Task

@@ -11,7 +11,7 @@ from siding.namedtuples import NamedTuple
 from siding.process.command import StreamPlan, WindowSize
 from siding.process.emulator.safe_points import ALTERNATE, from_line_start, since_safe_point
 from siding.process.emulator.screen import TextScreen
-from siding.process.output_files import Output
+from siding.process.output.files import Output
 
 _READ = 256 << 10  # bytes from the end, in which the beginning of the screen is looked for
 _DRAWN = 64 << 10  # bytes that are drawn at most: about a tenth of a second

@@ -2,7 +2,7 @@
 
 from siding.app.place.project import Project
 from siding.ledger.step import Step
-from siding.process.output_files import Output, Span, read_output
+from siding.process.output.files import Output, Span, read_output
 from siding.tasks.task import Task
 
 __all__ = ["Output", "Span", "output"]

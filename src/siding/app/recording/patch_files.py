@@ -17,7 +17,7 @@ from siding.app.recording.snapshots import TaskSnapshots
 from siding.files.durable import make_dirs
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
-from siding.process.output_files import Span
+from siding.process.output.files import Span
 from siding.tasks.task import Task
 
 MARK_EVERY = 400  # rows

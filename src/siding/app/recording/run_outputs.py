@@ -3,7 +3,7 @@
 from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
-from siding.process.output_files import recover_output, rename_output, settle_output
+from siding.process.output.files import recover_output, rename_output, settle_output
 from siding.storage.layout import TaskLayout
 
 

@@ -22,7 +22,7 @@ from siding.ledger.intents import Intents
 from siding.ledger.reports import OutputReport
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
-from siding.process.output_files import marker_path
+from siding.process.output.files import marker_path
 from siding.tasks.task import Task
 
 

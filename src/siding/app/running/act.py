@@ -35,8 +35,8 @@ from siding.process.command import Command, Outcome, OutputScreen, StreamPlan
 from siding.process.control.control import Control
 from siding.process.identity import started_of
 from siding.process.keeper.child import Child
-from siding.process.output import OutputFiles
-from siding.process.output_files import settle_output
+from siding.process.output.files import settle_output
+from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
 from siding.runs.paused import PausedFile
 from siding.runs.run import ProcessMark, Run

@@ -11,7 +11,7 @@ from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
 from siding.ledger.store import Ledger
 from siding.process.command import ProcessInfo
 from siding.process.identity import await_end, boot_id
-from siding.process.output_files import RecoveredOutput, has_output, recover_output, rename_output
+from siding.process.output.files import RecoveredOutput, has_output, recover_output, rename_output
 from siding.process.tree import EndedProcesses, end_token, orphans_in
 from siding.runs.run import Run
 from siding.runs.store import Runs

@@ -11,7 +11,7 @@ from siding.ids import TaskId
 from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intents
 from siding.namedtuples import NamedTuple
-from siding.process.output_files import read_output
+from siding.process.output.files import read_output
 from siding.runs.run import Run, is_run_id
 from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout

@@ -25,7 +25,7 @@ from siding.process.tree import ancestors
 
 if sys.platform == "linux":
     from siding.process import procfs as processes
-    from siding.process import threads
+    from siding.process.pausing import threads
 else:
     from siding.process import ps as processes
 

@@ -31,10 +31,10 @@ from typing import Protocol
 
 from siding.files.durable import flush, flush_dir
 from siding.namedtuples import NamedTuple
-from siding.process.behind import Behind
 from siding.process.command import StreamPlan
-from siding.process.digest import FIRST_SIZE, StreamDigest, grown
-from siding.process.output_files import (
+from siding.process.output.behind import Behind
+from siding.process.output.digest import FIRST_SIZE, StreamDigest, grown
+from siding.process.output.files import (
     PTY_HEADER,
     STDOUT_HEADER,
     WRITE_BACK_BYTES,

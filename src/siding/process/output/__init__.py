@@ -1,0 +1,1 @@
+"""What a command prints, kept in files while it runs."""

@@ -1,0 +1,1 @@
+"""Stop processes for a moment, seen stopped, and let them go on."""
