@@ -173,11 +173,10 @@ def test_the_size_is_that_of_whoever_acted_last(task: Sandbox, sit_down: Sit) ->
     wide.seen = b""
     wide.type(b"\r")
     wide.wait_for(b"40 120")
+    small.seen = b""
     wide.type(LEAVE)
     assert wide.finish() == 0
-    small.seen = b""
-    small.type(b"\r")
-    small.wait_for(b"20 60")
+    small.wait_for(b"20 60")  # the next one's, as soon as the last one has left
 
 
 def test_a_killed_viewer_disturbs_nobody(task: Sandbox, sit_down: Sit) -> None:
@@ -246,6 +245,9 @@ def test_who_only_looks_types_nothing(task: Sandbox, sit_down: Sit) -> None:
     person.wait_for(b"only looking")
     person.wait_for(b"24 80")
     person.type(b"secretly\r")
+    other = Connection(socket_of(task), mode="attach", read_only=True)
+    other.type(b"secretly\r")  # a viewer of somebody else's may try
+    other.close()
     task.siding("send", "r1", "openly")
     person.wait_for(b"<openly>")
     assert b"secretly" not in printed(task, b"<openly>")
@@ -281,7 +283,8 @@ def test_what_the_program_asked_before_is_not_answered_now(task: Sandbox, sit_do
     background(task, "sh", "-c", f"{asking}; {ECHO}")
     printed(task, b"began")
     person = sit_down("attach")
-    person.wait_for(b"began")
+    person.type(b"now\r")
+    person.wait_for(b"<now>")
     for question in (b"\x1b[c", b"\x1b[6n", b"\x1b]11;?"):
         assert question not in person.seen
         assert question in task.siding("output", "r1").stdout

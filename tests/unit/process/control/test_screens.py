@@ -42,6 +42,11 @@ def test_what_is_on_the_screen_begins_at_a_safe_point(data: bytes, shown: bytes)
     assert since_safe_point(data) == shown
 
 
+def test_who_comes_gets_what_is_on_the_screen() -> None:
+    assert replay(recent(b"old\x1b[2Jnew")) == SOFT_RESET + b"\x1b[2Jnew"
+    assert replay(recent(b"old\x1b[2Jnew", terminal=False)) == b"old\x1b[2Jnew"
+
+
 def test_old_output_is_forgotten_and_a_line_is_not_begun_in_the_middle() -> None:
     made = recent(*[b"%0999d\n" % number for number in range(1000)], terminal=False)
     shown = replay(made)
