@@ -125,3 +125,12 @@ def test_the_next_command_lets_them_go_on_and_recovers(
     assert bool(cut_off) == began
     task.siding("verify")
     task.siding("doctor")
+
+
+def test_without_a_next_command_their_host_lets_them_go_on(task: Sandbox, tmp_path: Path) -> None:
+    """After ten seconds: an agent is not left standing until somebody types a command."""
+    kill_a_rollback(task, "all are stopped", tmp_path / "reached")
+    assert threads.is_stopped(command_of(task))
+    see_it_write(task.workspace() / "ticks")
+    wait_until(lambda: not list(task.project.glob("tasks/*/runs/paused")))
+    task.siding("verify")

@@ -106,6 +106,7 @@ class Case:
                 start_new_session=True,
             )
         until((self.workspace / "ready").exists)
+        self.counter = os.open(self.workspace / "count", os.O_RDONLY)  # a rollback moves the file
 
     def pids(self) -> dict[str, int]:
         (path,) = self.workspace_runs()
@@ -128,7 +129,7 @@ class Case:
             os.kill(pids[each], signal.SIGKILL)
 
     def count(self) -> int:
-        return (self.workspace / "count").stat().st_size
+        return os.fstat(self.counter).st_size
 
     def counts(self) -> bool:
         before = self.count()
@@ -136,6 +137,7 @@ class Case:
         return self.count() > before
 
     def clear(self) -> None:
+        os.close(self.counter)
         if self.process is not None:
             if self.process.poll() is None:
                 self.process.kill()
@@ -211,9 +213,10 @@ def test_nothing_goes_on_unseen(sandbox: Sandbox, victim: str, mode: str, moment
         case.clear()
     sandbox.siding("checkpoint")
     before = contents(case.workspace)
-    assert before["work.txt"] == b"the work\n" or moment == "freezing"
-    sandbox.siding("rollback", "--base")
-    assert contents(case.workspace) == {}
-    sandbox.siding("undo")
+    assert moment == "freezing" or before["work.txt"] == b"the work\n"
+    if before:
+        sandbox.siding("rollback", "--base")
+        assert contents(case.workspace) == {}
+        sandbox.siding("undo")
     assert contents(case.workspace) == before
     sandbox.siding("verify")

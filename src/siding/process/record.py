@@ -30,6 +30,7 @@ from siding.process.output.recording import OutputFiles, Recorded
 from siding.process.pump import Channel
 from siding.process.side import Plan, RunSandbox, Side
 from siding.process.signals import SignalInbox
+from siding.process.suspending import NoPause, Pause
 from siding.process.tree import TERM_GRACE_S, EndedProcesses, ProcessTree, end_all, info
 
 if sys.platform == "linux":
@@ -58,7 +59,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     on_started: Callable[[Child], None] | None = None,
     grace_s: float = TERM_GRACE_S,
     sandbox: RunSandbox | None = None,
-    is_paused: Callable[[], bool] = lambda: False,
+    pause: Pause | None = None,
     control: Control | None = None,
     requests: "Requests | None" = None,
 ) -> Outcome:
@@ -86,8 +87,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command right after the start.
-    ``is_paused`` tells whether another command has stopped the run's processes for a moment. Call
-    this from the main thread, or signals are not handled.
+    ``pause`` knows whether another command has stopped the run's processes for a moment. Call this
+    from the main thread, or signals are not handled.
 
     Raises OSError when the artifact cannot be created; nothing was started then. If anything else
     is raised (by ``on_started``, say), everything that was started has been ended.
@@ -108,7 +109,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         on_started=on_started,
         grace_s=grace_s,
         sandbox=sandbox,
-        is_paused=is_paused,
+        pause=pause or NoPause(),
         control=control,
         requests=requests,
     )
@@ -150,7 +151,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
             timeout_s=run.timeout_s,
             grace_s=run.grace_s,
             typed=side.typed,
-            suspending=side.suspending(tree, may_stop=inbox.active, is_paused=run.is_paused),
+            suspending=side.suspending(tree, may_stop=inbox.active, pause=run.pause),
         )
         tree.watch(child)
         if watch is not None:

@@ -20,7 +20,7 @@ from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
 from siding.process.spawn import spawn_in_terminal, spawn_piped
 from siding.process.spawn_plan import SpawnPlan
-from siding.process.suspending import Suspending
+from siding.process.suspending import Pause, Suspending
 from siding.process.terminal import RawMode
 from siding.process.tree import ProcessTree
 
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
     on_started: Callable[[Child], None] | None
     grace_s: float
     sandbox: RunSandbox | None
-    is_paused: Callable[[], bool]
+    pause: Pause
     control: Control | None
     requests: "Requests | None"
 
@@ -97,9 +97,7 @@ class Side:
             self.shared.owner = self
             self.shared.look(self, seen)
 
-    def suspending(
-        self, tree: ProcessTree, *, may_stop: bool, is_paused: Callable[[], bool]
-    ) -> Suspending:
+    def suspending(self, tree: ProcessTree, *, may_stop: bool, pause: Pause) -> Suspending:
         """Return what suspends this run."""
         return Suspending(
             tree,
@@ -107,7 +105,7 @@ class Side:
             master=None if self.typed is None else self.typed.master,
             resized=self.resize,
             may_stop=may_stop,
-            is_paused=is_paused,
+            pause=pause,
         )
 
     def restore_screen(self) -> None:

@@ -8,10 +8,34 @@ it started, then ourselves.
 
 import os
 import signal
+import time
 from collections.abc import Callable
+from typing import Protocol
 
 from siding.process.terminal import RawMode, is_ours
 from siding.process.tree import ProcessTree
+
+_LEFT_BEHIND_S = 10.0  # a pause takes less than half a second
+
+
+class Pause(Protocol):
+    """A pause of the run's processes by another command."""
+
+    def is_there(self) -> bool: ...
+
+    def end_if_left_behind(self) -> None:
+        """Let the processes go on if the command that stopped them was killed."""
+        ...
+
+
+class NoPause:
+    """Nobody pauses the run."""
+
+    def is_there(self) -> bool:
+        return False
+
+    def end_if_left_behind(self) -> None:
+        pass
 
 
 class Suspending:
@@ -19,8 +43,8 @@ class Suspending:
 
     `raw` is the person's terminal if the command gets its keys. `master` is our end of the
     command's terminal, None without one. `may_stop` is False where nobody could go on with us (in
-    a thread). `is_paused` tells whether another command has stopped the processes of the run for
-    a moment, which concerns no terminal.
+    a thread). `pause` knows whether another command has stopped the processes of the run for a
+    moment, which concerns no terminal.
     """
 
     def __init__(
@@ -31,20 +55,24 @@ class Suspending:
         master: int | None,
         resized: Callable[[], None],
         may_stop: bool,
-        is_paused: Callable[[], bool],
+        pause: Pause,
     ) -> None:
         self._tree = tree
         self._raw = raw
         self._master = master
         self.resized = resized  # gives the command's terminal the size of the person's
         self._may_stop = may_stop
-        self._is_paused = is_paused
+        self._pause = pause
+        self.look_at: float | None = None  # when to look whether the pause was left behind
         self._was_asked = False
         self.in_background = False  # another job has the person's terminal
 
     def command_stopped(self, number: int) -> None:
         """Suspend us, too, if the command was stopped in its terminal."""
-        if self._master is None or (number == signal.SIGSTOP and self._is_paused()):
+        if number == signal.SIGSTOP and self._pause.is_there():
+            self.look_at = time.monotonic() + _LEFT_BEHIND_S
+            return
+        if self._master is None:
             return  # whoever stopped it goes on with it
         with_keys = self._raw is not None and not self.in_background
         if self._may_stop and (with_keys or self._was_asked):
@@ -56,6 +84,12 @@ class Suspending:
         elif number != signal.SIGTSTP:
             return
         self._signal_foreground(signal.SIGCONT)  # nobody else could go on with it
+
+    def look_after_pause(self, now: float) -> None:
+        """Let the run go on if whoever paused it was killed."""
+        if self.look_at is not None and now >= self.look_at:
+            self._pause.end_if_left_behind()
+            self.look_at = now + _LEFT_BEHIND_S if self._pause.is_there() else None
 
     def asked(self) -> None:
         """Suspend the run: we got SIGTSTP."""

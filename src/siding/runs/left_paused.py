@@ -1,9 +1,12 @@
 """Let processes go on that an act stopped before it was killed."""
 
+from contextlib import suppress
+
 from siding.process.identity import boot_id
 from siding.process.pausing.pauser import Mark, let_them_go_on
 from siding.runs.paused import PausedFile
 from siding.storage.layout import TaskLayout
+from siding.storage.locks import FileLock, LockBusy
 
 
 def let_what_was_left_go_on(layout: TaskLayout) -> int:
@@ -13,3 +16,26 @@ def let_what_was_left_go_on(layout: TaskLayout) -> int:
     let_them_go_on([Mark(*mark) for mark in left])
     file.remove()
     return len(left)
+
+
+class PauseOfTask:
+    """The pause of a task's runs, as the host of one of them sees it."""
+
+    def __init__(self, layout: TaskLayout) -> None:
+        self._layout = layout
+
+    def is_there(self) -> bool:
+        """Tell whether an act has stopped the processes of the task's runs."""
+        return PausedFile(self._layout).is_there()
+
+    def end_if_left_behind(self) -> None:
+        """Let the processes go on if nobody holds the task: the act that stopped them was killed.
+
+        If the disk fails, the next command in the task does it.
+        """
+        with suppress(OSError, LockBusy):
+            lock = FileLock(self._layout.lock).acquire(timeout_s=0)
+            try:
+                let_what_was_left_go_on(self._layout)
+            finally:
+                lock.release()

@@ -38,7 +38,7 @@ from siding.process.keeper.child import Child
 from siding.process.output.files import settle_output
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
-from siding.runs.paused import PausedFile
+from siding.runs.left_paused import PauseOfTask
 from siding.runs.run import ProcessMark, Run
 from siding.runs.store import LiveRun
 from siding.tasks.task import Task
@@ -299,7 +299,7 @@ def execute(
             sandbox=run_sandbox,
             control=Control(live.socket, at_once=terminal.out is None),
             requests=terminal.requests,
-            is_paused=PausedFile(recorder.layout).is_there,
+            pause=PauseOfTask(recorder.layout),
         )
     return take_over_result(recorder, sandbox, outcome)
 

@@ -69,32 +69,37 @@ def stop_before(project: Project, task_id: TaskId) -> list[Stopped]:
 
 
 def _end(project: Project, task: Task, chosen: list[Run], *, now: bool) -> list[Stopped]:
+    runs = Runs(project.task_layout(task.id))
     for run in chosen:
-        if run.in_program:
-            _ask_program(Runs(project.task_layout(task.id)), run, now=now)
-            continue
-        _tell(run, signal.SIGTERM)
-        if now:
-            time.sleep(_LOOK_S)  # two signals at once are one; the second one ends it at once
-            _tell(run, signal.SIGTERM)
+        _tell_to_end(runs, run, now=now)
     return [_await(project, task, run) for run in chosen]
 
 
-def _tell(run: Run, number: int) -> None:
+def _signal(run: Run, number: int) -> None:
     signal_process(run.host.pid, run.host.started, number)
-    signal_process(run.host.pid, run.host.started, signal.SIGCONT)  # suspended, it does not react
 
 
-def _ask_program(runs: Runs, run: Run, *, now: bool) -> None:
-    """Ask the program that hosts the run, and other runs as well, to end this one."""
+def _tell_to_end(runs: Runs, run: Run, *, now: bool) -> None:
+    """Have the host of a run end it.
+
+    The control socket is asked first: a signal that comes late would hit a host that records, and
+    a program has other runs. A run that began just now has no socket yet.
+    """
+    _signal(run, signal.SIGCONT)  # suspended, it does not react
     try:
         Connection(runs.socket(run), mode="stop", now=now).close()
     except (OSError, Refused, HostGone):
-        if any(each.id == run.id for each in runs.live()):
+        if not any(each.id == run.id for each in runs.live()):
+            return
+        if run.in_program:
             raise NotStopped(
                 f"the program that hosts run {run.id} does not answer",
                 hint=f"it is process {run.host.pid}; ending that ends all its runs",
             ) from None
+        _signal(run, signal.SIGTERM)
+        if now:
+            time.sleep(_LOOK_S)  # two signals at once are one; the second one ends it at once
+            _signal(run, signal.SIGTERM)
 
 
 def _await(project: Project, task: Task, run: Run) -> Stopped:
@@ -110,7 +115,7 @@ def _await(project: Project, task: Task, run: Run) -> Stopped:
                     hint=f"it is process {run.host.pid}; ending that ends all its runs",
                 )
             by_force = True
-            _tell(run, signal.SIGKILL)
+            _signal(run, signal.SIGKILL)
         time.sleep(_LOOK_S)
     if runs.find(run.id) is not None:
         by_force = True
