@@ -205,6 +205,7 @@ def _command(request: Request) -> int:
 if __name__ == "__main__":
     if os.fork():
         os._exit(0)  # now the other one is nobody's child
+    os.setsid()  # and its commands are in no terminal of whoever started the tests
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.path.append(str(Path(__file__).parent))
     load_all()

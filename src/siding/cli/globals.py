@@ -3,6 +3,7 @@
 import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 from siding.app.place.wiring import App, open_app
@@ -86,7 +87,20 @@ def context_from(arguments: Namespace) -> Context:
     )
     app = open_app(env=dict(os.environ), cwd=here)._replace(
         tell=screen.progress,
-        warn=lambda sentence: screen.warn(inert(sentence)),
+        warn=_warner(screen),
+        session=os.getsid(0),
         project=getattr(arguments, "project", ""),
     )
     return Context(app=app, screen=screen)
+
+
+def _warner(screen: Screen) -> Callable[[str], None]:
+    """Return what shows a warning; a sentence that was said already is not said again."""
+    said: set[str] = set()
+
+    def warn(sentence: str) -> None:
+        if sentence not in said:
+            said.add(sentence)
+            screen.warn(inert(sentence))
+
+    return warn

@@ -7,6 +7,7 @@ from typing import Any
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("verbs.run", "run a command in the task's workspace and record it"),
     "status": ("verbs.status", "where you are: task, workspace, last step"),
+    "switch": ("task.switch", "choose the task that this terminal is about"),
     "runs": ("runs.runs", "what runs: each run with its last line"),
     "output": ("runs.output", "what a run has printed; --follow goes on"),
     "attach": ("runs.attach", "show a run in this terminal and type into it"),
@@ -46,7 +47,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "start": ("task.start", "make a task and its workspace"),
             "list": ("task.list", "the tasks of this project"),
             "show": ("task.show", "one task and its start card"),
-            "switch": ("task.switch", "choose the active task"),
+            "switch": ("task.switch", "choose the task that this terminal is about"),
             "update": ("task.update", "change owner, description, tags, blocked-by"),
             "close": ("task.close", "finish a task; keep or remove its workspace"),
             "reopen": ("task.reopen", "bring a closed or deleted task back"),

@@ -53,3 +53,12 @@ def await_end(pid: int, started: int, *, seconds: float) -> bool:
             return False
         time.sleep(_LOOK_S)
     return True
+
+
+def has_terminal() -> bool:
+    """Tell whether our session has a terminal, also if all our streams go elsewhere."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True

@@ -114,6 +114,10 @@ class Runs:
         """Return the run with this id; None if it has ended or never was."""
         return next((run for run, _lives in self._all() if run.id == run_id), None)
 
+    def is_there(self, run_id: str) -> bool:
+        """Tell whether a run has a record: it lives, or was cut off and is not settled yet."""
+        return (self._directory / f"{run_id}{_RECORD}").exists()
+
     def forget(self, run: Run) -> bool:
         """Remove the record of a run that was cut off and is settled; False if it lives.
 

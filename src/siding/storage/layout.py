@@ -133,6 +133,15 @@ class ProjectLayout(NamedTuple):
     def decisions_dir(self) -> Path:
         return self.root / "decisions"
 
+    @property
+    def terminals_dir(self) -> Path:
+        """Which task each terminal is about, one file each."""
+        return self.root / "terminals"
+
+    def terminal(self, leader: int) -> Path:
+        """Return the file of the terminal whose session this process leads."""
+        return self.terminals_dir / f"{leader}.json"
+
     def task(self, task_id: str) -> TaskLayout:
         return TaskLayout(root=self.tasks_dir / checked_name(task_id))
 

@@ -63,7 +63,8 @@ def run(arguments: Namespace, context: CommandContext) -> int:
         raise UsageError("--idle is a number of minutes above 0")
     if arguments.port is not None and not 1 <= arguments.port <= 65535:
         raise UsageError("--port is a number from 1 to 65535")
-    project = project_for_people(context.app, make=True)
+    # What a page switches to is not what the terminal of the server is about.
+    project = project_for_people(context.app._replace(session=None), make=True)
     refuse_inside_step(
         project,
         "would read the codes that its dashboard shows a person",

@@ -21,7 +21,7 @@ from siding.app.place.base_seed import base_seed
 from siding.app.place.locks import Hold, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
-from siding.app.place.selection import resolve
+from siding.app.place.selection import make_current, resolve
 from siding.app.recording.opening import open_recorder
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.errors import UsageError
@@ -104,7 +104,7 @@ def _hold_and_adopt(
         changed = recorder.changes_since_base()
         if request.switch:
             with project.changing(f"switching to task {task.id}"):
-                project.set_active(task.id)
+                make_current(project, task.id)
     return Adopted(task, workspace, base_ref, step, changed, request.switch)
 
 

@@ -19,7 +19,7 @@ from siding.app.place.events import TaskChanged
 from siding.app.place.locks import Hold, holding_git, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
-from siding.app.place.selection import resolve, select
+from siding.app.place.selection import make_current, resolve, select
 from siding.app.place.task_workspace import require_workspace
 from siding.app.recording.line_base import line_base
 from siding.app.recording.opening import open_recorder
@@ -109,7 +109,7 @@ def _bind(
         recorder.checkpoint(f"given the workspace of task {giver.id}", origin="bound")
     if request.switch:
         with project.changing(f"switching to task {taker.id}"):
-            project.set_active(taker.id)
+            make_current(project, taker.id)
     giver = project.tasks.load(giver.id)
     return Bound(taker, recorder.workspace, giver, taken, request.switch)
 

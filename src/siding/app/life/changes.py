@@ -4,7 +4,7 @@ from siding.app.life.attempts import Attempt
 from siding.app.life.blockers import refuse_blocked, refuse_circle
 from siding.app.place.events import TaskChanged
 from siding.app.place.project import Project
-from siding.app.place.selection import resolve, select
+from siding.app.place.selection import make_current, resolve, select, task_before, task_of_run
 from siding.errors import UsageError
 from siding.namedtuples import NamedTuple
 from siding.tasks.states import TaskState
@@ -20,13 +20,29 @@ class TaskUpdate(NamedTuple):
     blocked_by: tuple[str, ...] | None = None  # names or ids of tasks
 
 
-def switch(project: Project, named: str, *, force: bool = False) -> Task:
-    """Make a task the active one.
+class Switched(NamedTuple):
+    """The task that was switched to, and whether this terminal was bound to it."""
 
-    Raises UsageError for a closed task, and TaskBlocked for one that waits for another task, unless
-    `force` is set.
+    task: Task
+    is_bound: bool
+
+
+BEFORE = "-"  # named instead of a task: the one that this terminal was about before
+
+
+def switch(project: Project, named: str, *, force: bool = False) -> Switched:
+    """Make a task the one that this terminal is about, and the active one.
+
+    Raises UsageError for a closed task and inside a run, whose task it is, and TaskBlocked for a
+    task that waits for another one, unless `force` is set.
     """
-    task = resolve(project, named)
+    task = task_before(project) if named == BEFORE else resolve(project, named)
+    inside = task_of_run(project)
+    if inside is not None and inside != task.id:
+        raise UsageError(
+            f"this is part of a run of task {inside}, so commands here are about that task",
+            hint=f"`-t {task.id}` names another one; `siding switch` works in another terminal",
+        )
     if task.status is TaskState.CLOSED:
         raise UsageError(
             f"task {task.name!r} is closed",
@@ -35,8 +51,8 @@ def switch(project: Project, named: str, *, force: bool = False) -> Task:
     if not force:
         refuse_blocked(project, task, "switching to it")
     with project.changing(f"switching to task {task.id}"):
-        project.set_active(task.id)
-    return task
+        is_bound = make_current(project, task.id)
+    return Switched(task, is_bound)
 
 
 def update(project: Project, named: str | None, wanted: TaskUpdate, *, force: bool = False) -> Task:

@@ -19,7 +19,7 @@ from siding.app.life.restoration import bring_back
 from siding.app.place.events import TaskChanged
 from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
-from siding.app.place.selection import resolve
+from siding.app.place.selection import current_task_id, make_current, resolve
 from siding.errors import NotFound, SidingError, UsageError
 from siding.files.durable import make_dirs, move_aside, remove_file
 from siding.ids import TaskId
@@ -200,9 +200,11 @@ def _open(
             rest={**rest, **({MARK: mark} if mark else {})},
         )
         project.tasks.save(opened)
-        if not project.active_task_id():
+        if current_task_id(project) is None:
+            make_current(project, task.id)
+        elif not project.active_task_id():
             project.set_active(task.id)
-        active = project.active_task_id() == task.id
+        active = current_task_id(project) == task.id
     return opened, active
 
 

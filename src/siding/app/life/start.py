@@ -12,7 +12,7 @@ from siding.app.place.environment import environment_in
 from siding.app.place.events import TaskChanged
 from siding.app.place.locks import Hold, holding_task
 from siding.app.place.project import Project
-from siding.app.place.selection import select
+from siding.app.place.selection import make_current, select
 from siding.app.policy.enforcement import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.recording.opening import open_recorder
@@ -96,7 +96,7 @@ def _start(
         switched = request.switch
         if switched:
             with project.changing(f"switching to task {task.id}"):
-                project.set_active(task.id)
+                make_current(project, task.id)
     return started._replace(switched=switched)
 
 
@@ -312,7 +312,7 @@ def fresh_id(project: Project) -> TaskId:
 def _planned(project: Project, task: Task, *, switch: bool) -> Started:
     if switch:
         with project.changing(f"switching to task {task.id}"):
-            project.set_active(task.id)
+            make_current(project, task.id)
     return Started(
         task=task,
         workspace=None,

@@ -1,27 +1,172 @@
 """Select the task that a command is about."""
 
 from siding.app.place.project import Project
-from siding.errors import NoActiveTask, NotFound, UsageError
+from siding.errors import NoActiveTask, NotFound, SidingError, UsageError
 from siding.ids import TaskId
+from siding.namedtuples import NamedTuple
+from siding.process.identity import has_terminal
+from siding.runs.run import is_run_id
+from siding.runs.store import Runs
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
+from siding.tasks.terminals import Terminals, TerminalTask
+
+TASK_VARIABLE = "SIDING_TASK"
+NO_TASK_HINT = (
+    "`siding switch TASK` chooses one, `siding task start NAME` makes one; `siding task list` "
+    "shows what there is"
+)
+
+
+class Current(NamedTuple):
+    """The task that commands are about if none is named, and a sentence about what was passed over.
+
+    `task` is None if there is no such task; `passed_over` is "" in most cases.
+    """
+
+    task: TaskId | None
+    passed_over: str = ""
 
 
 def select(project: Project, named: str | None) -> Task:
-    """Return the named task, else the task of the working directory, else the active task.
+    """Return the named task, else the current one (see `current`).
 
     Raises NotFound for an unknown name, UsageError for a name of several open tasks, and
-    NoActiveTask if no task is named and none is active.
+    NoActiveTask if no task is named and none is current.
     """
     if named is not None:
         return resolve(project, named)
-    task_id = standing_in(project) or project.active_task_id()
-    if task_id is None:
-        raise NoActiveTask(
-            "no task is active here",
-            hint="`siding task start NAME` makes one; `siding task list` shows what there is",
+    found = current(project)
+    if found.task is None:
+        raise NoActiveTask(found.passed_over or "no task is active here", hint=NO_TASK_HINT)
+    if found.passed_over:
+        project.app.warn(found.passed_over)
+    return project.tasks.load(found.task)
+
+
+def current(project: Project) -> Current:
+    """Return the task that commands are about if none is named.
+
+    It is the task of the run that this command is part of; else the one that this terminal is bound
+    to; else the one that `SIDING_TASK` names; else the one in whose workspace the working directory
+    is; else the active task of the project. A terminal whose task is closed or gone does not go on
+    in the active task, which another terminal may have chosen. Raises NotFound if `SIDING_TASK`
+    names no task.
+    """
+    inside = task_of_run(project)
+    if inside is not None:
+        return Current(inside)
+    bound, ended = _bound(project)
+    if bound is not None:
+        return Current(bound, _elsewhere(project, bound))
+    named = project.app.env.get(TASK_VARIABLE)
+    found = _from_variable(project, named) if named else standing_in(project)
+    if found is None and not ended:
+        found = project.active_task_id()
+    return Current(found, ended)
+
+
+def current_task_id(project: Project) -> TaskId | None:
+    """Return the id of the current task; None if there is none, or `SIDING_TASK` names none."""
+    try:
+        return current(project).task
+    except (NotFound, UsageError):
+        return None
+
+
+def task_of_run(project: Project) -> TaskId | None:
+    """Return the task of the run that this command is part of, if the run lives; else None."""
+    task_id = project.app.env.get("SIDING_TASK_ID", "")
+    run_id = project.app.env.get("SIDING_RUN_ID", "")
+    if not task_id or not is_run_id(run_id) or "/" in task_id or task_id.startswith("."):
+        return None
+    lives = Runs(project.task_layout(TaskId(task_id))).is_there(run_id)
+    return TaskId(task_id) if lives else None
+
+
+def make_current(project: Project, task_id: TaskId) -> bool:
+    """Make a task the active one, and bind this terminal to it; return whether it was bound.
+
+    The caller holds the project's lock.
+    """
+    bound = _bound_here(project)
+    before = bound.task if bound is not None else project.active_task_id() or ""
+    project.set_active(task_id)
+    leader = project.app.session
+    if leader is None or task_of_run(project) is not None or not has_terminal():
+        return False  # what a run does is not what its terminal is about
+    binding = TerminalTask(task_id, before if before != task_id else "")
+    Terminals(project.layout).bind(leader, binding, at=project.app.now())
+    return True
+
+
+def ended_here(project: Project) -> TaskId | None:
+    """Return the task that this terminal is bound to, if it is closed or gone."""
+    bound = _bound_here(project)
+    return None if bound is None or not _bound(project)[1] else bound.task
+
+
+def task_before(project: Project) -> Task:
+    """Return the task that this terminal was about before its present one; UsageError for none."""
+    bound = _bound_here(project)
+    if bound is None or not bound.before:
+        raise UsageError(
+            "this terminal was about no other task before",
+            hint="`siding switch TASK` names one; `siding task list` shows them",
         )
-    return project.tasks.load(task_id)
+    return project.tasks.load(TaskId(bound.before))
+
+
+def _bound_here(project: Project) -> TerminalTask | None:
+    """Return what this terminal is bound to; None if it is not, or there is none."""
+    leader = project.app.session
+    try:
+        return None if leader is None else Terminals(project.layout).of(leader)
+    except SidingError as error:
+        project.app.warn(f"which task this terminal is about is not known: {error.message}")
+        return None
+
+
+def _bound(project: Project) -> tuple[TaskId | None, str]:
+    """Return the task of this terminal; if it is closed or gone, None and a sentence about that."""
+    bound = _bound_here(project)
+    if bound is None:
+        return None, ""
+    try:
+        task = project.tasks.load(bound.task)
+    except NotFound:
+        return None, f"task {bound.task}, which this terminal was about, is gone"
+    if task.status is TaskState.CLOSED:
+        return None, f"task {task.name!r}, which this terminal was about, is closed"
+    return bound.task, ""
+
+
+def _elsewhere(project: Project, bound: TaskId) -> str:
+    """Return a sentence if the working directory is the workspace of another task; else ""."""
+    around = standing_in(project)
+    if around is None or around == bound:
+        return ""
+    return (
+        f"this terminal is about task {_name(project, bound)}, and you stand in the workspace of "
+        f"{_name(project, around)}: `siding switch {around}` changes to it, `-t {around}` once"
+    )
+
+
+def _name(project: Project, task_id: TaskId) -> str:
+    try:
+        return repr(project.tasks.load(task_id).name)
+    except SidingError:
+        return task_id
+
+
+def _from_variable(project: Project, named: str) -> TaskId:
+    try:
+        return resolve(project, named).id
+    except NotFound as error:
+        raise NotFound(
+            f"{TASK_VARIABLE} names {named!r}, and there is no such task in this project",
+            hint=error.hint,
+        ) from None
 
 
 def standing_in(project: Project) -> TaskId | None:

@@ -30,6 +30,7 @@ class App(NamedTuple):
     tell: Callable[[str], None] = _tell_nobody  # show progress of long work; "" when it is done
     warn: Callable[[str], None] = _tell_nobody  # show a warning, as a sentence, to the person
     project: str = ""  # the project that was named; "": that of `cwd`
+    session: int | None = None  # the process that leads the caller's session; None: no caller
 
     def now(self) -> str:
         """Return the current time as ISO 8601 text, as it is stored in records."""

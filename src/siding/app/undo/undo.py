@@ -18,7 +18,7 @@ from siding.app.life.close import Fate, close_task, remove_workspace
 from siding.app.life.reopen import MARK, Reopened, deleted_tasks, reopen
 from siding.app.place.locks import Hold, holding_task
 from siding.app.place.project import Project
-from siding.app.place.selection import resolve, select
+from siding.app.place.selection import ended_here, resolve, select
 from siding.app.recording.freed import refuse_freed
 from siding.errors import NoActiveTask, NotFound, SidingError
 from siding.git.paths import is_selected, quote_path, unquote_path
@@ -331,7 +331,8 @@ def _nothing_to_redo(task: Task, found: Position) -> NothingToRedo:
 def choose(project: Project, named: str | None) -> tuple[TaskId, bool]:
     """Return the task that is meant, and whether it is closed or its workspace is removed.
 
-    With no name and no active task, it is the task that was closed or removed last.
+    With no name and no active task, it is the task that this terminal was about, if that has ended,
+    else the one that was closed or removed last.
     """
     try:
         task = select(project, None) if named is None else resolve(project, named)
@@ -341,7 +342,7 @@ def choose(project: Project, named: str | None) -> tuple[TaskId, bool]:
             if not any(named in (each.id, each.name) for each in gone.values()):
                 raise
             return next(each.id for each in gone.values() if named in (each.id, each.name)), True
-        newest = _closed_last(project, set(gone))
+        newest = ended_here(project) or _closed_last(project, set(gone))
         if newest is None:
             raise
         return newest, True

@@ -1,14 +1,21 @@
-"""Show a task with its workspace."""
+"""Show a task with its workspace, and the tasks as this terminal sees them."""
 
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
-from siding.app.place.selection import select
-from siding.app.waiting.board import TaskRow, rows
+from siding.app.place.selection import current_task_id, select
+from siding.app.waiting.board import Board, TaskRow, look, rows
 from siding.tasks.ports import ports_of
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
-__all__ = ["TaskRow", "ports", "rows", "show"]
+__all__ = ["TaskRow", "listed", "ports", "rows", "show"]
+
+
+def listed(project: Project, *, include_closed: bool) -> Board:
+    """Return the board; active is the task that commands in this terminal are about."""
+    here = current_task_id(project)
+    board = look(project, include_closed=include_closed)
+    return board._replace(rows=[row._replace(active=row.id == here) for row in board.rows])
 
 
 def show(project: Project, named: str | None) -> tuple[Task, Workspace | None]:

@@ -15,6 +15,7 @@ from siding.app.recording.following import Piece, find_run, follow
 from siding.app.recording.outputs import output
 from siding.app.waiting.running import named_run
 from siding.cli.globals import Context
+from siding.cli.screen.words import task_name
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -33,7 +34,7 @@ def run(arguments: Namespace, context: Context) -> int:
         return 0
     streams = output(project, task, found)
     if streams is None:
-        context.screen.note("it has printed nothing")
+        context.screen.note(f"{task_name(task.name)} · {wanted} has printed nothing")
         return 0
     for number, span in ((1, streams.stdout), (2, streams.stderr)):
         for data in span.chunks(1 << 20):

@@ -12,6 +12,7 @@ output and changes.
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
+from siding.app.place.selection import select
 from siding.app.running.stop import stop
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
@@ -38,5 +39,6 @@ def run(arguments: Namespace, context: Context) -> int:
         return 0
     tell_stopped(context.screen, found)
     if not found:
-        context.screen.note("nothing runs in the task")
+        name = task_name(select(project, arguments.task).name)
+        context.screen.note(f"{name} · nothing runs in the task")
     return 0

@@ -1,6 +1,7 @@
-"""Let a person choose files from a numbered list; the answer is a line of standard input."""
+"""Let a person choose from a numbered list; the answer is a line of standard input."""
 
 import sys
+from collections.abc import Sequence
 
 from siding.app.applying.apply import DiffStat
 from siding.cli.screen.screen import Screen, inert
@@ -28,6 +29,21 @@ def pick_paths(screen: Screen, stat: DiffStat) -> tuple[bytes, ...]:
         if each.old_path is not None and each.status == "R":
             paths.append(each.old_path)
     return tuple(paths)
+
+
+def pick_one(screen: Screen, lines: Sequence[str], question: str) -> int:
+    """Show the lines with numbers and return the index of the one that is chosen.
+
+    Raises UsageError if the answer names none, or several.
+    """
+    for number, line in enumerate(lines, start=1):
+        screen.print(f"{number:>4}  {inert(line)}")
+    screen.out.write(f"{question} (a number)? ")
+    screen.out.flush()
+    chosen = numbers_in(sys.stdin.readline(), len(lines))
+    if len(chosen) != 1:
+        raise UsageError("nothing was chosen" if not chosen else "one of them, not several")
+    return chosen[0] - 1
 
 
 def numbers_in(text: str, count: int) -> list[int]:

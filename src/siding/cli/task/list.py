@@ -1,9 +1,9 @@
-"""Show the tasks of this project, oldest first. `*` marks the active one."""
+"""Show the tasks of this project, oldest first. `*` marks the one that this terminal is about."""
 
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
-from siding.app.waiting.board import TaskRow, look
+from siding.app.waiting.tasks import TaskRow, listed
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import shorten
@@ -17,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
-    found, unreadable = look(project, include_closed=arguments.all)
+    found, unreadable = listed(project, include_closed=arguments.all)
     if unreadable:
         context.screen.warn(
             f"{counted(len(unreadable), 'task')} cannot be read: {', '.join(unreadable)}; "

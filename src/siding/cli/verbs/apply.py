@@ -34,7 +34,7 @@ from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.pick import pick_paths
 from siding.cli.screen.screen import Screen, inert
-from siding.cli.screen.words import changes, counted, task_step
+from siding.cli.screen.words import changes, counted, task_name, task_step
 from siding.cli.telling.restorations import tell_kept
 from siding.errors import UsageError
 
@@ -245,7 +245,8 @@ def _say_applied(screen: Screen, applied: Applied) -> None:
     plan, step = applied.plan, applied.step
     where = _where(plan)
     if step is None:
-        screen.note(_nothing(plan) if plan.unchanged else f"{where} has all of it already")
+        why = _nothing(plan) if plan.unchanged else f"{where} has all of it already"
+        screen.note(f"{task_name(applied.task.name)} · {why}")
     else:
         made = f"{counted(len(plan.commits), 'commit')} on {where}"
         screen.note(

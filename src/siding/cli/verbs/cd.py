@@ -1,5 +1,7 @@
 """Go into a task's workspace; `siding cd --main` goes back to your own checkout.
 
+With TASK, this terminal is about that task from then on, as after `siding switch TASK`.
+
 A program cannot change the directory of the shell it was started by. A line in the shell's start
 file makes `siding cd` a function of the shell, which can:
 

@@ -13,6 +13,7 @@ TASK_ARGUMENT = {
     "cd",
     "path",
     "open",
+    "switch",
     "task show",
     "task switch",
     "task update",

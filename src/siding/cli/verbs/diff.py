@@ -22,7 +22,7 @@ from siding.cli.globals import Context
 from siding.cli.screen.colours import coloured_patch
 from siding.cli.screen.pager import paged
 from siding.cli.screen.screen import Screen, inert
-from siding.cli.screen.words import changes
+from siding.cli.screen.words import changes, task_name
 from siding.errors import UsageError
 
 
@@ -111,7 +111,7 @@ def _patch(
     for each in links:
         screen.note(f"links: {each}")
     if empty and not (modes or links):
-        screen.note(f"no difference in {found.title}")
+        screen.note(f"{task_name(found.task.name)} · no difference in {found.title}")
 
 
 def _stat_text(found: Difference | RecordedPatch, paths: tuple[bytes, ...]) -> str:

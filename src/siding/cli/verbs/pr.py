@@ -19,7 +19,7 @@ from siding.app.place.project import require_project
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
-from siding.cli.screen.words import counted
+from siding.cli.screen.words import counted, task_name
 from siding.errors import UsageError
 
 
@@ -92,8 +92,8 @@ def run(arguments: Namespace, context: Context) -> int:
         )
         return 0
     screen.note(
-        f"pushed {counted(prepared.new_commits, 'commit')} to {prepared.remote} as "
-        f"{prepared.branch}"
+        f"{task_name(prepared.task.name)} · pushed {counted(prepared.new_commits, 'commit')} to "
+        f"{prepared.remote} as {prepared.branch}"
     )
     if prepared.note:
         screen.note(inert(prepared.note), "yellow")

@@ -29,7 +29,7 @@ siding() {
             *" -h "* | *" --help "*) command siding "$@"; return ;;
         esac
         shift
-        place="$(command siding path "$@")" || return
+        place="$(command siding path --switch "$@")" || return
         builtin cd -- "$place"
         return
     fi
@@ -49,7 +49,7 @@ function siding
             command siding $argv
             return
         end
-        set -l place (command siding path $argv[2..-1])
+        set -l place (command siding path --switch $argv[2..-1])
         or return
         builtin cd -- $place
         return

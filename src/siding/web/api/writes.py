@@ -29,7 +29,7 @@ def start(ask: Ask, fields: Fields) -> dict[str, Any]:
 def switch(ask: Ask, fields: Fields) -> dict[str, Any]:
     """Make a task the active one."""
     fields.done()
-    task = switch_task(ask.project, ask.task_id)
+    task = switch_task(ask.project, ask.task_id).task
     return _task(task.id, task.name, task.status.value, task.branch)
 
 
