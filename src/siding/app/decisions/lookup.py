@@ -1,6 +1,7 @@
 """Look decisions up: by id, by the beginning of one, by key, the newest, or all."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from siding.app.decisions.gates import GateKeys
@@ -10,7 +11,7 @@ from siding.app.decisions.views import DecisionView, ItemView, view_of
 from siding.app.place.project import Project
 from siding.decisions.record import Decision
 from siding.decisions.store import DecisionStore, order
-from siding.errors import NotFound, UnreadableFile, UsageError
+from siding.errors import NotFound, SidingError, UnreadableFile, UsageError
 from siding.namedtuples import NamedTuple
 from siding.storage.errors import DamagedFile
 
@@ -40,6 +41,21 @@ def list_decisions(
             continue  # `clean` removed it after the ids were listed
     found.sort(key=lambda each: (each.created_at, each.session_id))
     return found, problems
+
+
+def open_questions(project: Project, task_id: str) -> list[Decision]:
+    """Return the questions of a task that wait for an answer, oldest first.
+
+    Those that cannot be read are left out; `siding inbox` names them.
+    """
+    store = decision_store(project)
+    found = []
+    for session_id in store.open_ids():
+        with suppress(SidingError):
+            decision = store.load(session_id)
+            if decision.origin.task_id == task_id:
+                found.append(decision)
+    return found
 
 
 class DamagedDecision(NamedTuple):

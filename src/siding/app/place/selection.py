@@ -12,6 +12,7 @@ from siding.tasks.task import Task
 from siding.tasks.terminals import Terminals, TerminalTask
 
 TASK_VARIABLE = "SIDING_TASK"
+NOTHING_ACTIVE = "no task is active here"
 NO_TASK_HINT = (
     "`siding switch TASK` chooses one, `siding task start NAME` makes one; `siding task list` "
     "shows what there is"
@@ -38,7 +39,7 @@ def select(project: Project, named: str | None) -> Task:
         return resolve(project, named)
     found = current(project)
     if found.task is None:
-        raise NoActiveTask(found.passed_over or "no task is active here", hint=NO_TASK_HINT)
+        raise NoActiveTask(found.passed_over or NOTHING_ACTIVE, hint=NO_TASK_HINT)
     if found.passed_over:
         project.app.warn(found.passed_over)
     return project.tasks.load(found.task)

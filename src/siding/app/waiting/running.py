@@ -1,9 +1,8 @@
 """The runs that live: what each does, since when, its last line, and for whom it waits."""
 
 import re
-from contextlib import suppress
 
-from siding.app.decisions.lookup import decision_store
+from siding.app.decisions.lookup import open_questions
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.errors import SidingError
@@ -82,13 +81,10 @@ def _acts(layout: TaskLayout) -> dict[str, str]:
 
 def _questions(project: Project, task_id: str) -> dict[str, str]:
     """Return the oldest open question of each run of a task."""
-    store = decision_store(project)
     found: dict[str, str] = {}
-    for session_id in store.open_ids():
-        with suppress(SidingError):  # `siding inbox` names those that cannot be read
-            origin = store.load(session_id).origin
-            if origin.task_id == task_id and origin.step_id:
-                found.setdefault(origin.step_id, session_id)
+    for decision in open_questions(project, task_id):
+        if decision.origin.step_id:
+            found.setdefault(decision.origin.step_id, decision.session_id)
     return found
 
 

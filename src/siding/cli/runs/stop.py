@@ -16,6 +16,7 @@ from siding.app.place.selection import select
 from siding.app.running.stop import stop
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
+from siding.cli.screen.words import task_name
 from siding.cli.telling.beside import tell_stopped
 from siding.errors import UsageError
 

@@ -1,133 +1,69 @@
-"""Show where you are: the task, its workspace, its last step, and what runs."""
+"""Show where you are: the task, its workspace, its last step, and what runs.
+
+--short prints one line for the prompt of a shell, such as `shop r2 ?1 !1 +3`: the task, then what
+is not 0: runs that live (r), questions that wait for you (?), what broke (!: the last step failed,
+or an act was cut off), and steps with changes that are not applied yet (+). Outside of a project,
+or without a task, it prints nothing. It starts no other program.
+"""
 
 from argparse import ArgumentParser, Namespace
 
-from siding.app.place.project import Project, require_project
-from siding.app.recording.status import TaskStatus, status
-from siding.cli.formats import add_format, print_json
+from siding.app.place.project import find_project, require_project
+from siding.app.place.selection import current_task_id
+from siding.app.waiting.short import ShortStatus, short_status
+from siding.app.waiting.unapplied import LOOKED_AT
+from siding.cli.formats import add_format, print_line
 from siding.cli.globals import Context
-from siding.cli.screen.screen import inert, shorten
-from siding.cli.screen.words import ago, changes, counted, duration, port_range
-from siding.errors import NoActiveTask
+from siding.cli.screen.screen import Screen
+from siding.cli.screen.words import task_name
+from siding.errors import SidingError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
+    parser.add_argument("-s", "--short", action="store_true", help="one line, for a prompt")
     add_format(parser, "text", "json")
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    project = require_project(context.app)
-    screen = context.screen
-    screen.use_colour(project.settings.color)
-    try:
-        found = status(project, arguments.task)
-    except NoActiveTask:
-        if arguments.format == "json":
-            print_json(screen, {"repository": _root(project), "active_task": None})
-        else:
-            screen.print(f"repository  {inert(_root(project))}")
-            screen.print("task        none active; `siding task start NAME` makes one")
+    as_json = arguments.format == "json"
+    if arguments.short:
+        found = _short(context, arguments.task)
+        if as_json:
+            print_line(context.screen, None if found is None else found._asdict())
+        elif found is not None:
+            context.screen.print(_line(context.screen, found))
         return 0
-    if arguments.format == "json":
-        print_json(screen, _record(found, _root(project)))
-        return 1 if found.problems else 0
-    for label, text in _lines(found, _root(project)):
-        screen.print(f"{screen.style(f'{label:<11}', 'dim')} {inert(text)}")
-    return 1 if found.problems else 0
+    from siding.cli.telling.whole_status import print_status
+
+    project = require_project(context.app)
+    return print_status(project, context.screen, arguments.task, as_json=as_json)
 
 
-def _root(project: Project) -> str:
-    return str(project.paths.root) if project.has_repository else "gone"
+def _short(context: Context, named: str | None) -> ShortStatus | None:
+    """Return the figures; None where there is no task to speak of. A prompt shows no errors."""
+    try:
+        project = find_project(context.app._replace(warn=_say_nothing))
+        if project is None or (named is None and current_task_id(project) is None):
+            return None
+        return short_status(project, named)
+    except (SidingError, OSError):
+        return None
 
 
-def _lines(found: TaskStatus, root: str) -> list[tuple[str, str]]:
-    task, workspace = found.task, found.workspace
-    lines = [("repository", root), ("task", f"{task.name} ({task.id}, {task.status.value})")]
-    if workspace is None:
-        lines.append(("workspace", f"none yet; `siding worktree add {task.id}` makes one"))
-    else:
-        state = workspace.status.value
-        gone = state in ("active", "kept") and not found.present
-        lines.append(("workspace", f"{workspace.path} ({'missing' if gone else state})"))
-        lines.append(("branch", workspace.branch))
-        lines.append(("base", _base(found)))
-    if found.ports:
-        lines.append(("ports", port_range(found.ports)))
-    if found.last is None:
-        lines.append(("steps", "none yet; `siding run -- COMMAND` makes one"))
-    else:
-        last = found.last
-        change = changes(last.files, last.additions, last.deletions, last.modes)
-        lines.append(("steps", str(found.steps)))
-        how = _how(last.status, last.exit_code)
-        lines.append(
-            (
-                "last step",
-                f"{last.id} {last.kind_shown} `{shorten(last.title, 60)}` {how}, {change}, "
-                f"{duration(last.duration_ms)}, {ago(last.ended_at)}",
-            )
-        )
-    lines += _now(found)
-    return lines + [("damaged", problem) for problem in found.problems]
+def _say_nothing(sentence: str) -> None:
+    del sentence
 
 
-def _base(found: TaskStatus) -> str:
-    task = found.task
-    text = f"{task.base_ref} at {found.base[:10]}" if found.base else task.base_ref
-    if found.base != task.base_commit:
-        text += f" (synced; began at {task.base_commit[:10]})"
-    if found.is_behind:
-        text += "; it has moved on: `siding sync` brings that in"
-    return text
-
-
-def _how(status: str, exit_code: int | None) -> str:
-    return status if exit_code in (None, 0, -1) else f"{status} ({exit_code})"
-
-
-def _now(found: TaskStatus) -> list[tuple[str, str]]:
-    lines: list[tuple[str, str]] = []
-    for progress in found.in_progress:
-        what = progress.intent.title or progress.intent.kind
-        step = f"{progress.name} `{shorten(what, 60)}`"
-        if progress.holder is not None:
-            lines.append(("running", f"{step}, {ago(progress.intent.started_at)}"))
-        else:
-            lines.append(("cut off", f"{step}; the next command in this task records it"))
-    if found.holder is not None and not found.in_progress:
-        lines.append(("busy", f"`{found.holder.what}` by process {found.holder.pid}"))
-    if found.unrecorded and not found.in_progress:
-        lines.append(
-            ("unrecorded", f"{counted(found.unrecorded, 'file')} changed since the last step")
-        )
-    return lines
-
-
-def _record(found: TaskStatus, root: str) -> dict[str, object]:
-    """Return the status for programs: keys of an older tool of this kind stay, ours are added."""
-    task, workspace, last = found.task, found.workspace, found.last
-    return {
-        "repository": root,
-        "active_task": task.id,
-        "task_name": task.name,
-        "task_status": task.status.value,
-        "workspace": workspace.path if workspace else None,
-        "workspace_status": workspace.status.value if workspace else "absent",
-        "workspace_present": found.present,
-        "branch": task.branch,
-        "base": task.base_ref,
-        "base_commit": task.base_commit,
-        "synced_to": found.base if found.base != task.base_commit else None,
-        "base_has_moved": found.is_behind,
-        "status": "dirty" if found.unrecorded else "clean",
-        "unrecorded_files": found.unrecorded,
-        "steps": found.steps,
-        "last_step_id": last.id if last else None,
-        "last_step": dict(last.line) if last else None,
-        "in_progress": found.in_progress[-1].intent.as_record() if found.in_progress else None,
-        "running": [each.name for each in found.in_progress if each.holder is not None],
-        "port": found.ports[0] if found.ports else None,
-        "problems": list(found.problems),
-        "holder": None if found.holder is None else found.holder._asdict(),
-    }
+def _line(screen: Screen, found: ShortStatus) -> str:
+    """Return the line; in a prompt, whose shell reads it from a pipe, it has no colours."""
+    parts = [task_name(found.task)]
+    for mark, count, style in (
+        ("r", found.runs, "cyan"),
+        ("?", found.questions, "yellow"),
+        ("!", found.broken, "red"),
+        ("+", found.unapplied, "green"),
+    ):
+        if count:
+            parts.append(screen.style(f"{mark}{min(count, LOOKED_AT - 1)}", style))
+    return " ".join(parts)
