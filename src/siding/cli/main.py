@@ -41,11 +41,13 @@ def _leave_quietly_on_ctrl_c() -> None:
 
 def _dispatch(words: list[str]) -> int:
     from siding.cli.globals import split_globals
-    from siding.cli.table import GROUPS, HIDDEN, VERBS
+    from siding.cli.table import ALONE, GROUPS, HIDDEN, VERBS
 
     flags, rest = split_globals(words)
-    if not rest or rest[0] in ("-h", "--help", "help"):
+    if rest[:1] in (["-h"], ["--help"], ["help"]):
         return _help(rest[1:])
+    if not rest or rest[0].startswith("-"):
+        return _run_verb("siding", VERBS[ALONE], rest, flags)
     verb, *arguments = rest
     if verb in GROUPS:
         return _group(verb, arguments, flags)

@@ -7,6 +7,7 @@ from typing import Any
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("verbs.run", "run a command in the task's workspace and record it"),
     "status": ("verbs.status", "where you are: task, workspace, last step"),
+    "today": ("verbs.inbox:TODAY", "what waits, runs, broke, is ready, in every project"),
     "switch": ("task.switch", "choose the task that this terminal is about"),
     "runs": ("runs.runs", "what runs: each run with its last line"),
     "output": ("runs.output", "what a run has printed; --follow goes on"),
@@ -126,6 +127,8 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 # group -> (the verb that is meant when the first argument begins like this, beginnings). No verb of
 # the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.
 UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[", '"', "-"))}
+
+ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
     "__complete": ("verbs.complete", "values for shell completion"),

@@ -1,4 +1,6 @@
-"""Show what runs in this project: each run with its task, its last line, and whom it waits for.
+"""Show what runs in this project, or with --all in every one.
+
+Each run has its task, the last line it printed, and whom it waits for.
 
 A run is a command that `siding run` started. Any number of them may live in a task at once: an
 agent, a development server, the tests. A run that has ended is a step: `siding log`.
@@ -9,22 +11,27 @@ from argparse import ArgumentParser, Namespace
 from siding.app.place.project import require_project
 from siding.app.place.selection import select
 from siding.app.waiting.running import RunningRow, running
+from siding.app.waiting.today import all_running
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
 from siding.cli.screen.words import ago
+from siding.errors import UsageError
 
 HEADER = ("RUN", "TASK", "AGENT", "STARTED", "COMMAND", "LAST LINE", "WAITS FOR")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="of this task only")
+    parser.add_argument("-a", "--all", action="store_true", help="of all projects")
     add_format(parser, "table", "json")
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    project = require_project(context.app)
     screen = context.screen
+    if arguments.all:
+        return _all(arguments, context)
+    project = require_project(context.app)
     screen.use_colour(project.settings.color)
     task = None if arguments.task is None else select(project, arguments.task).id
     found = running(project, task)
@@ -35,6 +42,23 @@ def run(arguments: Namespace, context: Context) -> int:
         screen.note("nothing runs; `siding run -- COMMAND` starts something")
         return 0
     screen.table(HEADER, [_cells(row) for row in found])
+    return 0
+
+
+def _all(arguments: Namespace, context: Context) -> int:
+    if arguments.task is not None:
+        raise UsageError("--all is of all projects; leave out --task, or --all")
+    screen = context.screen
+    found, problems = all_running(context.app)
+    if arguments.format == "json":
+        print_json(screen, [{"project": each.project, **each.row._asdict()} for each in found])
+        return 0
+    for problem in problems:
+        screen.detail(inert(problem))
+    if not found:
+        screen.note("nothing runs in any project")
+        return 0
+    screen.table(("PROJECT", *HEADER), [(inert(each.project), *_cells(each.row)) for each in found])
     return 0
 
 

@@ -152,14 +152,14 @@ def _aligned(cells: Sequence[str]) -> list[str]:
         width = max(map(len, cells))
         return [cell.ljust(width) for cell in cells]
     shown = [inert(cell) for cell in cells]
-    widths = [_width(cell) for cell in shown]
+    widths = [columns_of(cell) for cell in shown]
     most = max(widths)
     return [cell + " " * (most - width) for cell, width in zip(shown, widths, strict=True)]
 
 
 def _fitted(columns: list[list[str]], room: int) -> list[list[str]]:
     """Return the columns cut so that they and the gaps between them fit into `room`."""
-    widths = [_width(cells[0]) for cells in columns]
+    widths = [columns_of(cells[0]) for cells in columns]
     allowed = fit(widths, room - len(_GAP) * (len(columns) - 1))
     return [
         cells if allow >= width else _aligned([shorten(cell.rstrip(), allow) for cell in cells])
@@ -188,7 +188,7 @@ def fit(widths: Sequence[int], room: int) -> list[int]:
     return fitted
 
 
-def _width(text: str) -> int:
+def columns_of(text: str) -> int:
     """Return the columns `text` takes in a terminal."""
     if text.isascii():
         return len(text)
@@ -202,11 +202,11 @@ def _width(text: str) -> int:
 
 def shorten(text: str, columns: int) -> str:
     """Return `text` cut to `columns`, with an ellipsis where it was cut."""
-    if _width(text) <= columns:
+    if columns_of(text) <= columns:
         return text
     kept = ""
     for character in text:
-        if _width(kept) + _width(character) > columns - 1:
+        if columns_of(kept) + columns_of(character) > columns - 1:
             break
         kept += character
     return kept.rstrip() + "…"

@@ -9,10 +9,13 @@ from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
 from siding.app.waiting.inbox import Inbox, InboxEntry, waiting, waiting_in
-from siding.cli.formats import print_json
+from siding.app.waiting.today import Section, today
+from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
 from siding.cli.screen.words import ago
+from siding.cli.telling.today import print_today
+from siding.cli.verb import Verb
 from siding.errors import UsageError
 
 LOOK_EVERY_S = 1.0
@@ -84,3 +87,31 @@ def _watch(arguments: Namespace, context: Context, inbox: Inbox) -> None:
 
 def _identity(entry: InboxEntry) -> tuple[str, ...]:
     return (entry.kind, entry.project_dir, entry.task_id, entry.session_id, entry.step_id)
+
+
+def _add_today(parser: ArgumentParser) -> None:
+    add_format(parser, "text", "json")
+
+
+def _run_today(arguments: Namespace, context: Context) -> int:
+    found = today(context.app)
+    if arguments.format == "json":
+        sections = {
+            each.value: [line._asdict() for line in found.section(each)] for each in Section
+        }
+        print_json(context.screen, {**sections, "problems": list(found.problems)})
+    else:
+        print_today(context.screen, context.app, found)
+    return 0
+
+
+TODAY = Verb(
+    """Show the day over all projects on one screen: what waits, runs, broke, can be applied.
+
+`siding` alone does the same. Each entry has the command to type next. On a terminal no more is
+shown than fits; in a pipe, and with --format json, everything is. `siding --help` lists all
+commands.
+""",
+    _add_today,
+    _run_today,
+)

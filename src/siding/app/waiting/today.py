@@ -1,0 +1,243 @@
+"""The day over all projects: what waits for a person, what runs, what broke, what can be applied.
+
+Nothing is stored; it is read each time. Each line has the command to type, which works from
+wherever the caller stands.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from heapq import nlargest
+
+from siding.app.place.project import Project
+from siding.app.place.projects import known_projects
+from siding.app.place.sandbox_inside import home_hidden, home_is_hidden
+from siding.app.place.wiring import App
+from siding.app.recording.line_base import line_base
+from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.waiting.board import TaskRow, rows
+from siding.app.waiting.inbox import InboxEntry, Waits, waiting_in
+from siding.app.waiting.running import RunningRow, running
+from siding.app.waiting.unapplied import Unapplied, unapplied
+from siding.errors import SidingError
+from siding.git.discovery import find_repository
+from siding.git.errors import NotARepository
+from siding.git.snapshots.patches import DiffStat
+from siding.ids import TaskId
+from siding.ledger.intents import Intents
+from siding.namedtuples import NamedTuple
+
+MOST_READY = 50  # tasks that are looked at for changes to apply: the newest ones
+
+
+class Section(StrEnum):
+    """The parts of the day, in the order in which they are shown."""
+
+    WAITS = "waits"
+    RUNS = "runs"
+    BROKE = "broke"
+    READY = "ready"
+
+
+class Line(NamedTuple):
+    """One thing of the day. An agent may have written the texts: escape them before display."""
+
+    section: str
+    mark: str  # one word: the kind of what waits, the run, how it broke
+    project: str  # its name, without the hash if no other project has the same one
+    task: str  # its name; "" for what belongs to no task
+    what: str
+    since: str  # ISO 8601; "" if it is unknown
+    command: str
+    files: int = 0  # what an apply would bring, as far as it is known
+    additions: int = 0
+    deletions: int = 0
+
+
+class Today(NamedTuple):
+    """The lines, and sentences about projects that cannot be read. `projects` counts all."""
+
+    lines: tuple[Line, ...]
+    problems: tuple[str, ...]
+    projects: int
+
+    def section(self, section: Section) -> list[Line]:
+        """Return the lines of one section, in their order."""
+        return [line for line in self.lines if line.section == section]
+
+
+def today(app: App) -> Today:
+    """Return the day over all projects of the home; only the caches of the boards are written.
+
+    Raises HomeHidden in a sandbox.
+    """
+    if home_is_hidden(app):
+        raise home_hidden()
+    found = list(known_projects(app))
+    problems = [each.problem for each in found if each.project is None]
+    lines: list[Line] = []
+    ready: list[_Ready] = []
+    for place in _places(app, [each.project for each in found if each.project is not None]):
+        try:
+            lines += _waits_and_broke(place, problems)
+            live = running(place.project)
+            lines += [_run(place, row) for row in live]
+            ready += _candidates(place, {row.task for row in live})
+        except (SidingError, OSError) as error:
+            reason = error.message if isinstance(error, SidingError) else str(error)
+            problems.append(f"project {place.project.layout.root.name}: {reason}")
+    lines += _ready_lines(ready)
+    return Today(tuple(lines), tuple(problems), len(found))
+
+
+class FoundRun(NamedTuple):
+    """A run that lives, and the name of its project."""
+
+    project: str
+    row: RunningRow
+
+
+def all_running(app: App) -> tuple[list[FoundRun], list[str]]:
+    """Return the runs of all projects, oldest first, and sentences about what cannot be read."""
+    found = list(known_projects(app))
+    problems = [each.problem for each in found if each.project is None]
+    runs: list[FoundRun] = []
+    for place in _places(app, [each.project for each in found if each.project is not None]):
+        try:
+            runs += [FoundRun(place.name, row) for row in running(place.project)]
+        except SidingError as error:
+            problems.append(f"project {place.project.layout.root.name}: {error.message}")
+    return sorted(runs, key=lambda each: each.row.started_at), problems
+
+
+class _Place(NamedTuple):
+    """A project, its name here, and what a command needs to be about it."""
+
+    project: Project
+    name: str
+    option: str
+
+    def command(self, words: str) -> str:
+        return words.replace("siding", f"siding{self.option}", 1)
+
+
+class _Ready(NamedTuple):
+    place: _Place
+    row: TaskRow
+
+
+def _places(app: App, projects: list[Project]) -> Iterator[_Place]:
+    short = Counter(_short(project) for project in projects)
+    here = _here(app, projects)
+    for project in projects:
+        name = _short(project)
+        if short[name] > 1:
+            name = project.layout.root.name
+        yield _Place(project, name, "" if project is here else f" --project {name}")
+
+
+def _short(project: Project) -> str:
+    return project.layout.root.name.rpartition("-")[0]
+
+
+def _here(app: App, projects: list[Project]) -> Project | None:
+    try:
+        root = find_repository(app.cwd).common_dir
+    except (NotARepository, OSError):
+        return None
+    return next((each for each in projects if each.paths.common_dir == root), None)
+
+
+def _waits_and_broke(place: _Place, problems: list[str]) -> Iterator[Line]:
+    inbox = waiting_in(place.project)
+    problems += inbox.problems
+    for entry in inbox.entries:
+        yield _entry(place, entry)
+    for row in rows(place.project, include_closed=False):
+        if row.running:
+            yield from _cut_off(place, row)
+
+
+def _entry(place: _Place, entry: InboxEntry) -> Line:
+    broke = entry.kind == Waits.FAILED
+    return Line(
+        section=Section.BROKE.value if broke else Section.WAITS.value,
+        mark=entry.kind,
+        project=place.name,
+        task=entry.task_name,
+        what=entry.title,
+        since=entry.since,
+        command=place.command(entry.command),
+    )
+
+
+def _cut_off(place: _Place, row: TaskRow) -> Iterator[Line]:
+    """Yield the acts of a task whose process died before they were recorded."""
+    intents = Intents(place.project.task_layout(TaskId(row.id)))
+    for intent in intents.all():
+        if intents.is_cut_off(intent):
+            yield Line(
+                section=Section.BROKE.value,
+                mark="cut off",
+                project=place.name,
+                task=row.name,
+                what=f"{intent.kind} {intent.title}".strip(),
+                since=intent.started_at,
+                command=place.command(f"siding checkpoint -t {row.id}"),  # it settles them first
+            )
+
+
+def _run(place: _Place, row: RunningRow) -> Line:
+    return Line(
+        section=Section.RUNS.value,
+        mark=row.run,
+        project=place.name,
+        task=row.task_name,
+        what=f"{row.command} · {row.last_line}" if row.last_line else row.command,
+        since=row.started_at,
+        command=place.command(f"siding output {row.run} --follow -t {row.task}"),
+    )
+
+
+def _candidates(place: _Place, busy: Iterable[str]) -> list[_Ready]:
+    return [
+        _Ready(place, row)
+        for row in rows(place.project, include_closed=False)
+        if row.steps and row.id not in busy and not row.running and row.workspace != "removed"
+    ]
+
+
+def _ready_lines(candidates: list[_Ready]) -> Iterator[Line]:
+    """Yield the tasks with changes that are not applied, those with the newest step first."""
+    for place, row in nlargest(MOST_READY, candidates, key=lambda each: each.row.last_at):
+        found = unapplied(place.project.ledger(TaskId(row.id)))
+        if not found.steps:
+            continue
+        stat = _change(place.project, TaskId(row.id), found)
+        if stat is not None and not stat.files:
+            continue  # what the steps changed they have changed back
+        yield Line(
+            section=Section.READY.value,
+            mark=f"+{found.steps}",
+            project=place.name,
+            task=row.name,
+            what=row.last_command,
+            since=row.last_at,
+            command=place.command(f"siding apply -t {row.id}"),
+            files=0 if stat is None else stat.files,
+            additions=0 if stat is None else stat.additions,
+            deletions=0 if stat is None else stat.deletions,
+        )
+
+
+def _change(project: Project, task_id: TaskId, found: Unapplied) -> DiffStat | None:
+    """Return the figures of what is not applied; None if they are not known. Starts git once."""
+    workspace = project.registry.of_task(task_id)
+    tip = found.last.snapshot if found.last is not None else None
+    if workspace is None or not workspace.base_snapshot or not tip:
+        return None
+    try:
+        since = found.since or line_base(project, workspace).snapshot
+        return TaskSnapshots(project, workspace).diff_stat(since, tip)
+    except SidingError:  # the snapshots are gone; `siding verify` reports that
+        return None
