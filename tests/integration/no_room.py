@@ -45,8 +45,10 @@ def writes(line: str, *more: str) -> Row:
 
 ROWS: dict[str, tuple[Row, ...]] = {
     "run": (writes("run -- sh -c", "echo never >>hello.txt"),),
-    "status": (reads("status"), reads("status --format json")),
-    "runs": (reads("runs"), reads("runs --format json")),
+    "status": (reads("status"), reads("status --format json"), reads("status --short")),
+    "today": (reads("today"), reads("today --format json")),
+    "switch": (writes("switch planned"),),
+    "runs": (reads("runs"), reads("runs --all"), reads("runs --format json")),
     "output": (reads("output"),),
     "attach": (reads("attach", status=2),),  # there is no terminal
     "send": (reads("send r1 text", status=1),),  # nothing runs

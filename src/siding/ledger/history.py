@@ -4,9 +4,10 @@ The ledger only grows, so an undo and a redo are steps as well: an undo names it
 ``undoes``, a redo in ``redoes``. Reading the steps in order gives two stacks, as in an editor. The
 stacks are not stored in a file, which could be lost or contradict the ledger.
 
-Acts are what a person asked for: a run, a rollback, an apply, a phase move. A retry is one act of
-two steps, a rollback and a run. A step that changed no part of the state is passed over, and redo
-goes on to work after it. A checkpoint is no act: what it records was made by hand.
+Acts are what a person asked for: a run, a turn of a run, a rollback, an apply, a phase move. A
+retry is one act of two steps, a rollback and a run. A step that changed no part of the state is
+passed over, and redo goes on to work after it. Any other checkpoint is no act: what it records was
+made by hand.
 
 An undo or redo that was cut off changes neither stack: it is an *attempt*, and the next undo or
 redo of the same step continues it.
@@ -154,6 +155,8 @@ def _is_act(step: Step) -> bool:
             return step.status == StepStatus.COMPLETED
         case StepKind.RUN | StepKind.PHASE:
             return step.parent is not None and step.snapshot is not None
+        case StepKind.CHECKPOINT:
+            return bool(step.turn_of and step.parent and step.snapshot)
         case StepKind.ROLLBACK:
             return step.parent is not None and step.status in (
                 StepStatus.COMPLETED,

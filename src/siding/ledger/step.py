@@ -177,6 +177,11 @@ class Step(NamedTuple):
         return text(self.line.get("run")) if self.kind == StepKind.RUN else ""
 
     @property
+    def turn_of(self) -> str:
+        """The id of the run whose turn the step is; "" if it is no turn."""
+        return text(self.line.get("run")) if self.kind == StepKind.CHECKPOINT else ""
+
+    @property
     def run_name(self) -> str:
         """The name that the run was given; "" for none."""
         return text(self.line.get("name")) if self.run else ""

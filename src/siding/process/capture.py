@@ -116,6 +116,10 @@ class Running:
     def pid(self) -> int:
         return self._child.pid
 
+    def has_ended(self) -> bool:
+        """Tell whether the command has ended; `finish` then returns at once."""
+        return self._child.poll() is not None
+
     def finish(self, *, timeout_s: float | None = None) -> Completed:
         """Send the input, read the outputs and wait; return what the command printed.
 

@@ -34,6 +34,11 @@ def read_status(pid: int) -> ProcessStatus | None:
     return all_processes().get(pid)
 
 
+def ticks_of(pid: int) -> int:  # noqa: ARG001 - the same shape as on Linux
+    """Return 0: here a moment is quiet when nothing was printed for long enough."""
+    return 0
+
+
 def has_token(pid: int, token: str) -> bool:  # noqa: ARG001 - the same shape as on Linux
     """Return False: `ps` shows no environments."""
     return False

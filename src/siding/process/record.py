@@ -32,6 +32,7 @@ from siding.process.side import Plan, RunSandbox, Side
 from siding.process.signals import SignalInbox
 from siding.process.suspending import NoPause, Pause
 from siding.process.tree import TERM_GRACE_S, EndedProcesses, ProcessTree, end_all, info
+from siding.process.turns import TurnWatch
 
 if sys.platform == "linux":
     from siding.process.procfs import adopting_orphans
@@ -62,6 +63,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     pause: Pause | None = None,
     control: Control | None = None,
     requests: "Requests | None" = None,
+    turns: Callable[[ProcessTree], TurnWatch] | None = None,
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -84,6 +86,9 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
 
     ``control`` is the socket for those who watch the run and type into its terminal. ``requests``
     are those of another thread of this process; with ``StdinPlan.FED`` the input comes from there.
+
+    ``turns`` returns what records the workspace from time to time while the command lives; it is
+    told when the command has ended.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command right after the start.
@@ -112,6 +117,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         pause=pause or NoPause(),
         control=control,
         requests=requests,
+        turns=turns,
     )
     try:
         for tries_left in reversed(range(_SANDBOX_TRIES)):
@@ -156,6 +162,10 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
         tree.watch(child)
         if watch is not None:
             drive.watch(watch)
+        if run.turns is not None:
+            turns = run.turns(tree)
+            stack.callback(turns.finish)
+            drive.record_turns(turns)
         if sandboxed is not None:
             _enter_sandbox(sandboxed, child, tree, drive)
         try:

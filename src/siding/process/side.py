@@ -23,6 +23,7 @@ from siding.process.spawn_plan import SpawnPlan
 from siding.process.suspending import Pause, Suspending
 from siding.process.terminal import RawMode
 from siding.process.tree import ProcessTree
+from siding.process.turns import TurnWatch
 
 if TYPE_CHECKING:
     from siding.process.requests import Requests
@@ -59,6 +60,7 @@ class Plan(NamedTuple):
     pause: Pause
     control: Control | None
     requests: "Requests | None"
+    turns: Callable[[ProcessTree], TurnWatch] | None
 
 
 class Side:

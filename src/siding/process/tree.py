@@ -141,6 +141,13 @@ class ProcessTree:
         self._seen.update(_key(status) for status in found.values())
         return list(found.values())
 
+    def ticks(self) -> int:
+        """Return the processor time of the step's processes and of their ended children.
+
+        It is in clock ticks, and stays the same while all of them sleep.
+        """
+        return sum(processes.ticks_of(status.pid) for status in self.living())
+
     def _roots(self, everything: dict[int, ProcessStatus]) -> list[ProcessStatus]:
         """Return our children that belong to the step."""
         if not self._adopting:

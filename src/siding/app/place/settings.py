@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from siding.app.place.durations import seconds_in
 from siding.errors import UsageError
 from siding.files.regular import read_bytes
 from siding.namedtuples import NamedTuple
@@ -74,6 +75,8 @@ class Settings(NamedTuple):
     redaction_enabled: bool = True
     redaction_extra: Mapping[str, str] = {}
     redaction_allow: tuple[str, ...] = ()
+    turns_every_s: float | None = None  # record a run's workspace so often; None: never
+    turns_quiet_s: float | None = None  # and after so long without output; None: never
     color: bool = True
     verbose: bool = False
 
@@ -162,6 +165,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     policy = _Section(document, path, "policy")
     isolation = _Section(document, path, "isolation")
     redaction = _Section(document, path, "redaction")
+    turns = _Section(document, path, "turns")
     output = _Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
@@ -179,6 +183,8 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         redaction_enabled=redaction.flag("enabled", default.redaction_enabled),
         redaction_extra=redaction.texts("extra"),
         redaction_allow=redaction.commands("allow"),
+        turns_every_s=turns.seconds("every"),
+        turns_quiet_s=turns.seconds("quiet"),
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )
@@ -243,6 +249,15 @@ class _Section:
         if size is None:
             raise self._wrong(key, "a size such as 100MiB", value)
         return size
+
+    def seconds(self, key: str) -> float | None:
+        value = self._values.get(key)
+        if value in (None, "", "never"):
+            return None
+        found = None if isinstance(value, bool) else seconds_in(str(value))
+        if found is None:
+            raise self._wrong(key, "a time such as 20s or 10m, or never", value)
+        return found
 
     def _wrong(self, key: str, wanted: str, found: object) -> UsageError:
         place = f"{self._name}.{key}" if key else self._name

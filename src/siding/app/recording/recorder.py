@@ -208,11 +208,16 @@ class Recorder:
     def checkpoint(
         self, message: str, *, origin: str = "asked", only_if_changed: bool = False
     ) -> Step | None:
-        """Record the workspace as a checkpoint step, and return the step.
+        """Record the workspace as a checkpoint step with a message; see `record_as`."""
+        detail = CheckpointDetail(self.redaction.text(message), origin)
+        return self.record_as(detail, only_if_changed=only_if_changed)
+
+    def record_as(self, detail: CheckpointDetail, *, only_if_changed: bool) -> Step | None:
+        """Record the workspace as a checkpoint step with this detail, and return the step.
 
         With `only_if_changed`, return None and record nothing if the workspace has not changed.
         """
-        intent = self._intent(Draft(CheckpointDetail(self.redaction.text(message), origin)))
+        intent = self._intent(Draft(detail))
         now = self.capture(intent.number, intent.kind)
         if only_if_changed and now.snapshot == intent.parent:
             return None

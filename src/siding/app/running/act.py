@@ -18,6 +18,7 @@ from siding.app.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused
 from siding.app.running.isolation import Watch
 from siding.app.running.living import as_run_of, begin_run, marked, port_for
 from siding.app.running.request import RunRequest, RunResult, Terminal
+from siding.app.running.turns import Turns, turn_times
 from siding.app.sandbox.sandbox import (
     REFUSED_EXIT,
     SandboxPlan,
@@ -136,15 +137,20 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
             draft = stopped_by_hook(intent.draft, before.hooks)
             return Ended(intent, with_hooks(draft, before.hooks), before)
         work.project.events.emit(StepStarted(work.task, recorder.workspace, intent))
-        outcome = execute(
-            recorder,
-            command,
-            self._terminal,
-            plan.sandbox,
-            live=self._live,
-            artifact=recorder.layout.artifact(intent.stem, "output"),
-            on_running=self._on_running,
-        )
+        times = turn_times(work.project.settings, self._request)
+        turns = Turns(work.project, work.task.id, self._live.run, times)
+        with turns.told():
+            outcome = execute(
+                recorder,
+                command,
+                self._terminal,
+                plan.sandbox,
+                live=self._live,
+                artifact=recorder.layout.artifact(intent.stem, "output"),
+                on_running=self._on_running,
+                turns=turns if times.any else None,
+            )
+        outcome = turns.noted(outcome)
         watch.ended(outcome.duration_ms)
         intent = recorder.ended(intent, ended(intent.draft, outcome, self._terminal))
         after = _run_hooks(recorder, "post_run", command)
@@ -274,11 +280,12 @@ def execute(
     live: LiveRun,
     artifact: Path | None,
     on_running: OnRunning | None,
+    turns: Turns | None = None,
 ) -> Outcome:
     """Run the command in its sandbox and within its limits; return how it ended.
 
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
-    when the command was started.
+    when the command was started. `turns` records the workspace while it runs.
     """
 
     def on_started(child: Child) -> None:
@@ -300,6 +307,7 @@ def execute(
             control=Control(live.socket, at_once=terminal.out is None),
             requests=terminal.requests,
             pause=PauseOfTask(recorder.layout),
+            turns=None if turns is None else turns.watch,
         )
     return take_over_result(recorder, sandbox, outcome)
 

@@ -1,14 +1,31 @@
 """Record the workspace as it is now (`siding checkpoint`)."""
 
-from siding.app.acts.skeleton import Act, Done, Ended, Work, perform
+from siding.app.acts.skeleton import Act, Done, Ended, Work, perform, working
 from siding.app.life.recovery import recover_cut_off
+from siding.app.place.locks import holding_task
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.recorder import Recorder
+from siding.errors import NotFound
 from siding.ledger.details.checkpoint import CheckpointDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
+from siding.namedtuples import NamedTuple
+from siding.runs.run import is_run_id
+from siding.runs.store import Runs
+from siding.tasks.task import Task
+
+__all__ = ["CheckpointAct", "Step", "Task", "Turn", "checkpoint", "record_turn"]
+
+TURN = "turn"  # the origin of a checkpoint that is a turn of a run
+
+
+class Turn(NamedTuple):
+    """A turn of a run in a task. `step` is None if there was nothing to record."""
+
+    task: Task
+    step: Step | None
 
 
 def checkpoint(project: Project, named: str | None, message: str, *, wait: bool) -> Step:
@@ -17,6 +34,30 @@ def checkpoint(project: Project, named: str | None, message: str, *, wait: bool)
     task = select(project, named)
     recover_cut_off(project)
     return perform(project, task.id, CheckpointAct(message, wait=wait))
+
+
+def record_turn(
+    project: Project, named: str | None, run_id: str, moment: str, message: str
+) -> Turn:
+    """Record the workspace as a turn of a run that lives, unless nothing changed.
+
+    Raises NotFound if the task has no such run.
+    """
+    task = select(project, named)
+    if not is_run_id(run_id) or not Runs(project.task_layout(task.id)).is_there(run_id):
+        raise NotFound(
+            f"no run {run_id!r} lives in task {task.name!r}", hint="`siding runs` shows all runs"
+        )
+    what = f"recording a turn of {run_id}"
+    with (
+        holding_task(project, task.id, what, beside_runs=True) as hold,
+        working(project, task.id, hold, settle=Recorder.settle_interrupted) as work,
+    ):
+        if not work.recorder.runs.is_there(run_id):
+            return Turn(task, None)  # it ended while we waited for the task; its step has it all
+        text = work.recorder.redaction.text(message) or f"turn of {run_id} ({moment})"
+        detail = CheckpointDetail(text, TURN, run=run_id, moment=moment)
+        return Turn(task, work.recorder.record_as(detail, only_if_changed=True))
 
 
 class CheckpointAct(Act[None, None, Step]):

@@ -26,6 +26,13 @@ class Retried(NamedTuple):
     before: str | None
 
 
+class AskedTurns(NamedTuple):
+    """When turns are recorded, in seconds: None is as the settings say, 0 is never."""
+
+    every_s: float | None = None
+    quiet_s: float | None = None
+
+
 class RunRequest(NamedTuple):
     """The options of one ``siding run``. `timeout_s` is in seconds."""
 
@@ -40,6 +47,7 @@ class RunRequest(NamedTuple):
     name: str = ""  # of the run, for `siding stop` and `siding output`
     sandbox: SandboxRequest = SandboxRequest()  # sandbox, network and limits
     retries: Retried | None = None
+    turns: AskedTurns = AskedTurns()
 
 
 class Terminal(NamedTuple):

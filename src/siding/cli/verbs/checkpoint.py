@@ -1,17 +1,26 @@
-"""Record the workspace as it stands, as a step without a command."""
+"""Record the workspace as it stands, as a step without a command.
 
-from argparse import ArgumentParser, Namespace
+With --run it is a turn of this run, which has to live, and nothing is recorded if nothing changed:
+for the hooks of agents, as `siding checkpoint --run "$SIDING_RUN_ID"`. `siding run` does so by
+itself with --checkpoint-every and --checkpoint-quiet.
+"""
 
-from siding.app.place.project import require_project
+from argparse import SUPPRESS, ArgumentParser, Namespace
+
+from siding.app.place.project import Project, require_project
 from siding.app.place.selection import select
-from siding.app.running.checkpoint import checkpoint
+from siding.app.running.checkpoint import Step, Task, checkpoint, record_turn
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
-from siding.cli.screen.words import changes, task_step
+from siding.cli.screen.words import changes, task_name, task_step
+
+MOMENTS = ("asked", "quiet", "timer")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-m", "--message", default="checkpoint", help="why")
+    parser.add_argument("-m", "--message", default="", help="why")
+    parser.add_argument("--run", metavar="RUN", help="as a turn of this run, if anything changed")
+    parser.add_argument("--moment", default="asked", choices=MOMENTS, help=SUPPRESS)
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the step as JSON")
@@ -19,10 +28,30 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
+    if arguments.run is not None:
+        return _turn(project, arguments, context)
     task = select(project, arguments.task)
-    step = checkpoint(project, task.id, arguments.message, wait=arguments.wait)
-    change = changes(step.files, step.additions, step.deletions, step.modes)
-    context.screen.note(f"{task_step(task.name, step.id)} · {step.message} · {change}", "green")
+    message = arguments.message or "checkpoint"
+    step = checkpoint(project, task.id, message, wait=arguments.wait)
+    _say(context, task, step)
     if arguments.json:
         print_json(context.screen, step.line)
     return 0
+
+
+def _turn(project: Project, arguments: Namespace, context: Context) -> int:
+    task, step = record_turn(
+        project, arguments.task, arguments.run, arguments.moment, arguments.message
+    )
+    if step is None:
+        context.screen.note(f"{task_name(task.name)} · {arguments.run} · nothing changed")
+    else:
+        _say(context, task, step)
+    if arguments.json:
+        print_json(context.screen, None if step is None else step.line)
+    return 0
+
+
+def _say(context: Context, task: Task, step: Step) -> None:
+    change = changes(step.files, step.additions, step.deletions, step.modes)
+    context.screen.note(f"{task_step(task.name, step.id)} · {step.message} · {change}", "green")

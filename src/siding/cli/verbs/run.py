@@ -14,6 +14,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.app.place.project import ensure_project
+from siding.app.running.request import AskedTurns
 from siding.app.running.run import OnRunning, RunRequest, Terminal
 from siding.app.running.run import run as run_command
 from siding.cli.edge import guarded
@@ -62,6 +63,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="go on in the background (`siding output`)",
     )
     parser.add_argument("--name", metavar="NAME", default="", help="a name for the run")
+    for name, what in (("every", "so often"), ("quiet", "after so long without output and work")):
+        parser.add_argument(
+            f"--checkpoint-{name}",
+            metavar="TIME",
+            help=f"record the workspace {what}, while it runs; never: not at all",
+        )
     parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
 
 
@@ -140,6 +147,9 @@ def _request(arguments: Namespace) -> RunRequest:
         command = command[1:]
     if not command or not command[0]:
         raise UsageError("there is no command to run", hint="siding run -- COMMAND [ARGUMENT ...]")
+    asked = arguments.checkpoint_every, arguments.checkpoint_quiet
+    if arguments.no_record and any(each not in (None, "never") for each in asked):
+        raise UsageError("--no-record records nothing, and so no turns")
     timeout_s = None
     if arguments.timeout is not None:
         timeout_s = seconds_in(arguments.timeout)
@@ -158,7 +168,22 @@ def _request(arguments: Namespace) -> RunRequest:
         allow=tuple(arguments.allow),
         sandbox=sandbox_request(arguments),
         name=arguments.name,
+        turns=AskedTurns(
+            _turn_time("every", arguments.checkpoint_every),
+            _turn_time("quiet", arguments.checkpoint_quiet),
+        ),
     )
+
+
+def _turn_time(name: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    found = 0.0 if text == "never" else seconds_in(text)
+    if found is None:
+        raise UsageError(
+            f"--checkpoint-{name} {text!r} is not a time", hint="20s, 10m or 1h30m; or never"
+        )
+    return found
 
 
 def _variable(text: str) -> tuple[str, str]:

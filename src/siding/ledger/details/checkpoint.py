@@ -12,10 +12,13 @@ class CheckpointDetail(NamedTuple):
     """The workspace was recorded: on request, or because it changed since the last step."""
 
     message: str = ""
-    # asked: `siding checkpoint`; running: changed while runs lived (see `Step.beside`);
+    # asked: `siding checkpoint`; turn: of a run that lived (see `run`); running: changed while runs
+    # lived (see `Step.beside`);
     # outside: changed between steps; carry: `task start --carry`; from: `task start --from`
     origin: str = ""
     taken: str = ""  # the snapshot of another task that the workspace was set to
+    run: str = ""  # the id of the run whose turn it is
+    moment: str = ""  # why the turn was recorded then: quiet, timer, or asked
 
     @property
     def kind(self) -> str:
@@ -27,7 +30,10 @@ class CheckpointDetail(NamedTuple):
             message=text(record.get("message")),
             origin=text(record.get("origin")),
             taken=text(record.get("taken")),
+            run=text(record.get("run")),
+            moment=text(record.get("moment")),
         )
 
     def as_record(self) -> dict[str, Any]:
-        return {"message": self.message, "origin": self.origin, **said(taken=self.taken)}
+        more = said(taken=self.taken, run=self.run, moment=self.moment)
+        return {"message": self.message, "origin": self.origin, **more}

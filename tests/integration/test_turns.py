@@ -1,0 +1,186 @@
+"""The workspace of a run is recorded while its command lives: by a timer, and in quiet moments."""
+
+import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.no_room import fill, small_disk
+from integration.test_many_runs import living, wait_until
+from sandbox import Sandbox, alive
+
+BUSY = "while [ ! -e go ]; do :; done"  # takes all of a processor and prints nothing
+PRINTS = "while [ ! -e go ]; do echo .; sleep .3; done"
+WAITS = "while [ ! -e go ]; do sleep .4; done"  # takes next to nothing
+
+
+@pytest.fixture
+def task(sandbox: Sandbox) -> Sandbox:
+    sandbox.siding("task", "start", "long")
+    return sandbox
+
+
+def wait_for_steps(sandbox: Sandbox, count: int, *, seconds: float = 60) -> list[dict[str, Any]]:
+    """Wait until the ledger has this many steps."""
+    end = time.monotonic() + seconds
+    while len(found := sandbox.steps()) < count:
+        assert time.monotonic() < end, found
+        time.sleep(0.05)
+    return found
+
+
+def go(sandbox: Sandbox) -> None:
+    (sandbox.workspace() / "go").touch()
+
+
+def wait_for_look(sandbox: Sandbox, *, seconds: float = 60) -> None:
+    """Wait until a look that began after this was called has ended."""
+    end = time.monotonic() + seconds
+    known = looks(sandbox)
+    while not (new := looks(sandbox) - known):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    while new & looks(sandbox):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def looks(sandbox: Sandbox) -> set[int]:
+    """Return the processes that look for a turn in the repository."""
+    mark = b"\0" + os.fsencode(sandbox.repo) + b"\0-q\0checkpoint\0--run\0"
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if mark in path.read_bytes() and alive(int(path.parent.name)):
+                found.add(int(path.parent.name))
+    return found
+
+
+def test_a_quiet_moment_is_a_turn_and_only_if_something_changed(task: Sandbox) -> None:
+    script = f"echo 1 >one; {WAITS}"
+    with living(task, "--checkpoint-quiet", "500ms", "--", "true") as refused:
+        assert refused.wait(60) == 2, "fractions are written 0.5s"
+    with living(task, "--checkpoint-quiet", "0.5s", "--", "sh", "-c", script) as host:
+        (turn,) = wait_for_steps(task, 1)
+        assert (turn["origin"], turn["run"], turn["moment"]) == ("turn", "r1", "quiet")
+        assert turn["diff_stat"]["file_list"] == ["one"]
+        assert turn["beside"] == ["r1"]
+        time.sleep(1.5)
+        assert len(task.steps()) == 1, "nothing changed since"
+        go(task)
+        assert host.wait(60) == 0
+    _turn, run = task.steps()
+    assert run["diff_stat"]["file_list"] == ["go"]
+    task.siding("verify")
+
+
+@pytest.mark.parametrize("script", [BUSY, PRINTS], ids=["works", "prints"])
+def test_a_command_that_works_or_prints_has_no_quiet_moment(task: Sandbox, script: str) -> None:
+    words = ("--no-tty", "--checkpoint-quiet", "1s", "--", "sh", "-c", f"touch began; {script}")
+    with living(task, *words) as host:
+        wait_until(task, "began")
+        time.sleep(3)
+        assert not task.steps()
+        go(task)
+        assert host.wait(60) == 0
+    assert len(task.steps()) == 1
+
+
+def test_the_timer_records_also_what_is_never_quiet(task: Sandbox) -> None:
+    script = f"echo 1 >one; {BUSY}"
+    with living(task, "--checkpoint-every", "0.5s", "--", "sh", "-c", script) as host:
+        (turn,) = wait_for_steps(task, 1)
+        assert (turn["moment"], turn["diff_stat"]["file_list"]) == ("timer", ["one"])
+        (task.workspace() / "two").touch()
+        _one, two = wait_for_steps(task, 2)
+        assert two["diff_stat"]["file_list"] == ["two"]
+        go(task)
+        assert host.wait(60) == 0
+    run = task.steps()[-1]
+    assert any("pauses of" in note for note in run["notes"]), "looks took longer than a twentieth"
+
+
+def test_settings_ask_for_turns_and_an_option_for_none(task: Sandbox) -> None:
+    (task.project / "config.yaml").write_text("version: 1\nturns:\n  quiet: 0.5s\n")
+    script = f"echo 1 >one; {WAITS}"
+    with living(task, "--", "sh", "-c", script) as host:
+        assert wait_for_steps(task, 1)[0]["moment"] == "quiet"
+        go(task)
+        assert host.wait(60) == 0
+    (task.workspace() / "go").unlink()
+    with living(task, "--checkpoint-quiet", "never", "--", "sh", "-c", f"rm one; {WAITS}"):
+        time.sleep(2)
+        assert len(task.steps()) == 3, "a checkpoint of the missing `go`, and no turn"
+        go(task)
+    (task.project / "config.yaml").write_text("version: 1\nturns:\n  every: often\n")
+    done = task.siding("run", "--", "true", status=2)
+    assert b"turns.every" in done.stderr
+
+
+def test_a_turn_that_cannot_be_recorded_is_said_and_tried_again(sandbox: Sandbox) -> None:
+    small = sandbox.directory / "small"
+    sandbox.env["SIDING_HOME"] = str(small / "home")
+    sandbox.env["TMPDIR"] = str(sandbox.directory)
+    with small_disk(small, "size=40m"):
+        sandbox.siding("-q", "task", "start", "long")
+        sandbox.siding("-q", "run", "--", "true")
+        words = (
+            "--no-tty",
+            "--checkpoint-every",
+            "0.5s",
+            "--",
+            "sh",
+            "-c",
+            f"touch began; {WAITS}",
+        )
+        with living(sandbox, *words) as host:
+            wait_for_steps(sandbox, 2)
+            fill(small)
+            # A name in a directory that is there takes no room on this disk; its snapshot does.
+            (sandbox.workspace() / "began").rename(sandbox.workspace() / "moved")
+            wait_for_look(sandbox)
+            assert len(sandbox.steps()) == 2
+            assert host.poll() is None, "the run goes on"
+            (small / "filler").unlink()
+            turn = wait_for_steps(sandbox, 3)[2]
+            assert turn["run"] == "r2"
+            go(sandbox)
+            assert host.wait(60) == 0
+            assert host.stderr is not None
+            assert b"a turn could not be recorded" in host.stderr.read()
+        run = sandbox.steps()[-1]
+        (note,) = [each for each in run["notes"] if "could not be recorded" in each]
+        assert "a later one made up for it" in note
+        sandbox.siding("verify")
+
+
+def test_checkpoint_as_a_turn_is_for_hooks_of_agents(task: Sandbox) -> None:
+    inside = 'siding checkpoint --run "$SIDING_RUN_ID"'
+    task.siding("run", "--", "sh", "-c", f"echo 1 >one; {inside}; {inside}; echo 2 >two")
+    turn, run = task.steps()
+    assert (turn["run"], turn["moment"]) == ("r1", "asked")
+    assert run["diff_stat"]["file_list"] == ["two"]
+    done = task.siding("checkpoint", "--run", "r1", status=1)
+    assert b"no run 'r1' lives in task 'long'" in done.stderr
+
+
+def test_a_turn_is_a_step_like_any_other(task: Sandbox) -> None:
+    inside = 'siding checkpoint --run "$SIDING_RUN_ID"'
+    task.siding("run", "--", "sh", "-c", f"echo 1 >one; {inside}; echo 2 >two; {inside}")
+    assert b"turn of r1" in task.siding("show", "1").stdout
+    assert b"+++ b/two" in task.siding("diff", "2").stdout
+    done = task.siding("undo")
+    assert b"undid step 0002 (turn of r1 (asked))" in done.stderr
+    assert not (task.workspace() / "two").exists()
+    task.siding("undo")
+    assert not (task.workspace() / "one").exists()
+    task.siding("redo")
+    assert (task.workspace() / "one").exists()
+    task.siding("rollback", "--step", "2")
+    assert (task.workspace() / "two").exists()
+    assert json.loads(task.siding("show", "r1", "--format", "json").stdout)["kind"] == "run"
+    task.siding("verify")
