@@ -184,3 +184,89 @@ def test_a_turn_is_a_step_like_any_other(task: Sandbox) -> None:
     assert (task.workspace() / "two").exists()
     assert json.loads(task.siding("show", "r1", "--format", "json").stdout)["kind"] == "run"
     task.siding("verify")
+
+
+def turning(count: int) -> tuple[str, ...]:
+    """Return the words of a run with this many turns."""
+    inside = 'siding checkpoint --run "$SIDING_RUN_ID"'
+    script = f"for i in $(seq {count}); do echo $i >t; {inside}; done; echo end >t"
+    return "run", "--", "sh", "-c", script
+
+
+def shown(sandbox: Sandbox, *words: str) -> list[list[str]]:
+    """Return the first two columns of `siding log`, with the blanks before a number."""
+    lines = sandbox.siding("log", *words).stdout.decode().splitlines()[1:]
+    found = []
+    for line in lines:
+        number, kind, *_more = line.split()
+        found.append([line[: line.index(number)] + number, kind])
+    return found
+
+
+def test_log_shows_few_turns_below_their_run_and_counts_many(task: Sandbox) -> None:
+    task.siding("run", "--", "sh", "-c", "echo 0 >zero")
+    task.siding(*turning(2))
+    task.siding(*turning(5))
+    assert shown(task) == [
+        ["0001", "run"],
+        ["0004", "run"],
+        ["  0002", "turn"],
+        ["  0003", "turn"],
+        ["0010", "run"],
+        ["  ...", "turn"],
+    ]
+    assert b"5 turns of r3; siding log --turns" in task.siding("log").stdout
+    assert [first for first, _ in shown(task, "--turns")] == [
+        "0001",
+        "0004",
+        "  0002",
+        "  0003",
+        "0010",
+        *(f"  000{number}" for number in range(5, 10)),
+    ]
+    assert [each["step_id"] for each in task.json("log", "--format", "json")] == [
+        f"{number:04d}" for number in range(1, 11)
+    ]
+    newest = [first for first, _ in shown(task, "-n", "2")]
+    assert newest == ["0004", "  0002", "  0003", "0010", "  ..."]
+    assert [first for first, _ in shown(task, "--grep", "turn of r2")] == ["0002", "0003"]
+
+
+def test_log_shows_the_turns_of_a_run_that_lives_and_what_was_left_behind(task: Sandbox) -> None:
+    inside = 'siding checkpoint --run "$SIDING_RUN_ID"'
+    with living(task, "--", "sh", "-c", f"echo 1 >one; {inside}; touch began; {WAITS}") as host:
+        wait_until(task, "began")
+        assert shown(task) == [["r1", "run"], ["  0001", "turn"]]
+        go(task)
+        assert host.wait(60) == 0
+    task.siding("rollback", "--base")
+    assert shown(task)[:2] == [["(0002)", "run"], ["  (0001)", "turn"]]
+    assert b"2 steps left behind" in task.siding("log").stderr
+
+
+def test_what_two_runs_may_have_changed_is_no_ones_turn(task: Sandbox) -> None:
+    with living(task, "--", "sh", "-c", f"echo 1 >one; {WAITS}") as first:
+        wait_until(task, "one")
+        task.siding("run", "--", "true")
+        with living(task, "--", "sh", "-c", f"echo 2 >two; {WAITS}") as second:
+            wait_until(task, "two")
+            task.siding("run", "--", "true")
+            go(task)
+            assert first.wait(60) == 0
+            assert second.wait(60) == 0
+    beside = {
+        step["step_id"]: step["beside"] for step in task.steps() if step["kind"] == "checkpoint"
+    }
+    alone, both = beside
+    assert (beside[alone], beside[both]) == (["r1"], ["r1", "r3"])
+    numbers = [number for number, _ in shown(task)]
+    assert f"  {alone}" in numbers
+    assert both in numbers
+
+
+def test_many_turns_do_not_push_the_steps_before_them_out(task: Sandbox) -> None:
+    for number in range(3):
+        task.siding("run", "--", "sh", "-c", f"echo {number} >a")
+    task.siding(*turning(120))
+    assert [first for first, _ in shown(task)] == ["0001", "0002", "0003", "0124", "  ..."]
+    assert b"120 turns of r4" in task.siding("log", "-n", "1").stdout

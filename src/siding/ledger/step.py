@@ -151,6 +151,8 @@ class Step(NamedTuple):
         """The kind as it is shown to a person."""
         if self.merges:
             return "sync" if self.syncs else "merge"
+        if self.turn_of:
+            return "turn"
         undoes, redoes = self.reversal
         return "undo" if undoes else "redo" if redoes else self.kind
 

@@ -1,5 +1,8 @@
 """The log of a task: its steps, which of them led to the present state, and a search of them."""
 
+import sys
+from collections.abc import Collection, Sequence
+
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.git.paths import is_under, unquote_path
@@ -7,10 +10,24 @@ from siding.ledger.graph import Drawn, drawn
 from siding.ledger.kinds import StepStatus
 from siding.ledger.present_line import PresentLine, present_line
 from siding.ledger.step import Step
+from siding.ledger.store import Tail
 from siding.namedtuples import NamedTuple
+from siding.runs.store import Runs
 from siding.tasks.task import Task
 
-__all__ = ["Drawn", "Logged", "PresentLine", "Search", "drawn", "logged", "present_line"]
+__all__ = [
+    "Drawn",
+    "Folded",
+    "Logged",
+    "PresentLine",
+    "Search",
+    "Task",
+    "drawn",
+    "folded",
+    "logged",
+    "logged_folded",
+    "present_line",
+]
 
 
 class Search(NamedTuple):
@@ -56,6 +73,67 @@ def logged(project: Project, named: str | None, *, limit: int | None, search: Se
     everything = list(ledger.steps())
     found = [step for step in everything if search.finds(step)]
     return Logged(task, found[-limit:] if limit else found, present_line(everything))
+
+
+class Folded(NamedTuple):
+    """Steps without the turns of runs, and the turns by the run that they belong to.
+
+    A turn whose run is neither among the steps nor alive stays among the steps.
+    """
+
+    steps: list[Step]
+    turns: dict[str, list[Step]]
+
+
+def folded(steps: Sequence[Step], alive: Collection[str]) -> Folded:
+    """Take the turns out of some steps; `alive` are the ids of the runs that live. Pure."""
+    runs = {step.run: step.number for step in steps if step.run}
+    kept: list[Step] = []
+    turns: dict[str, list[Step]] = {}
+    for step in steps:
+        run = _run_of_turn(step)
+        if run and (run in alive or step.number < runs.get(run, 0)):
+            turns.setdefault(run, []).append(step)
+        else:
+            kept.append(step)
+    return Folded(kept, turns)
+
+
+def logged_folded(
+    project: Project, named: str | None, *, limit: int | None
+) -> tuple[Logged, dict[str, list[Step]]]:
+    """Return the newest `limit` steps, turns not counted, and the turns by the run they belong to.
+
+    The cost follows what is shown: it reads back until the runs that are shown began.
+    """
+    task = select(project, named)
+    alive = {run.id for run in Runs(project.task_layout(task.id)).live()}
+    most = sys.maxsize if limit is None else limit
+    for tail in project.ledger(task.id).growing_tails():
+        found = folded(tail.steps, alive)
+        shown = found.steps[-most:]
+        is_enough = len(found.steps) >= most and all(_began_within(tail, step) for step in shown)
+        if tail.is_all or is_enough:
+            break
+    runs = {step.run for step in shown} | alive
+    turns = {run: each for run, each in found.turns.items() if run in runs}
+    return Logged(task, shown, present_line(tail.steps)), turns
+
+
+def _run_of_turn(step: Step) -> str:
+    """Return the run that a step is a turn of: it says so, or this run alone lived meanwhile."""
+    if step.turn_of:
+        return step.turn_of
+    detail = step.as_checkpoint
+    is_of_one = detail is not None and detail.origin == "running" and len(step.beside) == 1
+    return step.beside[0] if is_of_one else ""
+
+
+def _began_within(tail: Tail, step: Step) -> bool:
+    """Tell whether the steps read reach back to where a run began."""
+    detail = step.as_run
+    since = detail.since if detail is not None else ""
+    return not since.isdigit() or int(since) >= tail.steps[0].number - 1
 
 
 def has_failed(step: Step) -> bool:

@@ -1,14 +1,23 @@
 """Show the steps of a task, oldest first. --limit 0 shows all of them.
 
 A number in brackets is that of a step left behind: a rollback or an undo went back to before it.
-It is kept, and `siding redo` or `siding rollback --step N` reaches it again.
+It is kept, and `siding redo` or `siding rollback --step N` reaches it again. The turns of a run are
+under its line, dim; more than a few are counted, and --turns shows them.
 """
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 
-from siding.app.place.project import require_project
+from siding.app.place.project import Project, require_project
 from siding.app.recording.freed import freed_record, marked
-from siding.app.recording.logged import PresentLine, Search, drawn, logged
+from siding.app.recording.logged import (
+    PresentLine,
+    Search,
+    Task,
+    drawn,
+    logged,
+    logged_folded,
+)
 from siding.app.recording.steps import (
     InProgress,
     Step,
@@ -26,15 +35,35 @@ from siding.cli.screen.screen import Screen, inert, shorten
 from siding.cli.screen.words import ago, counted, duration, task_name
 from siding.cli.telling.isolation import strayed
 from siding.errors import UsageError
+from siding.namedtuples import NamedTuple
 
 COMMAND_COLUMNS = 40  # a command is cut to this where there is no terminal to fit it into
+FEW = 3  # turns of a run that are shown one by one
 HEADER = ("STEP", "KIND", "COMMAND", "WHEN", "TIME", "EXIT", "CHANGED")
+
+
+class _Found(NamedTuple):
+    """The steps to show. `is_log` is False for one that was named."""
+
+    task: Task
+    steps: list[Step]
+    line: PresentLine
+    turns: dict[str, list[Step]]  # those that are below the lines of their runs, by run
+    is_log: bool
+
+
+class _Row(NamedTuple):
+    """One row of the table."""
+
+    cells: tuple[str, ...]
+    is_dim: bool = True
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
     parser.add_argument("--step", metavar="N", help="this step only")
     parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument("--turns", action="store_true", help="all turns under their runs")
     parser.add_argument("--graph", action="store_true", help="which step stands on which")
     parser.add_argument("--grep", default="", metavar="TEXT", help="commands with this text")
     parser.add_argument("--path", default="", metavar="PATH", help="steps that changed this path")
@@ -50,49 +79,92 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     screen = context.screen
     screen.use_colour(project.settings.color)
-    if arguments.step is not None:
-        task, one = step(project, arguments.task, arguments.step)
-        if others := same_number(project, task, one):
-            screen.warn(others)
-        steps, line = [one], PresentLine({}, frozenset(), frozenset())
-    else:
-        search = Search(arguments.grep, arguments.path, arguments.agent, arguments.failed)
-        task, steps, line = logged(
-            project, arguments.task, limit=arguments.limit or None, search=search
-        )
-    damaged = damaged_steps(project, task) if arguments.step is None else []
+    found = _found(project, arguments, screen)
+    task, damaged = found.task, damaged_steps(project, found.task) if found.is_log else []
     for sentence in ledger_problems(project, task) if damaged else []:
         screen.warn(inert(sentence))
     status = 1 if damaged else 0
-    under_way = [] if arguments.step is not None else in_progress(project, task)
+    under_way = in_progress(project, task) if found.is_log else []
     if arguments.format == "json":
-        records = [*(each.as_record() for each in damaged), *marked(project, steps)]
+        records = [*(each.as_record() for each in damaged), *marked(project, found.steps)]
         records += [progress_record(each) for each in under_way]
         write_result(screen, arguments.output, json_text(records) + "\n")
         return status
     if arguments.graph:
-        _print_graph(screen, task.name, steps, line)
+        _print_graph(screen, task.name, found.steps, found.line)
         return status
-    left = line.left_behind
+    left = found.line.left_behind
     gone = freed_record(project).of_all()
-    rows = [
-        _cells(each, left_behind=each.number in left, freed=each.snapshot in gone) for each in steps
-    ]
-    rows += [_running(each) for each in under_way]
+    rows = _rows(
+        found,
+        under_way,
+        lambda each: _cells(each, left_behind=each.number in left, freed=each.snapshot in gone),
+        most=None if arguments.turns else FEW,
+    )
+    cells = [row.cells for row in rows]
     if arguments.format == "markdown":
-        write_result(screen, arguments.output, _markdown(task.name, rows))
-        return status
-    if not rows:
+        write_result(screen, arguments.output, _markdown(task.name, cells))
+    elif not rows:
         screen.note(f"{task_name(task.name)} · no step yet; `siding run -- COMMAND` makes one")
-        return status
-    if arguments.output is not None:
-        write_result(screen, arguments.output, "\n".join("\t".join(row) for row in rows) + "\n")
-        return status
-    _print_table(screen, task.name, task.id, rows)
-    shown = [each for each in steps if each.number in left]
-    if shown:
-        screen.note(f"{counted(len(shown), 'step')} left behind; --graph shows where", "dim")
+    elif arguments.output is not None:
+        write_result(screen, arguments.output, "\n".join("\t".join(row) for row in cells) + "\n")
+    else:
+        _print_table(screen, task.name, task.id, rows)
+        _say_left_behind(screen, found, left)
     return status
+
+
+def _found(project: Project, arguments: Namespace, screen: Screen) -> _Found:
+    if arguments.step is not None:
+        task, one = step(project, arguments.task, arguments.step)
+        if others := same_number(project, task, one):
+            screen.warn(others)
+        line = PresentLine({}, frozenset(), frozenset())
+        return _Found(task, [one], line, turns={}, is_log=False)
+    search = Search(arguments.grep, arguments.path, arguments.agent, arguments.failed)
+    limit = arguments.limit or None
+    is_table = arguments.format == "table" and not arguments.graph and arguments.output is None
+    if is_table and search == Search():
+        (task, steps, line), turns = logged_folded(project, arguments.task, limit=limit)
+    else:
+        task, steps, line = logged(project, arguments.task, limit=limit, search=search)
+        turns = {}
+    return _Found(task, steps, line, turns=turns, is_log=True)
+
+
+def _rows(
+    found: _Found,
+    under_way: list[InProgress],
+    cells: Callable[[Step], tuple[str, ...]],
+    *,
+    most: int | None,
+) -> list[_Row]:
+    """Return the rows of the steps, of what is under way, and of the turns below their runs."""
+    rows: list[_Row] = []
+
+    def add(run: str, own: tuple[str, ...]) -> None:
+        rows.append(_Row(own, is_dim=own[0].startswith("(")))
+        turns = found.turns.get(run, [])
+        if most is not None and len(turns) > most:
+            told = f"{len(turns)} turns of {run}; siding log --turns"
+            rows.append(_Row(("  ...", "turn", told, ago(turns[-1].ended_at), "-", "-", "-")))
+            return
+        for turn in turns:
+            number, *rest = cells(turn)
+            rows.append(_Row((f"  {number}", *rest)))
+
+    for each in found.steps:
+        add(each.run, cells(each))
+    for progress in under_way:
+        add(progress.name, _running(progress))
+    return rows
+
+
+def _say_left_behind(screen: Screen, found: _Found, left: frozenset[int]) -> None:
+    steps = [*found.steps, *(turn for turns in found.turns.values() for turn in turns)]
+    count = sum(each.number in left for each in steps)
+    if count:
+        screen.note(f"{counted(count, 'step')} left behind; --graph shows where", "dim")
 
 
 def _print_graph(screen: Screen, name: str, steps: list[Step], line: PresentLine) -> None:
@@ -108,14 +180,14 @@ def _print_graph(screen: Screen, name: str, steps: list[Step], line: PresentLine
             screen.print(told if is_here else screen.style(told, "dim"))
 
 
-def _print_table(screen: Screen, name: str, task_id: str, rows: list[tuple[str, ...]]) -> None:
+def _print_table(screen: Screen, name: str, task_id: str, rows: list[_Row]) -> None:
     if screen.columns is not None:
         screen.note(f"{task_name(name)} ({task_id})", "dim")
     # A command may be a whole script; in a pipe the beginning is enough to recognise it.
     longest = COMMAND_COLUMNS if screen.columns is None else screen.columns
-    shown = [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row in rows]
+    shown = [(*row[:2], shorten(inert(row[2]), longest), *row[3:]) for row, _is_dim in rows]
     with paged(screen):
-        screen.table(HEADER, shown, dim=[row[0].startswith("(") for row in rows])
+        screen.table(HEADER, shown, dim=[row.is_dim for row in rows])
 
 
 def _cells(step: Step, *, left_behind: bool, freed: bool) -> tuple[str, ...]:
