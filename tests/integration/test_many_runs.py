@@ -352,7 +352,8 @@ def test_the_log_and_the_status_name_each_run_that_lives(task: Sandbox) -> None:
         assert "running     r2 `sh -c" in status
         assert task.json("status", "--format", "json")["running"] == ["r1", "r2"]
         log = task.siding("log").stdout.decode()
-        assert [line.split()[0] for line in log.splitlines()][-2:] == ["r1", "r2"]
+        # What the first one changed before the second one began is below it.
+        assert [line.split()[0] for line in log.splitlines()][1:] == ["r1", "0001", "r2"]
         assert b"one" in task.siding("show", "r1").stdout
         assert b"two" in task.siding("show", "r2").stdout
         lines = {row["run"]: row["last_line"] for row in task.json("runs", "--format", "json")}

@@ -162,3 +162,23 @@ def test_runs_of_all_projects(sandbox: Sandbox, other: Path) -> None:
         done = sandbox.siding("runs", "--all", cwd=sandbox.directory)
         assert b"repo" in done.stdout
         (sandbox.workspace() / "go").touch()
+
+
+def test_projects_of_one_name_are_told_apart(
+    sandbox: Sandbox,
+) -> None:
+    """Also if one of them is gone: its name would be ambiguous all the same."""
+    same = sandbox.directory / "below" / "repo"
+    gone = sandbox.directory / "gone" / "repo"
+    for path in (same, gone):
+        shutil.copytree(sandbox.repo, path, symlinks=True)
+    sandbox.siding("task", "start", "gone", cwd=gone)
+    shutil.rmtree(gone)
+    for number, path in enumerate((same, sandbox.repo, same), start=1):
+        sandbox.siding("task", "start", f"t{number}", cwd=path)
+        sandbox.siding("run", "--", "sh", "-c", "echo 1 >a; false", status=1, cwd=path)
+    found = sandbox.json("--format", "json", cwd=sandbox.directory)["broke"]
+    assert [line["task"] for line in found] == ["t3", "t2", "t1"], "what broke last is first"
+    for line in found:
+        assert line["project"].startswith("repo-")
+        assert b"exit" in type_it(sandbox, line, cwd=sandbox.directory)

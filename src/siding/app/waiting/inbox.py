@@ -223,10 +223,11 @@ def _sorted(entries: list[InboxEntry]) -> tuple[InboxEntry, ...]:
 
     Times are compared as moments and not as text, because their UTC offsets can differ.
     """
-    return tuple(sorted(entries, key=lambda each: (not each.since, _moment(each.since))))
+    return tuple(sorted(entries, key=lambda each: (not each.since, moment_of(each.since))))
 
 
-def _moment(text: str) -> float:
+def moment_of(text: str) -> float:
+    """Return an ISO 8601 time as seconds since 1970; 0 if it is none."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -5,18 +5,20 @@ wherever the caller stands.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from heapq import nlargest
+from shlex import quote
 
 from siding.app.place.project import Project
+from siding.app.place.project_places import all_places
 from siding.app.place.projects import known_projects
 from siding.app.place.sandbox_inside import home_hidden, home_is_hidden
 from siding.app.place.wiring import App
 from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.waiting.board import TaskRow, rows
-from siding.app.waiting.inbox import InboxEntry, Waits, waiting_in
+from siding.app.waiting.inbox import InboxEntry, Waits, moment_of, waiting_in
 from siding.app.waiting.running import RunningRow, running
 from siding.app.waiting.unapplied import Unapplied, unapplied
 from siding.errors import SidingError
@@ -79,15 +81,21 @@ def today(app: App) -> Today:
     ready: list[_Ready] = []
     for place in _places(app, [each.project for each in found if each.project is not None]):
         try:
-            lines += _waits_and_broke(place, problems)
-            live = running(place.project)
+            tasks, live = rows(place.project, include_closed=False), running(place.project)
+            lines += _waits_and_broke(place, tasks, problems)
             lines += [_run(place, row) for row in live]
-            ready += _candidates(place, {row.task for row in live})
+            ready += _candidates(place, tasks, {row.task for row in live})
         except (SidingError, OSError) as error:
             reason = error.message if isinstance(error, SidingError) else str(error)
             problems.append(f"project {place.project.layout.root.name}: {reason}")
-    lines += _ready_lines(ready)
-    return Today(tuple(lines), tuple(problems), len(found))
+    lines.sort(key=lambda line: (not line.since, _order(line)))
+    return Today((*lines, *_ready_lines(ready)), tuple(problems), len(found))
+
+
+def _order(line: Line) -> float:
+    """What waits and runs comes with the oldest first, what broke with the newest first."""
+    at = moment_of(line.since)
+    return -at if line.section == Section.BROKE else at
 
 
 class FoundRun(NamedTuple):
@@ -127,17 +135,17 @@ class _Ready(NamedTuple):
 
 
 def _places(app: App, projects: list[Project]) -> Iterator[_Place]:
-    short = Counter(_short(project) for project in projects)
+    # Of all projects: also one that cannot be opened makes a name ambiguous for `--project`.
+    short = Counter(_short(place.name) for place in all_places(app))
     here = _here(app, projects)
     for project in projects:
-        name = _short(project)
-        if short[name] > 1:
-            name = project.layout.root.name
-        yield _Place(project, name, "" if project is here else f" --project {name}")
+        full = project.layout.root.name
+        name = full if short[_short(full)] > 1 else _short(full)
+        yield _Place(project, name, "" if project is here else f" --project {quote(name)}")
 
 
-def _short(project: Project) -> str:
-    return project.layout.root.name.rpartition("-")[0]
+def _short(name: str) -> str:
+    return name.rpartition("-")[0]
 
 
 def _here(app: App, projects: list[Project]) -> Project | None:
@@ -148,12 +156,14 @@ def _here(app: App, projects: list[Project]) -> Project | None:
     return next((each for each in projects if each.paths.common_dir == root), None)
 
 
-def _waits_and_broke(place: _Place, problems: list[str]) -> Iterator[Line]:
+def _waits_and_broke(
+    place: _Place, tasks: Iterable[TaskRow], problems: list[str]
+) -> Iterator[Line]:
     inbox = waiting_in(place.project)
     problems += inbox.problems
     for entry in inbox.entries:
         yield _entry(place, entry)
-    for row in rows(place.project, include_closed=False):
+    for row in tasks:
         if row.running:
             yield from _cut_off(place, row)
 
@@ -199,10 +209,10 @@ def _run(place: _Place, row: RunningRow) -> Line:
     )
 
 
-def _candidates(place: _Place, busy: Iterable[str]) -> list[_Ready]:
+def _candidates(place: _Place, tasks: Iterable[TaskRow], busy: Collection[str]) -> list[_Ready]:
     return [
         _Ready(place, row)
-        for row in rows(place.project, include_closed=False)
+        for row in tasks
         if row.steps and row.id not in busy and not row.running and row.workspace != "removed"
     ]
 

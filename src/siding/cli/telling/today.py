@@ -54,7 +54,9 @@ def _welcome(screen: Screen) -> None:
 def _problems(screen: Screen, problems: tuple[str, ...]) -> None:
     """Say what cannot be read: one line, so that old projects do not fill the screen."""
     if len(problems) == 1:
-        screen.note(inert(problems[0]), "dim")
+        room = None if screen.columns is None else screen.columns - len("siding: ")
+        told = inert(problems[0])
+        screen.note(told if room is None else shorten(told, room), "dim")
     elif problems:
         what = f"{counted(len(problems), 'project')} cannot be read, or their repository is gone"
         screen.note(f"{what}: siding projects", "dim")
@@ -107,7 +109,7 @@ class _Layout:
     def __init__(self, screen: Screen, lines: list[Line]) -> None:
         self._screen = screen
         self._mark = max(len(line.mark) for line in lines)
-        self._place = min(28, max(len(_place(line)) for line in lines))
+        self._place = min(28, max(columns_of(_place(line)) for line in lines))
         command = max(len(inert(line.command)) for line in lines)
         used = 2 + self._mark + self._place + SINCE + 3 * len(GAP)
         columns = screen.columns
