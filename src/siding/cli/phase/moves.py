@@ -27,7 +27,7 @@ def _add_arguments(parser: ArgumentParser, *, move: PhaseMove, summary: str, pha
     if phase:
         parser.add_argument("phase", help=phase)
     parser.add_argument("summary", help=summary)
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the move as JSON")
     if move is PhaseMove.START:

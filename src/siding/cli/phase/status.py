@@ -12,7 +12,7 @@ from siding.ids import run_or_step
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     parser.add_argument("--json", action="store_true", help="print the pass as JSON")
 
 

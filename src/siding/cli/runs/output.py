@@ -20,7 +20,7 @@ from siding.cli.screen.words import task_name
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("run", nargs="?", default="last", metavar="RUN", help="default: last")
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("-f", "--follow", action="store_true", help="go on until the run has ended")
 
 

@@ -23,7 +23,7 @@ from siding.errors import UsageError
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("run", nargs="*", metavar="RUN", help="default: the only one that lives")
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--all", action="store_true", help="every run of the task")
     parser.add_argument("--now", action="store_true", help="SIGKILL at once")
     parser.add_argument("--json", action="store_true", help="print the steps as JSON")

@@ -18,7 +18,7 @@ from siding.cli.telling.beside import add_stop_argument, stop_first
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     fate = parser.add_mutually_exclusive_group()
     fate.add_argument("--keep", action="store_true", help="leave the workspace where it is")
     fate.add_argument("--delete", action="store_true", help="move the task's records away too")

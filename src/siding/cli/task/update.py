@@ -9,7 +9,7 @@ from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     parser.add_argument("--owner", help="who does it; refused while the task is blocked")
     parser.add_argument("-m", "--description", help="what is to be done")
     parser.add_argument("--tags", metavar="A,B", help="replace the tags")

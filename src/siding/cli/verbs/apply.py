@@ -42,7 +42,7 @@ _NAMED = 20
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument(
         "--mode",
         choices=[mode.value for mode in Mode],

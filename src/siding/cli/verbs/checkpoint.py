@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-m", "--message", default="", help="why")
     parser.add_argument("--run", metavar="RUN", help="as a turn of this run, if anything changed")
     parser.add_argument("--moment", default="asked", choices=MOMENTS, help=SUPPRESS)
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--wait", action="store_true", help="wait while the task is busy")
     parser.add_argument("--json", action="store_true", help="print the step as JSON")
 

@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="N | PATH", help="what step N changed; only these paths"
     )
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--step", metavar="N", help="what this step changed")
     parser.add_argument("--from", dest="start", metavar="POINT", help="default: base")
     parser.add_argument("--to", dest="end", metavar="POINT", help="default: now")

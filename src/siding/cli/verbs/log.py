@@ -60,7 +60,7 @@ class _Row(NamedTuple):
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--step", metavar="N", help="this step only")
     parser.add_argument("-n", "--limit", type=int, default=20, metavar="N", help="default: 20")
     parser.add_argument("--turns", action="store_true", help="all turns under their runs")

@@ -24,7 +24,7 @@ from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--title", help="default: the task's name")
     parser.add_argument("--body-file", metavar="FILE", help="a text instead of the ledger's")
     parser.add_argument("--base", metavar="BRANCH", help="default: the one the task started from")

@@ -28,7 +28,7 @@ TITLE_COLUMNS = 60
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.usage = f"{parser.prog} [OPTIONS] [N] [-- COMMAND [ARGUMENT ...]]"
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
         "--force", action="store_true", help="use an incomplete snapshot; move obstacles away"

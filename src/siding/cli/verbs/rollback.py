@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     target.add_argument("--step", metavar="N", help="the state after this step; `last` works")
     target.add_argument("--base", action="store_true", help="the state before the first step")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="only these paths")
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument(
         "--files", action="store_true", help="files alone; HEAD, branch and index stay"
     )

@@ -28,7 +28,7 @@ SHOWN = 256 * 1024  # bytes of each stream shown without --full, from its end
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("step", nargs="?", default="last", metavar="N", help="default: last")
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--full", action="store_true", help="all of the output, however long")
     parser.add_argument("--raw", action="store_true", help="only the output, byte for byte")
     parser.add_argument("-o", "--output", metavar="FILE", help="write into a file (json)")

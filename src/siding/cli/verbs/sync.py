@@ -24,7 +24,7 @@ from siding.cli.telling.restorations import survey_record, tell_restored, with_c
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument(
         "--onto", metavar="BRANCH", help="the branch (default: the one the task started from)"
     )

@@ -80,7 +80,7 @@ REDO = Verb(
     "ends the line.",
     partial(
         _add_arguments,
-        task="the task (default: the active one)",
+        task="the task (default: this terminal's)",
         force="move what is in the way aside",
     ),
     partial(_run, act=redo),

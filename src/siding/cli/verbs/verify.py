@@ -17,7 +17,7 @@ from siding.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     parser.add_argument(
         "--head", metavar="HASH", help="a head noted earlier, which the ledger must still have"
     )

@@ -9,7 +9,7 @@ from siding.cli.telling.started import say_started
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     parser.add_argument("--base", metavar="REF", help="start from this commit")
     parser.add_argument("--carry", action="store_true", help="take your uncommitted changes along")
     parser.add_argument("--force", action="store_true", help="even if another task blocks it")

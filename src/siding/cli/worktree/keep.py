@@ -9,7 +9,7 @@ from siding.cli.globals import Context
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
 
 
 def run(arguments: Namespace, context: Context) -> int:

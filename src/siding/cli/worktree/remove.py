@@ -14,7 +14,7 @@ from siding.cli.telling.beside import add_stop_argument, stop_first
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     parser.add_argument("--complete", action="store_true", help="close the task as well")
     parser.add_argument("--force", action="store_true", help="even if it holds unapplied work")
     parser.add_argument(

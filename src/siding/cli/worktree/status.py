@@ -12,7 +12,7 @@ from siding.cli.screen.words import changes, counted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("task", nargs="?", help="id or name (default: the active one)")
+    parser.add_argument("task", nargs="?", help="id or name (default: this terminal's)")
     add_format(parser, "text", "json")
 
 
