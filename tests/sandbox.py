@@ -132,6 +132,7 @@ class Sandbox:
                 check=False,
                 timeout=timeout,
                 input=stdin or b"",
+                start_new_session=True,
             )
         if status is not None:
             assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)

@@ -88,6 +88,7 @@ def play(
             env=env if _ITS_OWN.search(exchange.command) else shells,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            start_new_session=True,  # not in the terminal of whoever started the tests
             stderr=subprocess.STDOUT,
             timeout=60,
             check=False,
