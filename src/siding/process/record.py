@@ -162,10 +162,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
         tree.watch(child)
         if watch is not None:
             drive.watch(watch)
-        if run.turns is not None:
-            turns = run.turns(tree)
-            stack.callback(turns.finish)
-            drive.record_turns(turns)
+        _record_turns(run, tree, drive, stack)
         if sandboxed is not None:
             _enter_sandbox(sandboxed, child, tree, drive)
         try:
@@ -215,6 +212,13 @@ def _serve(run: Plan, drive: Drive, side: Side, inbox: SignalInbox, stack: ExitS
     if run.requests is not None:
         run.requests.begin(inbox, side.typed)
         drive.serve(run.requests)
+
+
+def _record_turns(run: Plan, tree: ProcessTree, drive: Drive, stack: ExitStack) -> None:
+    if run.turns is not None:
+        turns = run.turns(tree)
+        stack.callback(turns.finish)
+        drive.record_turns(turns)
 
 
 def _enter_sandbox(sandboxed: "Sandboxed", child: Child, tree: ProcessTree, drive: Drive) -> None:

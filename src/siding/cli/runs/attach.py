@@ -23,7 +23,7 @@ _LOST = 1
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("run", nargs="?", metavar="RUN", help="default: the only one that lives")
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument(
         "--detach-key",
         metavar="KEY",

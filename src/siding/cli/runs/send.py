@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "text", nargs="?", metavar="TEXT", help="a line, typed with Enter behind it"
     )
-    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: the active one)")
+    parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--raw", action="store_true", help="no Enter behind TEXT")
     parser.add_argument(
         "-k",
