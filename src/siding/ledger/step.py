@@ -179,6 +179,11 @@ class Step(NamedTuple):
         return text(self.line.get("run")) if self.kind == StepKind.RUN else ""
 
     @property
+    def was_stopped(self) -> bool:
+        """Whether the step is a run that was ended on request."""
+        return text(self.line.get("ending")) == "stopped"
+
+    @property
     def turn_of(self) -> str:
         """The id of the run whose turn the step is; "" if it is no turn."""
         return text(self.line.get("run")) if self.kind == StepKind.CHECKPOINT else ""

@@ -40,6 +40,7 @@ class Ending(StrEnum):
     SIGNALLED = "signalled"  # a signal ended it that Siding did not send
     TIMEOUT = "timeout"
     INTERRUPTED = "interrupted"
+    STOPPED = "stopped"  # somebody asked for its end: `siding stop`, or the program that hosts it
     LIMIT = "limit"  # it passed a limit on output, memory, processes or disk
     NOT_STARTED = "not_started"
 

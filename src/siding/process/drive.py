@@ -21,7 +21,7 @@ from typing import Protocol
 from siding.process.keeper.child import Child
 from siding.process.limits import Breach, LimitWatch
 from siding.process.pump import Channel, TerminalInput
-from siding.process.signals import ENDING, SignalInbox
+from siding.process.signals import ENDING, STOP, SignalInbox
 from siding.process.suspending import Suspending
 from siding.process.tree import EndedProcesses, Ender, ProcessTree
 from siding.process.turns import TurnWatch
@@ -63,6 +63,7 @@ class Drive:
         self.timed_out = False
         self.breach: Breach | None = None  # the limit it was ended for
         self.interrupted_by: int | None = None
+        self.was_stopped = False  # somebody asked for the end of the run
         self.held_open = False  # a process left behind kept a pipe open after the command's end
         self.ended_at = 0.0
         self._child = child
@@ -216,6 +217,9 @@ class Drive:
                 self._suspending.asked()
             elif number == signal.SIGCONT:
                 self._suspending.continued()
+            elif number == STOP:
+                self.was_stopped = True
+                self._stop(signal.SIGTERM)
             elif number == signal.SIGINT or number in ENDING:
                 self._stop(number)
         return bool(numbers)

@@ -272,7 +272,8 @@ def _ending(drive: Drive) -> tuple[Ending, int]:
     if drive.timed_out:
         return Ending.TIMEOUT, 0
     if drive.interrupted_by is not None:
-        return Ending.INTERRUPTED, drive.interrupted_by
+        how = Ending.STOPPED if drive.was_stopped else Ending.INTERRUPTED
+        return how, drive.interrupted_by
     assert drive.status is not None
     return (Ending.SIGNALLED, -drive.status) if drive.status < 0 else (Ending.EXITED, 0)
 
@@ -322,6 +323,8 @@ def _outcome(
 def _reason(ending: Ending, signal_number: int) -> str | None:
     if ending is Ending.TIMEOUT:
         return "it took longer than it was given"
+    if ending is Ending.STOPPED:
+        return "it was stopped on request"
     if signal_number:
         name = signal.strsignal(signal_number) or "?"
         whose = "Siding was told to stop" if ending is Ending.INTERRUPTED else "ended by a signal"

@@ -7,6 +7,7 @@ from typing import Self
 
 # SIGQUIT too: in piped mode Ctrl-\ reaches only us, and the command would go on after our death.
 ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+STOP = 0  # in the place of a signal: the end of the run was asked for
 _WATCHED = ENDING | {
     signal.SIGINT,
     signal.SIGCHLD,
@@ -65,9 +66,9 @@ class SignalInbox:
         os.write(self._writing, bytes([number]))
 
     def stop(self, now: bool) -> None:
-        """Ask the loop to end everything; a second SIGTERM has it use force at once."""
+        """Ask the loop to end everything; with `now` by force."""
         for _ in range(2 if now else 1):
-            self.post(signal.SIGTERM)
+            self.post(STOP)
 
     def take(self) -> list[int]:
         """Return the signals that came since the last call, in order."""

@@ -44,6 +44,7 @@ def ended(draft: Draft, outcome: Outcome, terminal: Terminal) -> Draft:
     status = {
         Ending.TIMEOUT: StepStatus.TIMEOUT,
         Ending.INTERRUPTED: StepStatus.INTERRUPTED,
+        Ending.STOPPED: StepStatus.INTERRUPTED,
     }.get(outcome.ending)
     if status is None:
         status = StepStatus.COMPLETED if outcome.exit_code == 0 else StepStatus.FAILED

@@ -36,6 +36,7 @@ LOOK_MS_PER_FILE = 0.0022
 LOOK_AT_MOST = 0.05  # of the run's own time
 ALWAYS_LOOKED_AT = 2_000  # files
 _NEWEST_SNAPSHOT = "the task's newest snapshot"
+_NEWEST_STEPS = 50  # among which an apply is looked for
 MOST_NAMED = 20  # paths that an event names one by one
 
 
@@ -45,6 +46,13 @@ class _Moment(NamedTuple):
     ours: Mapping[str, Mark | None]
     workspaces: Mapping[str, Mark | None]
     snapshot: str | None
+
+
+class _Began(NamedTuple):
+    """When a run began: by the clock of the file system, in nanoseconds, and as steps have it."""
+
+    since_ns: int
+    since: str
 
 
 class Watch:
@@ -64,6 +72,7 @@ class Watch:
         self._since_ns = max(_changed_ns(layout.lock), 0 if intent is None else _changed_ns(intent))
         newest = recorder.ledger.last()
         self._newest = 0 if newest is None else newest.number
+        self._since = self._project.app.now()
         self._before = self._moment()
         self._after = self._before
         self._look: CheckoutLook | None = None
@@ -86,7 +95,8 @@ class Watch:
         changes += self._files()
         for moment in (self._before, self._after):
             moment.repository.close()
-        kept = _without_ours(self._project, self._workspace, changes, self._since_ns)
+        began = _Began(self._since_ns, self._since)
+        kept = _without_ours(self._project, self._workspace, changes, began)
         files = "looked at" if self._looked else "not looked at"
         if kept:
             self._project.events.emit(IsolationChanged(self._workspace, kept))
@@ -276,13 +286,13 @@ def _ref(ref: RefChange) -> OutsideChange:
 
 
 def _without_ours(
-    project: "Project", workspace: Workspace, changes: list[OutsideChange], since_ns: int
+    project: "Project", workspace: Workspace, changes: list[OutsideChange], began: _Began
 ) -> list[OutsideChange]:
     """Return the changes that neither this run may make nor a parallel Siding command explains."""
     left = [each for each in changes if not _own(workspace, each)]
     if not left:
         return []
-    others = _Others(project, workspace, since_ns)
+    others = _Others(project, workspace, began)
     return [each for each in left if not others.explain(each)]
 
 
@@ -299,11 +309,12 @@ def _own(workspace: Workspace, change: OutsideChange) -> bool:
 
 
 class _Others:
-    """The other tasks, and whether a Siding command worked in one of them since `since_ns`."""
+    """The other tasks, and whether a Siding command worked in one of them since the run began."""
 
-    def __init__(self, project: "Project", workspace: Workspace, since_ns: int) -> None:
+    def __init__(self, project: "Project", workspace: Workspace, began: _Began) -> None:
         self._project = project
-        self._since_ns = since_ns
+        self._workspace = workspace
+        self._since_ns, self._since = began
         self._all = [each for each in project.registry.all() if each.task_id != workspace.task_id]
         self._moved: bool | None = None
 
@@ -330,7 +341,10 @@ class _Others:
         """Tell whether `siding apply`, or its undo, changed the person's checkout during the
         run."""
         if self._moved is None:
-            self._moved = any(self._at_work(each) and self._moves(each) for each in self._all)
+            # This task's own change may have been applied, too, while the run lived.
+            self._moved = self._moves(self._workspace) or any(
+                self._at_work(each) and self._moves(each) for each in self._all
+            )
         return self._moved
 
     def _at_work(self, other: Workspace) -> bool:
@@ -345,8 +359,8 @@ class _Others:
         begun = Intents(self._project.task_layout(other.task_id)).all()
         if any(intent.kind == "apply" for intent in begun):
             return True
-        newest = self._project.ledger(other.task_id).tail(3)
-        return any(step.kind == "apply" for step in newest)
+        newest = self._project.ledger(other.task_id).tail(_NEWEST_STEPS)
+        return any(step.kind == "apply" and step.ended_at >= self._since for step in newest)
 
 
 _PRESENT = (WorkspaceState.ACTIVE, WorkspaceState.KEPT)

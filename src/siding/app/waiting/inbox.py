@@ -141,7 +141,8 @@ def step_entry(project: Project, task_id: str, task_name: str, step: Step) -> In
             command=f"siding show {step.number} -t {task_id}",
             **place,
         )
-    if step.status in (StepStatus.FAILED, StepStatus.TIMEOUT, StepStatus.INTERRUPTED):
+    broke = step.status in (StepStatus.FAILED, StepStatus.TIMEOUT, StepStatus.INTERRUPTED)
+    if broke and not step.was_stopped:
         how = f"exit {step.exit_code}" if step.status == StepStatus.FAILED else step.status
         return _entry(
             project,

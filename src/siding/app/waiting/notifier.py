@@ -53,5 +53,6 @@ def _waits(event: "Event") -> bool:
     match event:
         case StepRecorded(step=step):
             ended_badly = step.status != StepStatus.COMPLETED
-            return step.kind == StepKind.RUN and ended_badly and not step.recovered
+            expected = step.recovered or step.was_stopped
+            return step.kind == StepKind.RUN and ended_badly and not expected
     return event.name == "decision.asked"

@@ -30,7 +30,7 @@ def short_status(project: Project, named: str | None) -> ShortStatus:
     task = select(project, named)
     layout = project.task_layout(task.id)
     found = unapplied(project.ledger(task.id))
-    failed = found.last is not None and has_failed(found.last)
+    failed = found.last is not None and has_failed(found.last) and not found.last.was_stopped
     return ShortStatus(
         task=task.name,
         runs=len(Runs(layout).live()),
