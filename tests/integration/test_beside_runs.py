@@ -570,3 +570,19 @@ def test_a_conflict_in_the_recorded_state_is_seen_whatever_the_run_does(task: Sa
         wait_until((there / "gone").exists)
         said = task.siding("apply", status=1).stderr
         assert b"`git merge` is under way in the workspace, and there are conflict markers" in said
+
+
+def test_an_apply_beside_a_run_is_not_blamed_on_it(ahead: Sandbox) -> None:
+    ahead.siding("apply")
+    ahead.siding("stop", "--all")
+    (run,) = [step for step in ahead.steps() if step.get("run") == "r2"]
+    assert run["isolation"]["changes"] == []
+
+
+def test_what_somebody_else_moves_beside_a_run_still_is(ahead: Sandbox) -> None:
+    ahead.siding("apply")
+    ahead.git("branch", "-f", "other")
+    ahead.git("tag", "made")
+    ahead.siding("stop", "--all")
+    (run,) = [step for step in ahead.steps() if step.get("run") == "r2"]
+    assert "made" in [change["name"] for change in run["isolation"]["changes"]]

@@ -474,3 +474,16 @@ def test_doctor_records_what_was_cut_off_beside_a_run_that_lives(task: Sandbox) 
         assert cut["status"] == "interrupted"
         assert cut["beside"] == names(task)
         task.siding("doctor")
+
+
+def test_a_run_that_was_stopped_on_request_waits_for_nobody(task: Sandbox) -> None:
+    with living(task, "--", "sh", "-c", "echo $$ >pid; sleep 300") as first:
+        wait_until(task, "pid")
+        time.sleep(0.3)  # its control socket is there
+        task.siding("stop")
+        assert first.wait(60) == 143
+    (step,) = task.steps()
+    assert (step["status"], step["ending"]) == ("interrupted", "stopped")
+    assert step["reason"] == "it was stopped on request"
+    assert task.json("inbox", "--here", "--json") == []
+    assert b"!" not in task.siding("status", "--short").stdout
