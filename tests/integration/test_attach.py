@@ -455,3 +455,14 @@ def test_a_viewer_that_is_told_to_end_leaves_its_terminal_in_order(task: Sandbox
     for usual in (b" isig", b" icanon", b" echo ", b" opost"):
         assert usual in settings
     assert person.seen.rfind(b"\x1b[?1049l") > person.seen.rfind(b"\x1b[?1049h")
+
+
+def test_the_list_of_runs_has_no_line_of_a_program_that_draws(task: Sandbox) -> None:
+    draw = r"printf '\033[2J\033[5;5Hmenu\033[9;1H'; touch drawn; sleep 300"
+    task.siding("run", "--detach", "--tty", "--", "sh", "-c", draw)
+    while not (task.workspace() / "drawn").exists():
+        time.sleep(0.01)
+    while not (shown := task.json("runs", "--format", "json")[0]["last_line"]):
+        time.sleep(0.01)
+    assert shown == "(a screen: siding attach)"
+    task.siding("stop", "--all")

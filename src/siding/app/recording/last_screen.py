@@ -50,7 +50,7 @@ def last_screen(step: Step, output: Output) -> LastScreen | None:
     if output.streams is not StreamPlan.PTY:
         return None
     data = output.stdout.tail(_READ)
-    if not _DRAWS.search(data):
+    if not draws(data):
         return None
     is_whole = len(data) == output.stdout.size
     if not is_whole:
@@ -62,6 +62,11 @@ def last_screen(step: Step, output: Output) -> LastScreen | None:
         before = _before_it_left(data)
         lines = [] if before is None else _drawn(before, size, is_whole=False)
     return LastScreen(tuple(lines), size, is_guessed=told is None)
+
+
+def draws(data: bytes) -> bool:
+    """Tell whether output in a terminal is drawn on a screen, and not written in lines."""
+    return _DRAWS.search(data) is not None
 
 
 def _drawn(data: bytes, size: WindowSize, *, is_whole: bool) -> list[str]:

@@ -5,11 +5,13 @@ import re
 from siding.app.decisions.lookup import open_questions
 from siding.app.place.project import Project
 from siding.app.place.selection import select
+from siding.app.recording.last_screen import draws
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intents
 from siding.namedtuples import NamedTuple
+from siding.process.command import StreamPlan
 from siding.process.output.files import read_output
 from siding.runs.run import Run, is_run_id
 from siding.runs.store import Runs
@@ -89,7 +91,10 @@ def _questions(project: Project, task_id: str) -> dict[str, str]:
 
 
 def last_line(layout: TaskLayout, run: Run, acts: dict[str, str]) -> str:
-    """Return the last line that the run printed and that is not blank; "" if there is none."""
+    """Return the last line that the run printed and that is not blank; "" if there is none.
+
+    A program that draws on its terminal has no lines.
+    """
     stem = acts.get(run.id)
     if stem is None:
         return ""
@@ -98,6 +103,8 @@ def last_line(layout: TaskLayout, run: Run, acts: dict[str, str]) -> str:
         data = output.stdout.tail(_TAIL) or output.stderr.tail(_TAIL)
     except OSError:
         return ""
+    if output.streams is StreamPlan.PTY and draws(data):
+        return "(a screen: siding attach)"
     lines = re.split(rb"[\r\n]+", _SEQUENCE.sub(b"", data))
     text = next((line for line in reversed(lines) if line.strip()), b"")
     return text.decode("utf-8", "replace").strip()
