@@ -270,3 +270,19 @@ def test_many_turns_do_not_push_the_steps_before_them_out(task: Sandbox) -> None
     task.siding(*turning(120))
     assert [first for first, _ in shown(task)] == ["0001", "0002", "0003", "0124", "  ..."]
     assert b"120 turns of r4" in task.siding("log", "-n", "1").stdout
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["after a step", "as the first step"])
+def test_a_retry_goes_back_to_where_a_run_with_turns_began(task: Sandbox, first: bool) -> None:
+    if not first:
+        task.siding("run", "--", "sh", "-c", "echo kept >kept")
+    script = "echo 1 >>out; siding -q checkpoint; echo 2 >>out; siding -q checkpoint; echo 3 >>out"
+    task.siding("run", "--", "sh", "-c", script)
+    assert (task.workspace() / "out").read_text() == "1\n2\n3\n"
+    assert len(task.steps()) == (3 if first else 4)
+    task.siding("retry")
+    assert (task.workspace() / "out").read_text() == "1\n2\n3\n"
+    assert (task.workspace() / "kept").exists() is not first
+    task.siding("undo")
+    assert (task.workspace() / "out").read_text() == "1\n2\n3\n"
+    task.siding("verify")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.git.paths import is_under, unquote_path
+from siding.ledger.details.run import BASE
 from siding.ledger.graph import Drawn, drawn
 from siding.ledger.kinds import StepStatus
 from siding.ledger.present_line import PresentLine, present_line
@@ -132,8 +133,8 @@ def _run_of_turn(step: Step) -> str:
 def _began_within(tail: Tail, step: Step) -> bool:
     """Tell whether the steps read reach back to where a run began."""
     detail = step.as_run
-    since = detail.since if detail is not None else ""
-    return not since.isdigit() or int(since) >= tail.steps[0].number - 1
+    since = detail.since.replace(BASE, "0") if detail is not None else ""
+    return not since.isdecimal() or int(since) >= tail.steps[0].number - 1
 
 
 def has_failed(step: Step) -> bool:

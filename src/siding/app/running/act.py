@@ -27,7 +27,7 @@ from siding.app.sandbox.sandbox import (
     take_over_result,
 )
 from siding.errors import SidingError, UsageError
-from siding.ledger.details.run import RunDetail
+from siding.ledger.details.run import BASE, RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import IsolationReport
@@ -316,7 +316,7 @@ def _with_what_came_later(recorder: Recorder, watch: Watch, run: Run, draft: Dra
     """Return the draft with the result of the watch, and where the run began if steps followed."""
     assert isinstance(draft.detail, RunDetail)
     newest = recorder.ledger.last()
-    since = run.since if newest is not None and newest.id != run.since else ""
+    since = (run.since or BASE) if newest is not None and newest.id != run.since else ""
     return draft._replace(detail=draft.detail._replace(isolation=watch.isolation(), since=since))
 
 

@@ -19,14 +19,16 @@ from siding.app.back.restore_act import (
 from siding.app.back.survey import Destination, RestoreRequest
 from siding.app.place.project import Project
 from siding.app.place.selection import select
+from siding.app.place.task_workspace import require_workspace
 from siding.app.policy.ruling import Asker
 from siding.app.recording.steps import step as find_step
 from siding.app.running.request import Retried, RunRequest, RunResult, Terminal
 from siding.app.running.run import run
 from siding.app.sandbox.sandbox import SandboxRequest
 from siding.errors import NotFound, UsageError
+from siding.git.snapshots.coverage import Coverage
 from siding.ids import Sha
-from siding.ledger.details.run import RunDetail
+from siding.ledger.details.run import BASE, RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.present_line import PresentLine, present_line
 from siding.ledger.reports import SandboxReport
@@ -50,11 +52,20 @@ class RetryRequest(NamedTuple):
     beside: BesideRuns = BesideRuns()
 
 
+class Before(NamedTuple):
+    """The state that a step is done again from: that after a step, 0 for the base."""
+
+    number: int
+    snapshot: str
+    coverage: Coverage | None
+
+
 class PlannedRetry(NamedTuple):
     """What will be done: the step, the steps on the line that are left behind, the command."""
 
     task: Task
     step: Step
+    before: Before
     leaves: tuple[Step, ...]
     run: RunRequest
     beside: BesideRuns = BesideRuns()
@@ -69,11 +80,10 @@ def plan_retry(project: Project, request: RetryRequest) -> PlannedRetry:
         found = _newest_run(steps, line, task)
     else:
         _task, found = find_step(project, task.id, request.step)
-    if found.parent is None:
-        raise NotFound(f"step {found.id} does not say what was before it")
-    leaves = [s for s in steps if s.number in line.line and s.number >= found.number]
+    before = _before(project, task, steps, found)
+    leaves = [s for s in steps if s.number in line.line and s.number > before.number]
     again = _run_of(found, task, request)
-    return PlannedRetry(task, found, tuple(leaves), again, request.beside)
+    return PlannedRetry(task, found, before, tuple(leaves), again, request.beside)
 
 
 def retry(
@@ -108,19 +118,17 @@ class BackToBefore(RestoreAct[Restored | None]):
         self.wait = wait
         self.pauses_runs = planned.beside
         self._step = planned.step
+        self._before = planned.before
         self._force = force
 
     def going(self, work: Work) -> Going:
-        steps = list(work.recorder.ledger.steps())
-        on = present_line(steps).on(self._step.number)
-        there = next((each for each in steps if each.number == on), None)
-        assert self._step.parent is not None
         destination = Destination(
-            snapshot=Sha(self._step.parent),
+            snapshot=Sha(self._before.snapshot),
             name=f"the state before step {self._step.id}",
-            coverage=None if there is None else there.coverage,
+            coverage=self._before.coverage,
         )
-        detail = rollback_to(self.what, step=on or None)._replace(retries=self._step.id)
+        detail = rollback_to(self.what, step=self._before.number or None)
+        detail = detail._replace(retries=self._step.id)
         return Going(destination, RestoreRequest(force=self._force), detail)
 
     def draft(self, work: Work, plan: RestorePlan) -> Draft | None:
@@ -133,6 +141,38 @@ class BackToBefore(RestoreAct[Restored | None]):
 
     def restored(self, work: Work, restored: Restored) -> Restored | None:
         return restored
+
+
+def _before(project: Project, task: Task, steps: list[Step], found: Step) -> Before:
+    """Return the state before a step. Of a run with turns that is the one in which it began."""
+    by_number = {step.number: step for step in steps}
+    on = present_line(steps).on(found.number)
+    began = _where_it_began(found, by_number, on)
+    if began == on or began is None:
+        if found.parent is None:
+            raise NotFound(f"step {found.id} does not say what was before it")
+        there = by_number.get(on)
+        return Before(on, found.parent, None if there is None else there.coverage)
+    if began == 0:
+        workspace = require_workspace(project, task)
+        return Before(0, workspace.base_snapshot, None)
+    step = by_number[began]
+    assert step.snapshot is not None
+    return Before(began, step.snapshot, step.coverage)
+
+
+def _where_it_began(found: Step, by_number: dict[int, Step], on: int) -> int | None:
+    """Return the number of the step after which a run began, 0 for the base, if `found` stands on
+    it; else None: somebody has gone elsewhere while it ran."""
+    detail = found.as_run
+    if detail is None or not detail.since.replace(BASE, "0").isdecimal():
+        return on
+    line = present_line([by_number[number] for number in sorted(by_number) if number <= on])
+    began = 0 if detail.since == BASE else int(detail.since)
+    step = by_number.get(began)
+    if began and (began not in line.line or step is None or step.snapshot is None):
+        return None
+    return began
 
 
 def _newest_run(steps: list[Step], line: PresentLine, task: Task) -> Step:

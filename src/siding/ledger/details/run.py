@@ -22,6 +22,8 @@ from siding.storage.fields import (
     words,
 )
 
+BASE = "base"  # in `since`: the run began before the first step
+
 
 class RunDetail(NamedTuple):
     """A command that ran in the workspace."""
@@ -41,7 +43,7 @@ class RunDetail(NamedTuple):
     isolation: IsolationReport | None = None  # None: cut off before the repository was checked
     run: str = ""  # the id of the run; "" in lines of earlier versions
     name: str = ""  # the name that the run was given
-    since: str = ""  # the id of the newest step when the run began; "" if it is the one before
+    since: str = ""  # the newest step when the run began, or BASE; "" if it is the one before
     retries: str = ""  # the id of the step that was done again
     returns: str | None = None  # of a retry: the snapshot that an undo restores
 
