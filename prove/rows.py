@@ -38,7 +38,7 @@ ROWS: dict[str, Row] = {
     ),
     "runs": Row(
         "host, keeper, agent or terminal of a run is killed: nothing goes on unseen",
-        ("tests/faults/test_run_kills.py",),
+        ("tests/faults/test_run_kills.py", "tests/faults/test_paused_runs.py"),
         variables={TIMES: "1"},
     ),
     "error": Row(
@@ -46,25 +46,25 @@ ROWS: dict[str, Row] = {
         GATES,
         only=FAILING,
         leave_out=(*PLANTED, "power"),
-        variables={TIMES: "4"},
+        variables={TIMES: "3"},
     ),
     "apply": Row(
         "an apply in ten checkouts: git or Siding dies, git fails, the disk fails or is full",
         ("tests/faults/test_apply_checkouts.py",),
         leave_out=PLANTED,
-        variables={TIMES: "3"},
+        variables={TIMES: "2"},
     ),
     "failing": Row(
         "a failing disk below the home: every command has its answer, nothing old is lost",
         ("tests/faults/test_failing_disk.py",),
-        variables={TIMES: "16"},
+        variables={TIMES: "12"},
     ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",
         (*GATES, "tests/faults/test_commands_power.py", "tests/faults/test_trash_power.py"),
         only=("power",),
         leave_out=PLANTED,
-        variables={TIMES: "6"},
+        variables={TIMES: "5"},
     ),
     "together": Row(
         "a second command, a person or git comes in between at a system call",
@@ -76,7 +76,7 @@ ROWS: dict[str, Row] = {
         "a file is saved beside an act, at any of its calls: not a byte is lost",
         ("tests/faults/test_aimed_writers.py",),
         only=("no_byte",),
-        variables={TIMES: "8"},
+        variables={TIMES: "6"},
     ),
     "tampering": Row(
         "the record is edited, cut, swapped or put back: `siding verify` names it",
