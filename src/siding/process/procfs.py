@@ -184,12 +184,28 @@ def reap_adopted(commands: frozenset[int]) -> int:
     while True:
         try:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if ended is None or ended.si_pid in commands or _is_ours(ended.si_pid):
-                return reaped  # WNOWAIT shows only the first dead child; the others come later
+            if ended is None:
+                return reaped
+            if ended.si_pid in commands or _is_ours(ended.si_pid):
+                # WNOWAIT shows only the first dead child, and that one is not for us to wait for.
+                return reaped + _reap_behind(commands)
             os.waitpid(ended.si_pid, os.WNOHANG)
         except ChildProcessError:
             return reaped
         reaped += 1
+
+
+def _reap_behind(commands: frozenset[int]) -> int:
+    """Reap adopted orphans that ended behind a dead child which other code waits for."""
+    reaped = 0
+    for name in _lists_of_children():
+        for pid in _listed(name):
+            try:
+                if pid not in commands and not _is_ours(pid):
+                    reaped += os.waitpid(pid, os.WNOHANG)[0] != 0
+            except OSError:
+                continue  # another thread reaped it
+    return reaped
 
 
 def chase_adopted(commands: frozenset[int], seconds: float) -> None:
@@ -200,7 +216,7 @@ def chase_adopted(commands: frozenset[int], seconds: float) -> None:
     we have not waited for cannot be reused, so it can be killed without the checks of
     `send_signal`, which take longer than the process lives.
     """
-    lists = [f"/proc/self/task/{thread}/children" for thread in os.listdir("/proc/self/task")]
+    lists = _lists_of_children()
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for name in lists:
@@ -220,6 +236,10 @@ def no_children() -> bool:
     except ChildProcessError:
         return True
     return False
+
+
+def _lists_of_children() -> list[str]:
+    return [f"/proc/self/task/{thread}/children" for thread in os.listdir("/proc/self/task")]
 
 
 def _listed(name: str) -> list[int]:

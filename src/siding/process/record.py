@@ -183,6 +183,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
             _await_the_end(tree)
         left = () if drive.ending_was_forced else _left_running(tree)
         child.leave()
+        tree.reap()
         notes = side.notes()
         if child.lost_keeper:
             notes.append("the process that kept watch over the run was killed")

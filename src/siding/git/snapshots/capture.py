@@ -26,6 +26,7 @@ from siding.git.snapshots.directory_scan import Scan, identity, scan_tree
 from siding.git.snapshots.git_look import GitLook
 from siding.git.snapshots.git_state import GitState, state_in, state_of
 from siding.git.snapshots.heads import MovedHeads, heads_since, keep_commits
+from siding.git.snapshots.look_again import looked
 from siding.git.snapshots.mode_look import Looked, Memory, ModeLook, remember
 from siding.git.snapshots.modes import Modes, Usual, modes_of, named_in
 from siding.git.snapshots.private_index import PrivateIndex
@@ -280,7 +281,7 @@ class CaptureWork:
     def changed_count(self) -> int:
         """Return how many paths are not as the last snapshot has them; nothing is written."""
         place = self.index.place(locks=False)
-        entries = parse(self.git.run(place, STATUS, doing="looking for changes"))
+        entries = parse(looked(self.git, place, STATUS, self.git.attempt(place, STATUS)))
         made = self._plan(list(entries), self.index.gitlinks())
         return len(made.update) + len(made.drop)
 
@@ -290,12 +291,13 @@ class CaptureWork:
         Return also the index entries that stand for submodules. git may refresh the index while it
         is read, which replaces the file and changes no entry of that kind.
         """
-        running = self.git.start(self.index.place(), STATUS, keep_fds=self.request.keep_fds)
+        place = self.index.place()
+        running = self.git.start(place, STATUS, keep_fds=self.request.keep_fds)
         wanted = self._start_wanted_ignored()
         scan = scan_tree(self.root, self.task.seen)
         gitlinks = self.index.gitlinks()
         done = running.finish()
-        entries = list(parse(output_of(done, doing="looking for changes")))
+        entries = list(parse(looked(self.git, place, STATUS, done)))
         if wanted is not None:
             listed = output_of(wanted.finish(), doing="looking for ignored files to record")
             names = listed.split(b"\0")[:-1]
