@@ -17,6 +17,7 @@ from siding.runs.run import Run, is_run_id
 from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
 
+A_SCREEN = "(a screen: siding attach)"  # in the place of the last line of a program that draws
 _TAIL = 4096  # bytes of output in which the last line is looked for
 _SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)", re.DOTALL)
 
@@ -104,7 +105,7 @@ def last_line(layout: TaskLayout, run: Run, acts: dict[str, str]) -> str:
     except OSError:
         return ""
     if output.streams is StreamPlan.PTY and draws(data):
-        return "(a screen: siding attach)"
+        return A_SCREEN
     lines = re.split(rb"[\r\n]+", _SEQUENCE.sub(b"", data))
     text = next((line for line in reversed(lines) if line.strip()), b"")
     return text.decode("utf-8", "replace").strip()

@@ -19,7 +19,7 @@ from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.waiting.board import TaskRow, rows
 from siding.app.waiting.inbox import InboxEntry, Waits, moment_of, waiting_in
-from siding.app.waiting.running import RunningRow, running
+from siding.app.waiting.running import A_SCREEN, RunningRow, running
 from siding.app.waiting.unapplied import Unapplied, unapplied
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
@@ -198,14 +198,16 @@ def _cut_off(place: _Place, row: TaskRow) -> Iterator[Line]:
 
 
 def _run(place: _Place, row: RunningRow) -> Line:
+    draws = row.last_line == A_SCREEN
+    look = f"siding attach {row.run}" if draws else f"siding output {row.run} --follow"
     return Line(
         section=Section.RUNS.value,
         mark=row.run,
         project=place.name,
         task=row.task_name,
-        what=f"{row.command} · {row.last_line}" if row.last_line else row.command,
+        what=f"{row.command} · {row.last_line}" if row.last_line and not draws else row.command,
         since=row.started_at,
-        command=place.command(f"siding output {row.run} --follow -t {row.task}"),
+        command=place.command(f"{look} -t {row.task}"),
     )
 
 
