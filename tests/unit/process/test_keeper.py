@@ -142,3 +142,20 @@ def test_an_idle_keeper_is_small(place: Place) -> None:
         assert sum(private) < 8000  # kB; a fork of the host takes 11,000 and more
         recorder.process.terminate()
         recorder.outcome()
+
+
+def test_where_a_keeper_cannot_be_the_command_runs_without_one(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some containers forbid pidfds."""
+
+    def forbidden(_pid: int, _flags: int = 0) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "pidfd_open", forbidden)
+    keepers: list[int] = []
+    run = place.run("sh", "-c", "exit 3", on_started=lambda child: keepers.append(child.keeper))
+    assert (run.outcome.exit_code, keepers) == (3, [0])
+    run = place.run("sh", "-c", "setsid sleep 100 & sleep 100", timeout_s=0.3, grace_s=0.1)
+    assert run.outcome.exit_code == 124
+    assert place.living() == []

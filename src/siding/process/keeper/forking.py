@@ -25,8 +25,17 @@ if sys.platform == "linux":
 
 
 def can_keep() -> bool:
-    """Tell whether this system has what a keeper needs: pidfds and subreapers."""
-    return sys.platform == "linux" and hasattr(os, "pidfd_open")
+    """Tell whether this system has what a keeper needs: pidfds and subreapers.
+
+    They are tried: a container may forbid them.
+    """
+    if sys.platform != "linux":
+        return False
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except OSError:
+        return False
+    return True
 
 
 class Kept:
