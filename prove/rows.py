@@ -28,7 +28,7 @@ ROWS: dict[str, Row] = {
         "random walks: every recorded state comes back, byte for byte",
         ("tests/integration/undo/test_walk.py", "tests/integration/undo/test_git_walk.py"),
         only=("TestWalk", "TestGitWalk"),
-        variables={"SIDING_WALKS": "25"},
+        variables={"SIDING_WALKS": "20"},
     ),
     "kill": Row(
         "kill -9 at a system call, and again while recovering",
@@ -64,13 +64,13 @@ ROWS: dict[str, Row] = {
         (*GATES, "tests/faults/test_commands_power.py", "tests/faults/test_trash_power.py"),
         only=("power",),
         leave_out=PLANTED,
-        variables={TIMES: "5"},
+        variables={TIMES: "4"},
     ),
     "together": Row(
         "a second command, a person or git comes in between at a system call",
         ("tests/faults/test_undo_rivals.py", "tests/faults/test_commands_together.py"),
         leave_out=PLANTED,
-        variables={TIMES: "4"},
+        variables={TIMES: "3"},
     ),
     "writers": Row(
         "a file is saved beside an act, at any of its calls: not a byte is lost",
