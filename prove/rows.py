@@ -46,7 +46,7 @@ ROWS: dict[str, Row] = {
         GATES,
         only=FAILING,
         leave_out=(*PLANTED, "power"),
-        variables={TIMES: "3"},
+        variables={TIMES: "2"},
     ),
     "apply": Row(
         "an apply in ten checkouts: git or Siding dies, git fails, the disk fails or is full",

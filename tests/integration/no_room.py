@@ -47,7 +47,6 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "run": (writes("run -- sh -c", "echo never >>hello.txt"),),
     "status": (reads("status"), reads("status --format json"), reads("status --short")),
     "today": (reads("today"), reads("today --format json")),
-    "switch": (writes("switch planned"),),
     "runs": (reads("runs"), reads("runs --all"), reads("runs --format json")),
     "output": (reads("output"),),
     "attach": (reads("attach", status=2),),  # there is no terminal
@@ -102,6 +101,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "task list": (reads("task list"), reads("task list --format json")),
     "task show": (reads("task show"), reads("task show old")),
     "task switch": (writes("task switch planned"),),
+    # Not earlier: a run that was refused leaves one name free, and that is all it needs.
+    "switch": (writes("switch planned"),),
     "task update": (writes("task update new -m text"),),
     "task close": (Row(words=("task", "close", "--keep", "spare"), does=FREES),),
     "task reopen": (writes("task reopen gone"),),
