@@ -17,7 +17,7 @@ from siding.app.back.git_words import git_lines
 from siding.app.back.rollback import quote_path
 from siding.app.back.survey import Survey
 from siding.app.life.close import Fate, close_task
-from siding.app.place.locks import TaskBusy, busy_with
+from siding.app.place.locks import TaskBusy, busy_with, held_by, live_in
 from siding.app.place.project import Project
 from siding.app.recording.steps import log
 from siding.app.undo.preview import coming
@@ -109,10 +109,17 @@ class ActDone(NamedTuple):
 def plan(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     """Return what the act would do now."""
     found = _PLANS[wish.act](project, task_id, wish)
-    busy = busy_with(project, task_id)
-    if not busy:
+    busy = busy_with(project, task_id) if wish.act == "close" else held_by(project, task_id)
+    if busy:
+        return found._replace(stops=(f"the task is busy: {busy}; wait until that has ended",))
+    live = live_in(project, task_id)
+    if not live or wish.act == "apply":  # the plan of an apply says which state it takes
         return found
-    return found._replace(stops=(f"the task is busy: {busy}; wait until that has ended",))
+    named = ", ".join(f"{run.id} `{run.title[:60]}`" for run in live)
+    how = (
+        "is paused meanwhile, and goes on" if len(live) == 1 else "are paused meanwhile, and go on"
+    )
+    return found._replace(notes=(*found.notes, f"{named} {how}"))
 
 
 def shown_plan(project: Project, task_id: TaskId, wish: ActRequest, digest: str) -> ActPlan:

@@ -124,11 +124,13 @@ def test_what_is_too_long_to_colour_is_plain(sandbox: Sandbox, dashboard: Dashbo
     assert "k-c" not in page
 
 
-def test_a_busy_task_is_told_before_any_code(sandbox: Sandbox, dashboard: Dashboard) -> None:
+def test_what_a_live_run_means_is_told_before_a_code(
+    sandbox: Sandbox, dashboard: Dashboard
+) -> None:
     (sandbox.workspace() / "new.txt").write_text("new\n")
     sandbox.siding("checkpoint", "-m", "changed")
     task = task_of(dashboard)
-    wish = {"act": "apply", "mode": "commit"}
+    wish = {"act": "close"}
     digest = json.loads(dashboard.post(f"/api/v1/tasks/{task}/plan", wish)[1])["digest"]
     script = "echo began; while [ ! -e go ]; do sleep 0.05; done"
     running = subprocess.Popen(
@@ -142,11 +144,15 @@ def test_a_busy_task_is_told_before_any_code(sandbox: Sandbox, dashboard: Dashbo
     try:
         assert running.stdout is not None
         assert running.stdout.readline() == b"began\n"
-        for act in ("apply", "rollback&step=base", "close"):
-            page = view(dashboard, f"/tasks/{task}/plan?act={act}")
-            assert "the task is busy" in page
-            assert "while [ ! -e go ]" in page
-            assert 'name="code"' not in page
+        pages = {
+            act: view(dashboard, f"/tasks/{task}/plan?act={act}")
+            for act in ("apply", "rollback&step=base", "close")
+        }
+        assert all("while [ ! -e go ]" in page for page in pages.values())
+        assert "the task is busy" in pages["close"]
+        assert 'name="code"' not in pages["close"]
+        assert "is paused meanwhile, and goes on" in pages["rollback&step=base"]
+        assert "taken as in step 0001" in pages["apply"]
         status, body = dashboard.post(f"/api/v1/tasks/{task}/code", {**wish, "digest": digest})
         said = json.loads(body)["error"]
         assert status == 409
@@ -156,7 +162,25 @@ def test_a_busy_task_is_told_before_any_code(sandbox: Sandbox, dashboard: Dashbo
     finally:
         (sandbox.workspace() / "go").touch()
         running.communicate(timeout=60)
-    assert "the task is busy" not in view(dashboard, f"/tasks/{task}/plan?act=apply")
+    assert "the task is busy" not in view(dashboard, f"/tasks/{task}/plan?act=close")
+
+
+def test_a_rollback_beside_a_run_that_lives(sandbox: Sandbox, dashboard: Dashboard) -> None:
+    (sandbox.workspace() / "new.txt").write_text("new\n")
+    sandbox.siding("checkpoint", "-m", "changed")
+    sandbox.siding("run", "--detach", "--", "sleep", "300")
+    task, wish = task_of(dashboard), {"act": "rollback", "step": "base"}
+    digest = json.loads(dashboard.post(f"/api/v1/tasks/{task}/plan", wish)[1])["digest"]
+    act = {**wish, "digest": digest}
+    shown = dashboard.codes
+    assert dashboard.post(f"/api/v1/tasks/{task}/code", act)[0] == 200
+    act["code"] = dashboard.code(shown + 1)
+    status, body = dashboard.post(f"/api/v1/tasks/{task}/act", act)
+    assert status == 200, body
+    assert not (sandbox.workspace() / "new.txt").exists()
+    assert sandbox.steps()[-1]["beside"] == ["r1"]
+    assert len(sandbox.json("runs", "--format", "json")) == 1
+    sandbox.siding("stop", "--all")
 
 
 def test_a_code_is_printed_with_the_act_it_is_for(sandbox: Sandbox, dashboard: Dashboard) -> None:

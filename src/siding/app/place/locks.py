@@ -193,11 +193,18 @@ def holding_git(project: Project, what: str) -> Iterator[None]:
 
 def busy_with(project: Project, task_id: TaskId) -> str:
     """Return which command or run works in the task, as one phrase; "" if there is none."""
-    layout = project.task_layout(task_id)
-    lock = FileLock(layout.lock)
-    if lock.is_locked():
-        return describe(lock.holder())
-    return next(map(describe_run, Runs(layout).live()), "")
+    return held_by(project, task_id) or next(map(describe_run, live_in(project, task_id)), "")
+
+
+def held_by(project: Project, task_id: TaskId) -> str:
+    """Return which command holds the task, as one phrase; "" if there is none."""
+    lock = FileLock(project.task_layout(task_id).lock)
+    return describe(lock.holder()) if lock.is_locked() else ""
+
+
+def live_in(project: Project, task_id: TaskId) -> list[Run]:
+    """Return the runs of a task that live, oldest first."""
+    return Runs(project.task_layout(task_id)).live()
 
 
 def describe(holder: Holder | None) -> str:
