@@ -19,7 +19,15 @@ from siding.app.place.project import Project, require_project
 from siding.app.place.step_events import StepRecorded
 from siding.app.place.wiring import open_app
 from siding.app.running.act import Cancelled
-from siding.app.running.hosting import Began, Hosted, InputClosed, Printed, RunEvent, host
+from siding.app.running.hosting import (
+    Began,
+    Hosted,
+    InputClosed,
+    NotStarted,
+    Printed,
+    RunEvent,
+    host,
+)
 from siding.app.running.request import RunRequest
 
 
@@ -130,6 +138,20 @@ def test_cancelled_before_its_command_a_run_leaves_nothing(task: Sandbox) -> Non
         assert task.steps() == []
         assert not (task.workspace() / "made").exists()
     assert task.json("runs", "--format", "json") == []
+
+
+def test_a_run_that_the_policy_stops_takes_no_input_and_leaves_nothing_open(task: Sandbox) -> None:
+    (task.repo / ".siding").mkdir(exist_ok=True)
+    (task.repo / ".siding" / "policy.yaml").write_text("version: 1\n")
+    before = set(os.listdir("/proc/self/fd"))
+    hosted = started(task, "rm", "-rf", "/")
+    result = hosted.wait()
+    assert result.outcome is None
+    with pytest.raises(NotStarted):
+        hosted.began()
+    with pytest.raises(InputClosed):
+        hosted.send(b"nobody reads this\n")
+    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_stop_from_another_process_ends_one_run_of_a_program(task: Sandbox) -> None:

@@ -23,7 +23,7 @@ from siding.process.requests import InputClosed, Requests
 from siding.runs.run import Run
 from siding.tasks.task import Task
 
-__all__ = ["Began", "Hosted", "InputClosed", "Printed", "RunEvent", "host"]
+__all__ = ["Began", "Hosted", "InputClosed", "NotStarted", "Printed", "RunEvent", "host"]
 
 
 class Began(NamedTuple):
@@ -110,6 +110,7 @@ class Hosted:
             _fail(self._began, error)
             self.future.set_exception(error)
             return
+        self._requests.over()  # nobody did when the command was not started
         if not self._began.done():
             self._began.set_exception(NotStarted(result))
         self.future.set_result(result)
