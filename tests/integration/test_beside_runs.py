@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -586,3 +587,32 @@ def test_what_somebody_else_moves_beside_a_run_still_is(ahead: Sandbox) -> None:
     ahead.siding("stop", "--all")
     (run,) = [step for step in ahead.steps() if step.get("run") == "r2"]
     assert "made" in [change["name"] for change in run["isolation"]["changes"]]
+
+
+# Siding that dies where it would anchor the line number N that it has appended.
+DIES_UNANCHORED = """
+import os, sys
+from siding.ledger import anchor_keeper
+left = int(sys.argv.pop(1))
+real = anchor_keeper.write_anchor
+def write_anchor(*given):
+    global left
+    left -= 1
+    os._exit(9) if left == 0 else real(*given)
+anchor_keeper.write_anchor = write_anchor
+from siding.cli.main import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_a_run_that_ends_records_first_what_was_cut_off_beside_it(task: Sandbox, nth: int) -> None:
+    """The newest line is that of an act which died before it was anchored, when the run ends."""
+    with living(task, "sh", "-c", "echo 2 >two; while :; do sleep .05; done"):
+        wait_until((task.workspace() / "two").exists)
+        words = [sys.executable, "-c", DIES_UNANCHORED, str(nth), "rollback", "--base"]
+        ended = subprocess.run(words, cwd=task.repo, env=task.env, check=False)
+        assert ended.returncode == 9
+        task.siding("stop", "--all")
+    assert task.steps()[-1]["kind"] == "run"
+    task.siding("verify")

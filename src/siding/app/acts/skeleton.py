@@ -195,8 +195,11 @@ def _carried_out(
         if act.recovers_at_once:
             recorder.settle_interrupted()
         raise
-    # While the lock was released, other commands may have recorded steps.
-    told = ended.intent if act.keeps_hold else recorder.follows(ended.intent)
+    if act.keeps_hold:
+        told = ended.intent
+    else:  # while the lock was released, others recorded steps, or were cut off
+        recorder.settle_others(ended.intent)
+        told = recorder.follows(ended.intent)
 
     def later(draft: Draft) -> Draft:
         work.pause.go_on()

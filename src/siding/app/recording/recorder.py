@@ -9,6 +9,7 @@ number.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -161,7 +162,11 @@ class Recorder:
 
     def settle_interrupted(self) -> list[Step]:
         """Record the acts that were cut off; return their steps."""
-        intents = [each for each in self.intents.all() if self.intents.take_over(each)]
+        return self._settle_interrupted()
+
+    def _settle_interrupted(self, *, besides: str = "") -> list[Step]:
+        others = [each for each in self.intents.all() if not besides or each.act != besides]
+        intents = [each for each in others if self.intents.take_over(each)]
         if intents:
             self.ledger.close_last_line()
         last = self.ledger.last()
@@ -180,6 +185,14 @@ class Recorder:
         made = [self._finish_interrupted(intent) for intent in unrecorded]
         self._forget_runs()
         return made
+
+    def settle_others(self, own: Intent) -> None:
+        """Record the acts of others that were cut off while `own` had let the task go.
+
+        An act that cannot be recorded now is left to the next command.
+        """
+        with suppress(SidingError, OSError):
+            self._settle_interrupted(besides=own.act)
 
     def _forget_runs(self) -> None:
         """Remove the runs that were cut off: the steps that they make are recorded by now."""
