@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "undo": ("verbs.undo:UNDO", "take the newest act back: a run, rollback, apply, phase move"),
     "redo": ("verbs.undo:REDO", "do again what an undo took back"),
     "checkpoint": ("verbs.checkpoint", "record the workspace as it stands"),
+    "note": ("verbs.note", "inside a run: write a note into its record"),
     "cd": ("verbs.cd", "go into a task's workspace (see `siding cd --help`)"),
     "path": ("verbs.path", "where a task's workspace is"),
     "open": ("verbs.open", "open a task's workspace in your editor"),
@@ -131,6 +132,7 @@ UNNAMED: dict[str, tuple[str, tuple[str, ...]]] = {"decide": ("submit", ("{", "[
 ALONE = "today"  # what `siding` without a verb is
 
 HIDDEN: dict[str, tuple[str, str]] = {
+    "__broker": ("verbs.broker", "answers what a run asks"),
     "__complete": ("verbs.complete", "values for shell completion"),
 }
 

@@ -55,6 +55,19 @@ class OutputReport(NamedTuple):
         return record
 
 
+class RequestsReport(NamedTuple):
+    """How often a run asked its broker, and the hash of ``artifacts/NNNN.requests``."""
+
+    number: int
+    sha256: str
+
+    @classmethod
+    def from_record(cls, value: object) -> "RequestsReport | None":
+        if not isinstance(value, dict):
+            return None
+        return cls(number=whole(value.get("number")), sha256=text(value.get("sha256")))
+
+
 class LeftProcess(NamedTuple):
     """A process that was still alive when the command ended."""
 

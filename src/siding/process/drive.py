@@ -86,9 +86,9 @@ class Drive:
         """Check `watch` in the loop, and end the run when it reports a breach."""
         self._watch = watch
 
-    def serve(self, beside: Beside) -> None:
+    def serve(self, *beside: Beside) -> None:
         """Serve something else in the loop, too."""
-        self._beside.append(beside)
+        self._beside += beside
 
     def record_turns(self, turns: TurnWatch) -> None:
         """Have `turns` record the workspace from time to time while the command lives."""

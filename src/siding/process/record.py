@@ -41,6 +41,7 @@ else:
 
 TIMEOUT_EXIT_CODE = 124  # the one of timeout(1)
 if TYPE_CHECKING:
+    from siding.process.broker.door import Door
     from siding.process.requests import Requests
     from siding.process.sandbox.start import Sandboxed
 
@@ -64,6 +65,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     control: Control | None = None,
     requests: "Requests | None" = None,
     turns: Callable[[ProcessTree], TurnWatch] | None = None,
+    door: "Callable[[], Door | None] | None" = None,
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -89,6 +91,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
 
     ``turns`` returns what records the workspace from time to time while the command lives; it is
     told when the command has ended.
+
+    ``door`` makes the socket at which the command's processes reach their broker.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command right after the start.
@@ -118,6 +122,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         control=control,
         requests=requests,
         turns=turns,
+        door=door,
     )
     try:
         for tries_left in reversed(range(_SANDBOX_TRIES)):
@@ -142,6 +147,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
         stack.callback(tree.close)
         sandboxed = None if run.sandbox is None else run.sandbox.sandboxed
         side = Side(stack, run, sandboxed)
+        door = _open_door(run, stack)
         # Before the start: the limit on the disk counts from what is there now.
         watch = run.sandbox and LimitWatch(run.sandbox.limits, tree, run.sandbox.grows)
         try:
@@ -167,6 +173,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
             _enter_sandbox(sandboxed, child, tree, drive)
         try:
             _serve(run, drive, side, inbox, stack)
+            drive.serve(*door)
             if run.on_started is not None:
                 run.on_started(child)
             drive.run()
@@ -202,6 +209,15 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
         if run.control is not None:
             run.control.ended(outcome.exit_code, outcome.ending.value)
         return outcome
+
+
+def _open_door(run: Plan, stack: ExitStack) -> "tuple[Door, ...]":
+    """Return the socket of the broker, if the run has one. The command finds it when it starts."""
+    door = None if run.door is None else run.door()
+    if door is None:
+        return ()
+    stack.callback(door.close)
+    return (door,)
 
 
 def _serve(run: Plan, drive: Drive, side: Side, inbox: SignalInbox, stack: ExitStack) -> None:

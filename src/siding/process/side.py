@@ -26,6 +26,7 @@ from siding.process.tree import ProcessTree
 from siding.process.turns import TurnWatch
 
 if TYPE_CHECKING:
+    from siding.process.broker.door import Door
     from siding.process.requests import Requests
     from siding.process.sandbox.start import Sandboxed
 
@@ -61,6 +62,7 @@ class Plan(NamedTuple):
     control: Control | None
     requests: "Requests | None"
     turns: Callable[[ProcessTree], TurnWatch] | None
+    door: "Callable[[], Door | None] | None"
 
 
 class Side:

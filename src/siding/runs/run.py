@@ -44,6 +44,7 @@ class Run(NamedTuple):
     since: str = ""  # the id of the newest step when the run began; "" for none
     is_recorded: bool = True  # False: it makes no step (`--no-record`)
     in_program: bool = False  # the host hosts other runs as well, and must not be signalled
+    broker: str = ""  # the path of the socket at which the run may ask; "" if it has none
     rest: Mapping[str, Any] = {}  # the fields that this version does not know
 
     @property
@@ -74,6 +75,7 @@ class Run(NamedTuple):
             since=text(record.get("since")),
             is_recorded=record.get("recorded") is not False,
             in_program=record.get("in_program") is True,
+            broker=text(record.get("broker")),
             rest={name: value for name, value in record.items() if name not in known},
         )
 
@@ -90,7 +92,7 @@ class Run(NamedTuple):
             "host": self.host._asdict(),
             **({"command": self.command._asdict()} if self.command.pid else {}),
             **({"keeper": self.keeper._asdict()} if self.keeper.pid else {}),
-            **said(agent=self.agent, name=self.name, since=self.since),
+            **said(agent=self.agent, name=self.name, since=self.since, broker=self.broker),
             **({} if self.is_recorded else {"recorded": False}),
             **({"in_program": True} if self.in_program else {}),
         }

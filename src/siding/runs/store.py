@@ -20,6 +20,7 @@ from typing import Self
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, write_all
 from siding.files.regular import open_regular, read_small
+from siding.process.broker.place import remove_place
 from siding.runs.run import ProcessMark, Run, run_number
 from siding.storage.codec import encode_document
 from siding.storage.documents import read_document_or_none
@@ -211,6 +212,8 @@ def _read(directory: Path, number: int) -> Run | None:
 
 
 def _remove(directory: Path, run: Run) -> None:
+    if run.broker:
+        remove_place(run.broker)
     (directory / f"{run.id}{_RECORD}").unlink(missing_ok=True)
     for suffix in (_RECORD + _NEW, _SOCKET, _LOCK):
         (directory / f"{run.id}{suffix}").unlink(missing_ok=True)

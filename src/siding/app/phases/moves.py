@@ -4,6 +4,8 @@ A command of a run may move its task while the run lives. What the run changed u
 recorded first.
 """
 
+from typing import Any
+
 from siding.app.acts.skeleton import perform
 from siding.app.life.recovery import recover_cut_off
 from siding.app.phases.gates import GateClosed, Leaving, as_step, pass_gates
@@ -29,7 +31,7 @@ from siding.phases.store import PhaseStore
 from siding.tasks.states import TaskState
 from siding.tasks.task import Task
 
-__all__ = ["MovedPhase", "PhaseRequest", "move"]
+__all__ = ["MovedPhase", "PhaseRequest", "move", "moved_as_record"]
 
 LONGEST_SUMMARY = 4000  # characters
 
@@ -55,6 +57,25 @@ def move(project: Project, request: PhaseRequest) -> MovedPhase:
         if act.moved is None:
             raise
         return act.moved  # the branch has moved; the next command records the step
+
+
+def moved_as_record(done: MovedPhase) -> dict[str, Any]:
+    """Return a move as a JSON object. Its texts are untrusted."""
+    entry = done.entry
+    return {
+        "task": done.task.id,
+        "task_id": done.status.task_id,
+        "action": entry.action,
+        "phase": entry.phase,
+        "step": entry.step,
+        "summary": entry.summary,
+        "git_commit": entry.git_commit,
+        "gates": [gate._asdict() for gate in entry.gates],
+        "left_out": list(done.left_out),
+        "gone_back": [
+            {"commit": each.sha[:12], "subject": each.subject} for each in done.gone_back
+        ],
+    }
 
 
 def _gates_before(project: Project, task: Task, request: PhaseRequest) -> CheckedGates | None:

@@ -34,6 +34,8 @@ _TIED_TO_A_REPOSITORY = frozenset(
 # The caller's directories. Some programs trust PWD more than the kernel: opencode 1.18 takes PWD as
 # the root of the project, and so it edited the person's checkout.
 _DIRECTORIES = frozenset({"PWD", "OLDPWD"})
+# Those of a run that this command is part of; the new run has its own, or none.
+_OF_A_RUN = frozenset({"SIDING_PORT", "SIDING_SOCKET"})
 
 
 def environment_in(
@@ -57,7 +59,7 @@ def environment_in(
         if name not in _TIED_TO_A_REPOSITORY
         and name not in _DIRECTORIES
         and not name.startswith(("SIDING_TASK_", "SIDING_STEP_", "SIDING_RUN_"))
-        and name != "SIDING_PORT"
+        and name not in _OF_A_RUN
     }
     return {
         **inherited,

@@ -1,6 +1,6 @@
 """Read-only views of the policy: the verdict on a command, the rules, the project's examples."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,8 @@ from siding.policy.engine import check_argv, check_line
 from siding.policy.file import PolicyMistake, read_examples
 from siding.policy.policy import Policy
 from siding.policy.rules import BUILT_IN, Rule
-from siding.policy.verdict import Action, Verdict
+from siding.policy.verdict import Action, CommandPart, RuleFinding, Verdict
+from siding.storage.fields import mappings, text, words
 
 if TYPE_CHECKING:
     from siding.app.place.project import Project
@@ -149,6 +150,38 @@ def as_record(checked: CheckedCommand) -> dict[str, Any]:
             for part in checked.verdict.parts
         ],
     }
+
+
+def from_record(record: Mapping[str, Any]) -> CheckedCommand:
+    """Return the verdict in a JSON object that `as_record` made, in another process."""
+    parts = tuple(
+        CommandPart(
+            text=text(part.get("command")),
+            via=words(part.get("via")),
+            findings=tuple(
+                RuleFinding(
+                    rule=text(each.get("rule")),
+                    action=_action(each.get("action")),
+                    matched=text(each.get("matched")),
+                    reason=text(each.get("reason")),
+                )
+                for each in mappings(part.get("findings"))
+            ),
+        )
+        for part in mappings(record.get("parts"))
+    )
+    on = record.get("on")
+    return CheckedCommand(
+        verdict=Verdict(_action(record.get("action")), parts),
+        on=on if isinstance(on, bool) else None,
+        workspace=Path(text(record.get("workspace"))),
+    )
+
+
+def _action(value: object) -> Action:
+    """Return an action; one that this version does not know blocks."""
+    known = [each for each in Action if each == value]
+    return known[0] if known else Action.BLOCK
 
 
 def _place(ground: PolicyGround, policy: Policy) -> tuple["JudgingPlace", Path]:

@@ -7,6 +7,7 @@ from siding.app.recording.snapshots import TaskSnapshots
 from siding.files.durable import flush, flush_dir, make_dirs, remove_file
 from siding.git.snapshots.patches import DiffStat
 from siding.hashing import sha256_of_file
+from siding.ledger.details.run import RunDetail
 from siding.ledger.intents import Intent
 from siding.ledger.kinds import StepKind
 from siding.ledger.step import Step
@@ -58,9 +59,19 @@ def name_artifacts(
 
         if output := name_output(layout, intent, number):
             names["output"] = f"artifacts/{output}"
+        if asked := _name_requests(layout, intent, number):
+            names["requests"] = f"artifacts/{asked}"
     if names:
         flush_dir(layout.artifacts_dir)
     return names
+
+
+def _name_requests(layout: TaskLayout, intent: Intent, number: int) -> str:
+    if not isinstance(intent.draft.detail, RunDetail) or intent.draft.detail.requests is None:
+        return ""
+    from siding.runs.requests import name_requests  # few runs ask anything
+
+    return name_requests(layout, intent.stem, number)
 
 
 def join_output(layout: TaskLayout, step: Step) -> None:

@@ -107,7 +107,12 @@ def _artifacts(project: Project, task: Task, step: Step) -> Iterator[RecordFindi
     """Yield one item for each artifact of a step: the problem with it, or None."""
     run = step.as_run
     told = run.output if run else None
-    expected = {"patch": step.patch_sha256, "output": told.sha256 if told else None}
+    asked = run.requests if run else None
+    expected = {
+        "patch": step.patch_sha256,
+        "output": told.sha256 if told else None,
+        "requests": asked.sha256 if asked else None,
+    }
     root = project.task_layout(task.id).root
     for kind, where in step.artifacts.items():
         path = root / where

@@ -14,6 +14,13 @@ from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
+from siding.app.running.broker import (
+    SOCKET_VARIABLE,
+    OpensDoor,
+    door_of,
+    place_of_broker,
+    with_requests,
+)
 from siding.app.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused, stopped_by_hook
 from siding.app.running.isolation import Watch
 from siding.app.running.living import as_run_of, begin_run, marked, port_for
@@ -59,6 +66,7 @@ class RunPlan(NamedTuple):
     command: Command
     ruling: Ruling
     sandbox: SandboxPlan
+    broker: str  # the path of its socket; "" if there can be none
 
     @property
     def starts(self) -> bool:
@@ -123,6 +131,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
             token=self.token,
             name=self._request.name,
             in_program=self._terminal.requests is not None,
+            broker=plan.broker,
         )
         return as_run_of(draft, self._live.run)
 
@@ -147,12 +156,14 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 plan.sandbox,
                 live=self._live,
                 artifact=recorder.layout.artifact(intent.stem, "output"),
+                door=door_of(work.project, work.task.id, self._live.run, intent.stem),
                 on_running=self._on_running,
                 turns=turns if times.any else None,
             )
         outcome = turns.noted(outcome)
         watch.ended(outcome.duration_ms)
-        intent = recorder.ended(intent, ended(intent.draft, outcome, self._terminal))
+        draft = with_requests(recorder, intent, ended(intent.draft, outcome, self._terminal))
+        intent = recorder.ended(intent, draft)
         after = _run_hooks(recorder, "post_run", command)
         hooks = (*before.hooks, *after.hooks)
         done = RunOutcome(outcome, hooks, before.untrusted_hooks + after.untrusted_hooks)
@@ -209,6 +220,7 @@ def run_unrecorded(
             name=request.name,
             is_recorded=False,
             in_program=terminal.requests is not None,
+            broker=plan.broker,
         )
         command = marked(plan.command, live.run)
         with hold.let_go():
@@ -220,6 +232,7 @@ def run_unrecorded(
                 plan.sandbox,
                 live=live,
                 artifact=None,
+                door=door_of(work.project, work.task.id, live.run, ""),
                 on_running=on_running,
             )
             watch.ended(outcome.duration_ms)
@@ -251,13 +264,16 @@ def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
     task, workspace = recorder.task, recorder.workspace
     port = port_for(project, task.id)
     env = environment_in(project, task, workspace, request.env, cwd=cwd, port=port)
+    broker = place_of_broker(work)
+    if broker:
+        env[SOCKET_VARIABLE] = broker
     command = Command(argv=request.argv, cwd=cwd, env=env)
     ruling = rule_on(project, _to_judge(recorder, request, command), allow=request.allow, ask=ask)
     sandbox = SandboxPlan()
     if ruling.runs:
         sandbox = plan_sandbox(recorder, request.sandbox, command, time_s=request.timeout_s)
         work.resources.callback(sandbox.release)
-    return RunPlan(command, ruling, sandbox)
+    return RunPlan(command, ruling, sandbox, broker)
 
 
 def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunToJudge:
@@ -271,7 +287,7 @@ def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunT
     )
 
 
-def execute(
+def execute(  # noqa: PLR0913 - everything about the command's life comes together
     recorder: Recorder,
     command: Command,
     terminal: Terminal,
@@ -279,13 +295,15 @@ def execute(
     *,
     live: LiveRun,
     artifact: Path | None,
+    door: OpensDoor,
     on_running: OnRunning | None,
     turns: Turns | None = None,
 ) -> Outcome:
     """Run the command in its sandbox and within its limits; return how it ended.
 
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
-    when the command was started. `turns` records the workspace while it runs.
+    when the command was started. `turns` records the workspace while it runs. At the `door` its
+    processes reach their broker.
     """
 
     def on_started(child: Child) -> None:
@@ -306,6 +324,7 @@ def execute(
             sandbox=run_sandbox,
             control=Control(live.socket, at_once=terminal.out is None),
             requests=terminal.requests,
+            door=door,
             pause=PauseOfTask(recorder.layout),
             turns=None if turns is None else turns.watch,
         )

@@ -26,6 +26,7 @@ def begin_run(
     name: str = "",
     is_recorded: bool = True,
     in_program: bool = False,
+    broker: str = "",
 ) -> LiveRun:
     """Write the record of a new run and return it; its lock is released when the act is over.
 
@@ -52,6 +53,7 @@ def begin_run(
         since="" if newest is None else step_id(newest.number),
         is_recorded=is_recorded,
         in_program=in_program,
+        broker=broker,
     )
     holder = Holder(pid=app.pid, since=run.started_at, what=run.title[:200])
     live = recorder.runs.begin(run, holder, highest=lambda: _highest(recorder.ledger))

@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
+import siding
 from siding.app.place.project import Project
 from siding.app.sandbox.profiles import places_in, profile_in_force
 from siding.app.sandbox.settings import expanded
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from siding.git.quarantine.run import PreparedQuarantine
 
 KNOWN_VERSION = 1
+_PACKAGE = str(Path(siding.__file__).parent)
 _INCLUDED = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
 # Signing keys and their agents stay outside the sandbox, so a commit that must be signed would
 # fail.
@@ -107,6 +109,7 @@ def plan_launch(recorder: "Recorder", asked: "SandboxSettings", command: Command
         read=(
             *borrowed_from(project.paths.objects),
             *_named_by_git(home),
+            *_to_ask(command),
             *(expanded(path, home) for path in asked.read or ()),
         ),
         write=tuple(expanded(path, home) for path in asked.write or ()),
@@ -259,6 +262,15 @@ def _places(recorder: "Recorder", command: Command) -> Places:
         program=os.path.normpath(program.path) if isinstance(program, Program) else "/bin/sh",
         names=(homes[0], str(recorder.root), str(command.cwd), str(project.paths.common_dir)),
     )
+
+
+def _to_ask(command: Command) -> tuple[str, ...]:
+    """Return what a process needs to ask the broker of its run: the socket's directory, and Siding.
+
+    Nobody listens at the socket yet, so it is not masked.
+    """
+    socket = command.env.get("SIDING_SOCKET", "")
+    return (os.path.dirname(socket), _PACKAGE) if socket else ()
 
 
 def _home_of_user() -> str:

@@ -1,13 +1,13 @@
 """Finish a run that was cut off: end its processes, recover its output and its commits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from siding.app.unfinished.ground import Ground
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
-from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport
+from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport, RequestsReport
 from siding.ledger.store import Ledger
 from siding.process.command import ProcessInfo
 from siding.process.identity import await_end, boot_id
@@ -39,6 +39,7 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
         from siding.app.unfinished.sandbox_commits import take_over_leftover
 
         take_over_leftover(ground.project, ground.layout, ground.workspace)
+    detail = detail._replace(requests=_own_requests(ground.layout, intent))
     return draft._replace(detail=_with_what_was_left(detail, found, left))
 
 
@@ -69,20 +70,36 @@ def _own_output(layout: TaskLayout, intent: Intent, detail: RunDetail) -> Path:
     That number is one that no step has; the one in the intent was only expected.
     """
     own = layout.artifact(intent.stem, "output")
-    numbered = None if has_output(own) else _without_a_step(layout, intent)
+    numbered = None if has_output(own) else _without_a_step(layout, intent, "output", has_output)
     if numbered is not None:
         rename_output(numbered, own, detail.output.stdout_bytes if detail.output else None)
     return own
 
 
-def _without_a_step(layout: TaskLayout, intent: Intent) -> Path | None:
-    """Return an output with a number that no step has; None if there is none."""
+def _own_requests(layout: TaskLayout, intent: Intent) -> RequestsReport | None:
+    """Return a report on what a run asked; its file gets the act's name back, as its output."""
+    own = layout.artifact(intent.stem, "requests")
+    if not own.exists():
+        numbered = _without_a_step(layout, intent, "requests", Path.exists)
+        if numbered is None:
+            return None
+        numbered.replace(own)
+    from siding.runs.requests import counted  # few runs ask anything
+
+    found = counted(layout, intent.stem)
+    return None if found is None else RequestsReport(*found)
+
+
+def _without_a_step(
+    layout: TaskLayout, intent: Intent, kind: str, is_there: Callable[[Path], bool]
+) -> Path | None:
+    """Return an artifact with a number that no step has; None if there is none."""
     ledger = Ledger(layout.ledger_jsonl)
     newest = ledger.last()
     end = newest.number + 1 if newest is not None else 1
     for number in range(intent.number, max(end, intent.number) + 1):
-        named = layout.artifact(number, "output")
-        if has_output(named) and (number >= end or ledger.find(number) is None):
+        named = layout.artifact(number, kind)
+        if is_there(named) and (number >= end or ledger.find(number) is None):
             return named
     return None
 

@@ -2,10 +2,12 @@
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.broker.inside import broker_of_sandbox
 from siding.app.decisions.lookup import find
 from siding.app.place.project import require_project
 from siding.cli.globals import Context
 from siding.cli.telling.answers import print_answer
+from siding.cli.telling.inside import print_told
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -14,6 +16,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    inside = None if arguments.session is None else broker_of_sandbox(context.app)
+    if inside is not None:
+        answer = inside.ask("ask", session=arguments.session, timeout_s=0)
+        print_told(context.screen, answer, as_json=arguments.json)
+        return 0
     project = require_project(context.app)
     decision = find(project, arguments.session)
     print_answer(context.screen, project, decision, as_json=arguments.json)

@@ -14,6 +14,7 @@ command is ended: the same JSON, or the same --key, finds the same question agai
 import sys
 from argparse import ArgumentParser, Namespace
 
+from siding.app.broker.inside import broker_of
 from siding.app.decisions.gates import refuse_key_of_gates
 from siding.app.decisions.pages import page_of
 from siding.app.decisions.question import Asking, ask, wait
@@ -27,6 +28,7 @@ from siding.cli.globals import Context
 from siding.cli.screen.screen import inert
 from siding.cli.screen.words import seconds_in
 from siding.cli.telling.answers import print_answer
+from siding.cli.telling.inside import ask_inside
 from siding.errors import UsageError
 
 LONGEST_INPUT = 1 << 20  # bytes
@@ -46,6 +48,9 @@ def run(arguments: Namespace, context: Context) -> int:
     timeout_s = _timeout(arguments.timeout)
     refuse_key_of_gates(arguments.key)
     value = _request(arguments, context)
+    inside = None if arguments.open else broker_of(context.app)
+    if inside is not None:
+        return ask_inside(context.screen, inside, value, arguments, timeout_s=timeout_s)
     project = project_for_people(context.app, make=True)
     with Notifier(project) as notifier:
         asking = ask(project, value, key=arguments.key)

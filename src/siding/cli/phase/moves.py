@@ -3,13 +3,14 @@
 from argparse import ArgumentParser, Namespace
 from functools import partial
 
+from siding.app.broker.inside import Inside, Refused, broker_of
 from siding.app.phases.gates import GateClosed
-from siding.app.phases.moves import MovedPhase, PhaseRequest, move
+from siding.app.phases.moves import MovedPhase, PhaseRequest, move, moved_as_record
 from siding.app.phases.phases import PhaseMove
 from siding.app.place.hidden_home import project_for_people
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
-from siding.cli.screen.screen import inert
+from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import counted, duration, task_name
 from siding.cli.verb import Verb
 
@@ -43,6 +44,9 @@ def _run(arguments: Namespace, context: Context, *, wanted: PhaseMove) -> int:
         again=getattr(arguments, "again", False),
         wait=arguments.wait,
     )
+    inside = broker_of(context.app) if arguments.task is None else None
+    if inside is not None:
+        return _move_inside(context.screen, inside, request, as_json=arguments.json)
     try:
         done = move(project_for_people(context.app, make=False), request)
     except GateClosed as closed:
@@ -50,7 +54,7 @@ def _run(arguments: Namespace, context: Context, *, wanted: PhaseMove) -> int:
         raise
     _say(context, done)
     if arguments.json:
-        print_json(context.screen, _record(done))
+        print_json(context.screen, moved_as_record(done))
     return 0 if done.complete else 1
 
 
@@ -80,22 +84,27 @@ def _say(context: Context, done: MovedPhase) -> None:
         screen.warn("the workspace's index could not follow; `git reset` there makes it agree")
 
 
-def _record(done: MovedPhase) -> dict[str, object]:
-    entry = done.entry
-    return {
-        "task": done.task.id,
-        "task_id": done.status.task_id,
-        "action": entry.action,
-        "phase": entry.phase,
-        "step": entry.step,
-        "summary": entry.summary,
-        "git_commit": entry.git_commit,
-        "gates": [gate._asdict() for gate in entry.gates],
-        "left_out": list(done.left_out),
-        "gone_back": [
-            {"commit": each.sha[:12], "subject": inert(each.subject)} for each in done.gone_back
-        ],
-    }
+def _move_inside(screen: Screen, inside: Inside, request: PhaseRequest, *, as_json: bool) -> int:
+    """Move the run's task through its phases."""
+    try:
+        done = inside.ask(
+            "phase",
+            move=request.move.value,
+            summary=request.summary,
+            phase=request.target,
+            again=request.again,
+        )
+    except Refused as refused:
+        screen.quote(refused.output)
+        raise
+    name = task_name(inert(done["name"]))
+    screen.note(f"{name} · phase {inert(done['phase'])}, step {done['step']}", "green")
+    if done["left_out"]:
+        screen.warn(f"{counted(len(done['left_out']), 'path')} not in the commit:")
+        screen.quote("\n".join(done["left_out"]))
+    if as_json:
+        print_json(screen, {name: value for name, value in done.items() if name != "name"})
+    return 0
 
 
 START = _verb(

@@ -8,9 +8,11 @@ The exit status is 0 for what would run, 5 for what is blocked or would be asked
 """
 
 from argparse import REMAINDER, ArgumentParser, Namespace
+from pathlib import Path
 
+from siding.app.broker.inside import Inside, broker_of_sandbox
 from siding.app.policy.advice import how_to_only_warn
-from siding.app.policy.views import CheckedCommand, as_record, check
+from siding.app.policy.views import CheckedCommand, as_record, check, from_record
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
@@ -32,7 +34,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    checked = check(context.app, _command(arguments))
+    command = _command(arguments)
+    inside = broker_of_sandbox(context.app)
+    if inside is None:
+        checked = check(context.app, command)
+    else:
+        checked = _check_inside(inside, command, context.app.cwd)
     if arguments.json:
         print_json(context.screen, as_record(checked))
     else:
@@ -70,3 +77,10 @@ def _explain(screen: Screen, checked: CheckedCommand) -> None:
         screen.note(HIDDEN)
     elif not checked.on:
         screen.note("no policy is switched on here: `siding run` asks nothing and blocks nothing")
+
+
+def _check_inside(inside: Inside, command: tuple[str, ...] | str, cwd: Path) -> CheckedCommand:
+    """Return the verdict of the policy outside of the sandbox."""
+    if isinstance(command, str):
+        return from_record(inside.ask("policy.check", command=command, cwd=str(cwd)))
+    return from_record(inside.ask("policy.check", argv=list(command), cwd=str(cwd)))

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from siding.app.recording.asked import Asked
 from siding.app.recording.step_commits import StepCommit
 from siding.app.recording.steps import Step
 from siding.cli.screen.words import changes, counted, duration, local_time
 from siding.cli.telling.isolation import isolation_lines
 
 FILES_LISTED = 100
+NOTES_LISTED = 20
 Line = tuple[str, str]
 
 
@@ -93,6 +95,18 @@ def _processes(found: Step) -> Iterable[Line]:
     ):
         for each in listed:
             yield "process", f"{each.pid} ({each.name}) {what}"
+
+
+def request_lines(asked: Sequence[Asked]) -> list[Line]:
+    """Return the lines about what a run asked its broker: its notes, and all else by kind."""
+    notes = [("note", each.said) for each in asked if each.what == "note" and not each.is_answer]
+    kinds: dict[str, int] = {}
+    for each in asked:
+        if not each.is_answer and each.what != "note":
+            kinds[each.what] = kinds.get(each.what, 0) + 1
+    counts = ", ".join(f"{what} {number}" for what, number in kinds.items())
+    more = [("", f"and {len(notes) - NOTES_LISTED} more")] if len(notes) > NOTES_LISTED else []
+    return [("asked", counts), *notes[:NOTES_LISTED], *more]
 
 
 def _policy(found: Step) -> Iterable[Line]:

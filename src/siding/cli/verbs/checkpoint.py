@@ -7,12 +7,14 @@ itself with --checkpoint-every and --checkpoint-quiet.
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
 
+from siding.app.broker.inside import Inside, broker_of
 from siding.app.place.project import Project, require_project
 from siding.app.place.selection import select
 from siding.app.running.checkpoint import Step, Task, checkpoint, record_turn
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
-from siding.cli.screen.words import changes, task_name, task_step
+from siding.cli.screen.screen import Screen, inert
+from siding.cli.screen.words import changes, counted, task_name, task_step
 
 MOMENTS = ("asked", "quiet", "timer")
 
@@ -27,6 +29,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
+    inside = broker_of(context.app) if arguments.run is arguments.task is None else None
+    if inside is not None:
+        return _checkpoint_inside(context.screen, inside, arguments.message, as_json=arguments.json)
     project = require_project(context.app)
     if arguments.run is not None:
         return _turn(project, arguments, context)
@@ -55,3 +60,17 @@ def _turn(project: Project, arguments: Namespace, context: Context) -> int:
 def _say(context: Context, task: Task, step: Step) -> None:
     change = changes(step.files, step.additions, step.deletions, step.modes)
     context.screen.note(f"{task_step(task.name, step.id)} · {step.message} · {change}", "green")
+
+
+def _checkpoint_inside(screen: Screen, inside: Inside, message: str, *, as_json: bool) -> int:
+    """Record the workspace as a turn of the run."""
+    done = inside.ask("checkpoint", message=message or None)
+    name = inert(done["task"])
+    if done["step"] is None:
+        screen.note(f"{task_name(name)} · nothing changed")
+    else:
+        told = f"{task_step(name, done['step'])} · {inert(done['message'])}"
+        screen.note(f"{told} · {counted(done['files'], 'file')}", "green")
+    if as_json:
+        print_json(screen, done["line"])
+    return 0

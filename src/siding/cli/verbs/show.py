@@ -11,6 +11,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Sequence
 
 from siding.app.place.project import require_project
+from siding.app.recording.asked import asked_by
 from siding.app.recording.freed import freed_note, marked
 from siding.app.recording.outputs import Output, Span, output
 from siding.app.recording.patch_files import only_patch
@@ -21,7 +22,7 @@ from siding.cli.globals import Context
 from siding.cli.screen.pager import paged
 from siding.cli.screen.screen import Screen, inert
 from siding.cli.screen.words import size
-from siding.cli.telling.step_lines import step_lines
+from siding.cli.telling.step_lines import request_lines, step_lines
 
 SHOWN = 256 * 1024  # bytes of each stream shown without --full, from its end
 
@@ -57,7 +58,7 @@ def run(arguments: Namespace, context: Context) -> int:
     with paged(screen):
         commits, freed = commits_of(project, found), freed_note(project, found)
         lines = step_lines(task.name, found, commits, project.layout.root, freed=freed)
-        _print_step(screen, lines)
+        _print_step(screen, [*lines, *request_lines(asked_by(project, task, found))])
         if kept is not None:
             _print_output(screen, found, kept, full=arguments.full)
         if patch is not None:

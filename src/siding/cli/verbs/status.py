@@ -9,6 +9,7 @@ or without a task, it prints nothing. It starts no other program.
 from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import find_project, require_project
+from siding.app.place.sandbox_inside import home_is_hidden
 from siding.app.place.selection import current_task_id
 from siding.app.waiting.short import ShortStatus, short_status
 from siding.app.waiting.unapplied import LOOKED_AT
@@ -27,6 +28,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     as_json = arguments.format == "json"
+    if home_is_hidden(context.app) and _told_inside(context, arguments, as_json=as_json):
+        return 0
     if arguments.short:
         found = _short(context, arguments.task)
         if as_json:
@@ -38,6 +41,18 @@ def run(arguments: Namespace, context: Context) -> int:
 
     project = require_project(context.app)
     return print_status(project, context.screen, arguments.task, as_json=as_json)
+
+
+def _told_inside(context: Context, arguments: Namespace, *, as_json: bool) -> bool:
+    """Print what the broker of the run says, if this is part of one; tell whether it is."""
+    from siding.app.broker.inside import broker_of
+    from siding.cli.telling.status_inside import print_status_inside
+
+    inside = broker_of(context.app)
+    if inside is None or arguments.task is not None or arguments.short:
+        return False
+    print_status_inside(context.screen, inside, as_json=as_json)
+    return True
 
 
 def _short(context: Context, named: str | None) -> ShortStatus | None:

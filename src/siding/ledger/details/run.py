@@ -9,6 +9,7 @@ from siding.ledger.reports import (
     IsolationReport,
     OutputReport,
     ProcessReport,
+    RequestsReport,
     SandboxReport,
 )
 from siding.namedtuples import NamedTuple
@@ -44,6 +45,7 @@ class RunDetail(NamedTuple):
     run: str = ""  # the id of the run; "" in lines of earlier versions
     name: str = ""  # the name that the run was given
     since: str = ""  # the newest step when the run began, or BASE; "" if it is the one before
+    requests: RequestsReport | None = None  # what it asked its broker; None: nothing
     retries: str = ""  # the id of the step that was done again
     returns: str | None = None  # of a retry: the snapshot that an undo restores
 
@@ -71,6 +73,7 @@ class RunDetail(NamedTuple):
             run=text(record.get("run")),
             name=text(record.get("name")),
             since=text(record.get("since")),
+            requests=RequestsReport.from_record(record.get("requests")),
             retries=text(record.get("retries")),
             returns=text_or_none(record.get("returns")),
         )
@@ -86,6 +89,7 @@ class RunDetail(NamedTuple):
             **({} if self.output is None else {"output": self.output.as_record()}),
             **({} if self.isolation is None else {"isolation": self.isolation.as_record()}),
             **({} if self.sandbox is None else {"sandbox": self.sandbox.as_record()}),
+            **({} if self.requests is None else {"requests": self.requests._asdict()}),
             **said(
                 ending=self.ending,
                 notes=list(self.notes),
