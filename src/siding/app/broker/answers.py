@@ -16,7 +16,7 @@ from siding.app.phases.moves import PhaseRequest, move, moved_as_record
 from siding.app.phases.phases import PhaseMove
 from siding.app.phases.phases import status as phase_status
 from siding.app.policy.in_force import ground_of, policy_in
-from siding.app.policy.views import as_record, check
+from siding.app.policy.views import as_record, check_in
 from siding.app.running.checkpoint import record_turn
 from siding.app.waiting.short import short_status
 from siding.namedtuples import NamedTuple
@@ -91,12 +91,13 @@ def _status(desk: Desk, request: Request) -> Answered:
 
 
 def _check(desk: Desk, request: Request) -> Answered:
-    app = desk.app._replace(cwd=_inside(desk, request.text("cwd", most=4096)))
+    command: tuple[str, ...] | str
     if "argv" in request.fields:
-        checked = check(app, request.words("argv"))
+        command = request.words("argv")
     else:
-        checked = check(app, request.text("command", most=_LONGEST_LINE, needed=True))
-    found = as_record(checked)
+        command = request.text("command", most=_LONGEST_LINE, needed=True)
+    cwd = _inside(desk, request.text("cwd", most=4096))
+    found = as_record(check_in(desk.project, desk.workspace, cwd, command))
     return Answered(found, {"action": found["action"]})
 
 

@@ -9,7 +9,7 @@ from siding.ledger.kinds import StepKind
 from siding.ledger.step import Step
 from siding.runs.paused import PausedFile
 
-_LOOK_S = 0.2
+_LOOK_S = 0.05  # a pause is seldom shorter
 
 
 def happenings(desk: Desk) -> Iterator[Mapping[str, Any]]:

@@ -40,6 +40,7 @@ IDLE_S = 300.0  # without a connection; then the broker ends
 _SILENT_S = 3600.0  # how long a connection may be open without a request
 _FIRST_S = 30.0  # and before the first one
 _FAREWELL_S = 1.0  # how long requests that are under way may take when the run is over
+_FRESH_S = 1.0
 _TICK_S = 0.05
 _LONGEST_OUTPUT = 64 << 10  # characters of what the command of a gate printed
 
@@ -175,6 +176,7 @@ class Conversation:
         self._connection = connection
         self._lines = Lines(connection, longest=LONGEST)
         self._desk: Desk | None = None
+        self._opened_at = 0.0
         self._delivered: Callable[[], None] | None = None
 
     def hold(self) -> None:
@@ -218,7 +220,7 @@ class Conversation:
             )
 
     def _carried_out(self, request: Request) -> bytes:
-        desk = self._desk = self._desk or self._broker.open_desk(self._connection)
+        desk = self._at_desk()
         try:
             events = stream(desk, request)
             if events is not None:
@@ -231,6 +233,13 @@ class Conversation:
         self._note(request, done)
         self._delivered = done.delivered
         return answer_line(request.number, done.result)
+
+    def _at_desk(self) -> Desk:
+        """Return the desk. It is opened anew after a moment, to see settings that were changed."""
+        now = time.monotonic()
+        if self._desk is None or now - self._opened_at > _FRESH_S:
+            self._desk, self._opened_at = self._broker.open_desk(self._connection), now
+        return self._desk
 
     def _note(self, request: Request, done: Answered) -> None:
         self._broker.record.told(request, dict(done.brief))

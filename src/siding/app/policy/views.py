@@ -13,6 +13,7 @@ from siding.app.policy.in_force import (
     PolicySource,
     environment_for,
     ground_here,
+    ground_of,
     place_for,
     policy_in,
     project_file,
@@ -79,11 +80,27 @@ def check(app: "App", command: tuple[str, ...] | str) -> CheckedCommand:
     ground = ground_here(app)
     in_force = policy_in(ground)
     place, workspace = _place(ground, in_force.policy)
-    if isinstance(command, str):
-        verdict = check_line(command, place, in_force.policy, environment_for(app.env))
-    else:
-        verdict = check_argv(command, place, in_force.policy, environment_for(app.env))
+    verdict = _verdict(app, in_force, place, command)
     return CheckedCommand(verdict=verdict, on=is_on(app, in_force), workspace=workspace)
+
+
+def check_in(
+    project: "Project", workspace: Path, cwd: Path, command: tuple[str, ...] | str
+) -> CheckedCommand:
+    """Judge a command that is run in the directory `cwd` of a task's workspace; run nothing."""
+    ground = ground_of(project)
+    in_force = policy_in(ground)
+    place = place_for(ground, cwd=cwd, workspace=workspace, policy=in_force.policy)
+    verdict = _verdict(project.app, in_force, place, command)
+    return CheckedCommand(verdict=verdict, on=in_force.on, workspace=workspace)
+
+
+def _verdict(
+    app: "App", in_force: InForce, place: "JudgingPlace", command: tuple[str, ...] | str
+) -> Verdict:
+    if isinstance(command, str):
+        return check_line(command, place, in_force.policy, environment_for(app.env))
+    return check_argv(command, place, in_force.policy, environment_for(app.env))
 
 
 def is_on(app: "App", in_force: InForce) -> bool | None:
