@@ -13,7 +13,7 @@ from typing import Any
 
 from siding.app.broker.limits import MOST_RECORDED, TooMuch
 from siding.app.broker.request import Request
-from siding.app.place.redaction import Redaction
+from siding.app.place.redaction import Redaction, printable
 from siding.files.durable import flush, make_dirs, write_all
 from siding.files.regular import open_regular
 from siding.storage.fields import said
@@ -48,7 +48,7 @@ class RequestRecord:
     def _write(self, record: dict[str, Any], *, is_answer: bool = False) -> None:
         if self._path is None:
             return
-        cut = _shortened(self._redaction.record(said(**record)))
+        cut = _shortened(self._redaction.record(_spelled(said(**record))))
         data = json.dumps(cut).encode() + b"\n"
         with self._lock:
             if self._fd < 0:
@@ -66,6 +66,15 @@ class RequestRecord:
             self._size += len(data)
             if record.get("do") == "note":
                 flush(self._fd)
+
+
+def _spelled(value: Any) -> Any:
+    """Return the value with valid UTF-8 in all its texts."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {printable(name): _spelled(each) for name, each in value.items()}
+    return [_spelled(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _shortened(value: Any) -> Any:

@@ -69,6 +69,11 @@ def parse(line: bytes) -> Request:
         raise BadRequest(
             f"the request cannot be read: {error}", hint='a line such as {"do": "status"}'
         ) from None
+    try:
+        # Half a character is no text; bytes of paths that are no UTF-8 come as Python spells them.
+        json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    except (UnicodeEncodeError, RecursionError):
+        raise BadRequest("the request has a text that is no Unicode") from None
     what = found.get("do")
     if not isinstance(what, str) or not what:
         raise BadRequest("the request does not say what to do", hint='{"do": "status"}, say')
