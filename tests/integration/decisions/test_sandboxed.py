@@ -1,4 +1,4 @@
-"""Inside a sandbox without a broker nothing can be asked: that is said at once, and nobody waits."""
+"""Inside a sandbox without a broker nothing can be asked: that is said, and nobody waits."""
 
 import json
 import sys
