@@ -58,6 +58,7 @@ DOORS = {
     "app/phases/phases.py": "git, when a phase move was cut off",
     "app/decisions/gates.py": "the phases, for decisions that are a gate's",
     "app/waiting/short.py": "the questions, in a project in which none was asked",
+    "app/waiting/calling.py": "urllib, where a webhook is set",
     "app/waiting/notifier.py": "the notifications, where they are set up",
     "app/doctor/sandbox.py": "socket",
     "app/life/archives.py": "tarfile",

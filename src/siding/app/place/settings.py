@@ -103,7 +103,7 @@ def hooks_in(path: Path) -> dict[str, tuple[str, ...]]:
     except FileNotFoundError:
         return {}
     document = parse_settings(path, raw)
-    section = _Section(document, path, "hooks")
+    section = Section(document, path, "hooks")
     moments = ("post_create", "pre_run", "post_run", "notify")
     hooks = {name: section.commands(name) for name in moments}
     plan = _plan(document, path)
@@ -159,14 +159,14 @@ def parse_settings(path: Path, raw: bytes) -> Mapping[str, Any]:
 
 def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     default = Settings()
-    git = _Section(document, path, "git")
-    hooks = _Section(document, path, "hooks")
-    snapshot = _Section(document, path, "snapshot")
-    policy = _Section(document, path, "policy")
-    isolation = _Section(document, path, "isolation")
-    redaction = _Section(document, path, "redaction")
-    turns = _Section(document, path, "turns")
-    output = _Section(document, path, "output")
+    git = Section(document, path, "git")
+    hooks = Section(document, path, "hooks")
+    snapshot = Section(document, path, "snapshot")
+    policy = Section(document, path, "policy")
+    isolation = Section(document, path, "isolation")
+    redaction = Section(document, path, "redaction")
+    turns = Section(document, path, "turns")
+    output = Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
         branch_prefix=git.text("branch_prefix", default.branch_prefix),
@@ -190,7 +190,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     )
 
 
-class _Section:
+class Section:
     """One section of the file. Its methods raise UsageError with the place of a mistake."""
 
     def __init__(self, document: Mapping[str, Any], path: Path, name: str) -> None:
@@ -209,10 +209,14 @@ class _Section:
         return value
 
     def one_of(self, key: str, known: tuple[str, ...], default: str) -> str:
-        value = self.text(key, default)
+        value = self._values.get(key)
+        if value is None:
+            return default
+        if isinstance(value, bool):  # YAML takes `on` and `off` for them
+            value = "on" if value else "off"
         if value not in known:
             raise self._wrong(key, f"one of {', '.join(known)}", value)
-        return value
+        return str(value)
 
     def flag_or_none(self, key: str) -> bool | None:
         return None if self._values.get(key) is None else self.flag(key, False)

@@ -1,4 +1,4 @@
-"""Run the commands of ``hooks.notify`` when something starts to wait for a person.
+"""Call a person when something starts to wait: run ``hooks.notify``, and what `calling` has.
 
 The commands get the details in environment variables, never as words of the command line, because
 an agent may have written them. Hooks of the repository run only if they are trusted. A hook that
@@ -13,6 +13,7 @@ from siding.app.place.project import Project
 from siding.app.place.step_events import StepRecorded
 from siding.app.policy.enforcement import run_judged_hook
 from siding.app.policy.hooks import HookResult, hooks_for
+from siding.app.waiting.calling import call_of, call_person
 from siding.app.waiting.inbox import InboxEntry, decision_entry, step_entry
 from siding.errors import SidingError
 
@@ -62,7 +63,8 @@ def notify(project: Project, entry: InboxEntry, *, url: str | None = None) -> li
             done = HookResult(hook.moment, hook.command, hook.source, 1, error.message)
         if done.exit_code != 0:
             failed.append(done)
-    return failed
+    call = call_of(entry, url=url, plain_title=_plain(entry.title))
+    return [*failed, *call_person(project, call)]
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ from siding.app.decisions.lookup import get, list_decisions
 from siding.app.decisions.views import DecisionView, as_record
 from siding.app.phases.phases import as_record as phase_record
 from siding.app.phases.phases import list_phases
+from siding.app.waiting.calling import is_quiet
 from siding.decisions.record import Via
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
@@ -74,7 +75,11 @@ def cancel(ask: Ask, fields: Fields) -> dict[str, Any]:
 def inbox(ask: Ask) -> dict[str, Any]:
     """Return what waits for a person, in every project."""
     entries, problems = everything_waiting(ask.project)
-    return {"entries": [each._asdict() for each in entries], "problems": list(problems)}
+    return {
+        "entries": [each._asdict() for each in entries],
+        "problems": list(problems),
+        "quiet": is_quiet(ask.project),
+    }
 
 
 def phases(ask: Ask) -> dict[str, Any]:

@@ -153,7 +153,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "GET",
         "/inbox",
         "What waits for a person, in every project",
-        obj(entries=array(obj(title="string"))),
+        obj(entries=array(obj(title="string")), quiet="boolean"),
         decisions.inbox,
     ),
     Operation(

@@ -9,6 +9,7 @@ import { patches } from "./patch.js";
 import { morph, piece } from "./pieces.js";
 import { follow } from "./stream.js";
 import { sayTimes } from "./times.js";
+import { look, offer, titled } from "./waiting.js";
 
 const main = document.getElementById("main");
 let turn = 0;
@@ -57,7 +58,9 @@ function shown() {
   main.setAttribute("aria-busy", "false");
   performance.mark("siding:shown"); // the benchmarks ask for it
   const article = main.querySelector("article");
-  document.title = `${article?.dataset.title ?? ""} · Siding`;
+  titled(`${article?.dataset.title ?? ""} · Siding`);
+  offer(main);
+  look();
   for (const link of document.querySelectorAll("nav a")) {
     const { pathname } = new URL(link.href);
     const here = pathname === "/" ? /^\/($|tasks)/.test(location.pathname) : location.pathname.startsWith(pathname);
@@ -77,6 +80,7 @@ let waiting = 0;
 
 function heard(message) {
   if (message.topic !== "project") return heardOutput(message);
+  look();
   const watch = main.querySelector("article")?.dataset.watch;
   const tasks = message.changed?.tasks ?? [];
   if (!message.lost && (!watch || (watch !== "*" && tasks.length && !tasks.includes(watch)))) return;
