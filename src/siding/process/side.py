@@ -61,6 +61,7 @@ class Plan(NamedTuple):
     control: Control | None
     requests: "Requests | None"
     turns: Callable[[ProcessTree], TurnWatch] | None
+    ends_left: bool
 
 
 class Side:

@@ -23,6 +23,7 @@ from siding.app.recording.steps import log
 from siding.app.undo.preview import coming
 from siding.app.undo.undo import Undone, redo, undo
 from siding.app.undo.undo import UndoRequest as UndoRequest
+from siding.app.unfinished.left_running import in_the_way
 from siding.errors import SidingError, UsageError
 from siding.hashing import sha256_hex
 from siding.ids import TaskId
@@ -112,13 +113,20 @@ def plan(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     busy = busy_with(project, task_id) if wish.act == "close" else held_by(project, task_id)
     if busy:
         return found._replace(stops=(f"the task is busy: {busy}; wait until that has ended",))
-    live = live_in(project, task_id)
-    if not live or wish.act == "apply":  # the plan of an apply says which state it takes
+    live, left = live_in(project, task_id), in_the_way(project, task_id)
+    if left and wish.act == "close":
+        what = ", ".join(f"{each.run.id} (`siding stop {each.run.id}` ends it)" for each in left)
+        return found._replace(stops=(f"something still runs that was left by {what}",))
+    if not (live or left) or wish.act == "apply":  # the plan of an apply says which state it takes
         return found
-    named = ", ".join(f"{run.id} `{run.title[:60]}`" for run in live)
-    how = (
-        "is paused meanwhile, and goes on" if len(live) == 1 else "are paused meanwhile, and go on"
+    named = ", ".join(
+        (
+            *(f"{run.id} `{run.title[:60]}`" for run in live),
+            *(f"what {each.run.id} left running" for each in left),
+        )
     )
+    one = len(live) + len(left) == 1
+    how = "is paused meanwhile, and goes on" if one else "are paused meanwhile, and go on"
     return found._replace(notes=(*found.notes, f"{named} {how}"))
 
 
