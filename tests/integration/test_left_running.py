@@ -21,6 +21,7 @@ WORKER = "import os,time; open('pid','w').write(str(os.getpid())); time.sleep(60
 IGNORING = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + WORKER
 DAEMON = "import os,sys; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
 BARE = "os.execve(sys.executable, [sys.executable, '-c', sys.argv[1]], {})"
+UNTIL_GO = "while [ ! -e go ]; do sleep .02; done"
 WAIT = "while [ ! -s pid ]; do sleep .01; done"
 WAYS = {
     "a job": f'python3 -c "{WORKER}" & {WAIT}',
@@ -121,7 +122,7 @@ def test_it_goes_by_the_name_of_the_run(task: Sandbox) -> None:
 
 
 def test_what_it_starts_later_belongs_to_it(task: Sandbox) -> None:
-    later = "while [ ! -e go ]; do sleep .02; done; setsid sleep 600 & echo $! >child; wait"
+    later = f"{UNTIL_GO}; setsid sleep 600 & echo $! >child; wait"
     pid = leave(task, f"setsid sh -c 'echo $$ >pid; {later}' & {WAIT}")
     (task.workspace() / "go").touch()
     child = number_in(task.workspace() / "child")
@@ -130,6 +131,18 @@ def test_what_it_starts_later_belongs_to_it(task: Sandbox) -> None:
     wait_until(lambda: left(task) == [child])
     task.siding("checkpoint")  # which looks whether anything is left
     task.siding("stop")
+    assert not alive(child)
+
+
+def test_what_is_below_it_belongs_to_it_without_any_environment(task: Sandbox) -> None:
+    later = f"{UNTIL_GO}; sleep 600 & echo $! >child; wait"
+    bare = "setsid env -i PATH=$PATH sh -c"
+    pid = leave(task, f"{bare} 'echo $$ >pid; {later}' & {WAIT}")
+    (task.workspace() / "go").touch()
+    child = number_in(task.workspace() / "child")
+    assert left(task) == [pid, child]
+    task.siding("stop")
+    assert not alive(pid)
     assert not alive(child)
 
 
@@ -237,9 +250,11 @@ def test_end_leaves_nothing(task: Sandbox, way: str, options: tuple[str, ...]) -
 
 
 def test_end_lets_what_is_about_to_end_finish(task: Sandbox) -> None:
-    script = "(sleep .02; echo late >late) & echo early"
+    late = "for each in 1 2 3 4 5 6 7 8 9; do sleep .05; echo $each; done; echo late >late"
+    script = f"({late}) & echo early"
     task.siding("run", "--leave", "end", "--", "sh", "-c", script)
     assert (task.workspace() / "late").read_text() == "late\n"
+    assert task.siding("output").stdout.splitlines() == [b"early", *b"1 2 3 4 5 6 7 8 9".split()]
     assert "processes" not in task.steps()[0]
 
 
@@ -269,7 +284,7 @@ def test_in_a_sandbox_of_bwrap_nothing_is_kept(task: Sandbox) -> None:
 
 
 def test_those_who_watch_are_told(task: Sandbox) -> None:
-    script = f"{WAYS['a session of its own']}; while [ ! -e go ]; do sleep .02; done"
+    script = f"{WAYS['a session of its own']}; {UNTIL_GO}"
     task.siding("run", "--detach", "--tty", "--", "sh", "-c", script)
     pid = number_in(task.workspace() / "pid")
     viewer = Terminal([*SIDING, "attach"], cwd=task.repo, env=task.env)
@@ -314,13 +329,23 @@ def test_a_run_started_by_it_is_another_run(task: Sandbox) -> None:
 
 def test_it_cannot_end_itself(task: Sandbox) -> None:
     siding = " ".join(SIDING)
-    later = (
-        f"while [ ! -e go ]; do sleep .02; done; {siding} stop r1 >said 2>&1; touch done; sleep 600"
-    )
+    later = f"{UNTIL_GO}; {siding} stop r1 >said 2>&1; touch done; sleep 600"
     pid = leave(task, f"setsid sh -c 'echo $$ >pid; {later}' & {WAIT}")
     (task.workspace() / "go").touch()
     wait_until((task.workspace() / "done").exists)
     assert "this command runs in what r1 left running" in (task.workspace() / "said").read_text()
+    assert alive(pid)
+    task.siding("stop")
+    assert not alive(pid)
+
+
+def test_a_command_inside_it_does_not_pause_itself(task: Sandbox) -> None:
+    siding = " ".join(SIDING)
+    later = f"{UNTIL_GO}; {siding} rollback --base --force >../said 2>&1; touch ../done; sleep 600"
+    pid = leave(task, f"setsid sh -c 'echo $$ >pid; {later}' & {WAIT}")
+    (task.workspace() / "go").touch()
+    wait_until((task.workspace().parent / "done").exists)
+    assert "back to the base" in (task.workspace().parent / "said").read_text()
     assert alive(pid)
     task.siding("stop")
     assert not alive(pid)

@@ -41,17 +41,29 @@ class LeftTree(ProcessTree):
         return any(_key(status) in self._marks for status in found if status is not None)
 
     def living(self) -> list[ProcessStatus]:
-        """Return the processes that live, without ourselves and what this command runs in."""
+        """Return the processes that live.
+
+        Of one that this command runs in, that is without this command, what is above it and what it
+        started itself.
+        """
         everything = processes.all_processes()
         found = self._in(everything)
-        safe = ourselves_and_above(everything)
+        ours = {pid: found[pid] for pid in {os.getpid()} & {*found}}
+        add_descendants(ours, everything, set())
+        safe = ourselves_and_above(everything) | {*ours}
+        found = {pid: status for pid, status in found.items() if pid not in safe}
         self.safe_groups = {s.group for s in everything.values() if s.pid not in found} | {0}
-        return [status for status in found.values() if status.pid not in safe]
+        return list(found.values())
 
     def everyone(self) -> list[ProcessStatus]:
         """Return the processes that live, also those that this command runs in."""
         found = self._in(processes.all_processes())
         return [status for status in found.values() if status.pid != os.getpid()]
+
+    def is_around_us(self) -> bool:
+        """Tell whether this command runs in it."""
+        everything = processes.all_processes()
+        return not ourselves_and_above(everything).isdisjoint(self._in(everything))
 
     def is_over(self) -> bool:
         """Tell whether nothing is left. One look may miss a process that starts meanwhile."""

@@ -9,7 +9,7 @@ from siding.app.acts.quiet import Unquiet, unquiet
 from siding.app.place.project import Project
 from siding.app.recording.last_state import last_state
 from siding.app.recording.recorder import Recorder
-from siding.app.unfinished.left_running import in_the_way, live_runs
+from siding.app.unfinished.left_running import live_runs, to_pause
 from siding.errors import SidingError
 from siding.git.snapshots.capture import Capture
 from siding.ids import TaskId
@@ -97,7 +97,7 @@ def pausing(project: Project, workspace: Workspace, how: BesideRuns) -> Iterator
     with going_on_if_told_to_end(stopping.go_on):
         try:
             found = _at_rest(project, workspace, runs, stopping, how)
-            left = in_the_way(project, workspace.task_id)
+            left = to_pause(project, workspace.task_id)
             paused = Paused(
                 runs=(
                     *(PausedRun(run.id, run.title) for run in runs.live()),
@@ -173,7 +173,7 @@ def trees_of(live: list[Run]) -> Trees:
 
 def _with_left(project: Project, workspace: Workspace, trees: Trees) -> Trees:
     """Return trees with what runs of the task that have ended left running."""
-    left = in_the_way(project, workspace.task_id)
+    left = to_pause(project, workspace.task_id)
     if not left:
         return trees
     # It may have started runs of other tasks since. Their hosts may hold what the act waits for.
@@ -188,7 +188,7 @@ def _with_left(project: Project, workspace: Workspace, trees: Trees) -> Trees:
 
 def pauses_what_was_left(project: Project, task_id: TaskId) -> bool:
     """Tell whether ended runs of a task left something running that can be paused here."""
-    return is_possible() and bool(in_the_way(project, task_id))
+    return is_possible() and bool(to_pause(project, task_id))
 
 
 def _top_of(run: Run) -> ProcessMark:

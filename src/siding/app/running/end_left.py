@@ -43,7 +43,7 @@ def end_left(
 def refuse_from_inside(project: Project, task_id: TaskId, runs: Sequence[str]) -> None:
     """Raise UsageError if this command runs in what one of the runs left running."""
     for left, tree in trees_in(project, task_id):
-        if left.id in runs and len(tree.everyone()) > len(tree.living()):
+        if left.id in runs and tree.is_around_us():
             raise UsageError(
                 f"this command runs in what {left.id} left running, which it would end",
                 hint="do it in another terminal",

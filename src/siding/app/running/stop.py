@@ -66,7 +66,7 @@ def stop(
         refuse_from_inside(project, task.id, [left.id for left in ended])
     stopped = _end(project, task, chosen, now=now)
     # Also what a run left that was ending when it was chosen.
-    ids = None if every else [*(run.id for run in chosen), *(left.id for left in ended)]
+    ids = [*(run.id for run in chosen), *(left.id for left in ended)]
     return Ended(stopped, end_left(project, task, ids, now=now))
 
 

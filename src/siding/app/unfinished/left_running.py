@@ -40,10 +40,12 @@ class StillThere(NamedTuple):
 
 def left_in(project: Project, task_id: TaskId) -> list[StillThere]:
     """Return what runs of a task left running and lives, the oldest run first."""
+    runs = Runs(project.task_layout(task_id))
     return [
         StillThere(left, described(project, left, found))
         for left, tree in trees_in(project, task_id)
-        if (found := tree.everyone())
+        # The document of a run that is being recorded is there already.
+        if not runs.is_there(left.id) and (found := tree.everyone())
     ]
 
 
@@ -53,8 +55,21 @@ def in_the_way(project: Project, task_id: TaskId) -> list[StillThere]:
     What this command runs in does not count, nor does what belongs to another user: nobody could
     end it from here.
     """
+    return _counting(project, trees_in(project, task_id))
+
+
+def to_pause(project: Project, task_id: TaskId) -> list[StillThere]:
+    """Return what was left running and has to be paused while files are moved under it.
+
+    A command that runs in it would pause what it needs itself: then that goes on.
+    """
+    trees = trees_in(project, task_id)
+    return _counting(project, [each for each in trees if not each[1].is_around_us()])
+
+
+def _counting(project: Project, trees: Iterable[tuple[LeftRunning, LeftTree]]) -> list[StillThere]:
     found = []
-    for left, tree in trees_in(project, task_id):
+    for left, tree in trees:
         living = [status for status in tree.living() if may_signal(status)]
         if living:
             found.append(StillThere(left, described(project, left, living)))
