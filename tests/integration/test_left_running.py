@@ -341,11 +341,14 @@ def test_it_cannot_end_itself(task: Sandbox) -> None:
 
 def test_a_command_inside_it_does_not_pause_itself(task: Sandbox) -> None:
     siding = " ".join(SIDING)
-    later = f"{UNTIL_GO}; {siding} rollback --base --force >../said 2>&1; touch ../done; sleep 600"
+    back = f"{siding} rollback --base --force >../said 2>&1; touch ../done"
+    later = f"sleep 600 & {UNTIL_GO}; {back}; sleep 600"
     pid = leave(task, f"setsid sh -c 'echo $$ >pid; {later}' & {WAIT}")
     (task.workspace() / "go").touch()
     wait_until((task.workspace().parent / "done").exists)
-    assert "back to the base" in (task.workspace().parent / "said").read_text()
+    said = (task.workspace().parent / "said").read_text()
+    assert "back to the base" in said
+    assert "was paused" not in said
     assert alive(pid)
     task.siding("stop")
     assert not alive(pid)

@@ -73,11 +73,11 @@ class LeftTree(ProcessTree):
         return not self.everyone()
 
     def _in(self, everything: dict[int, ProcessStatus]) -> dict[int, ProcessStatus]:
-        found = {s.pid: s for s in everything.values() if _key(s) in self._marks}
-        add_descendants(found, everything, set())
-        for status in everything.values():
-            if status.pid not in found and self._carries(status.pid):
-                found[status.pid] = status
+        found = {
+            status.pid: status
+            for status in everything.values()
+            if _key(status) in self._marks or self._carries(status.pid)
+        }
         add_descendants(found, everything, set())
         shielded = {s.pid: s for s in found.values() if _key(s) in self._others}
         add_descendants(shielded, everything, set())
