@@ -12,7 +12,6 @@ from siding.app.recording.recorder import Recorder
 from siding.app.unfinished.left_running import live_runs, to_pause
 from siding.errors import SidingError
 from siding.git.snapshots.capture import Capture
-from siding.ids import TaskId
 from siding.ledger.step import Step
 from siding.process.identity import boot_id, started_of
 from siding.process.pausing.pauser import (
@@ -184,11 +183,6 @@ def _with_left(project: Project, workspace: Workspace, trees: Trees) -> Trees:
         commands=(*trees.commands, *(Mark(each.pid, each.started) for each in processes)),
         tokens=(*trees.tokens, *(each.run.token for each in left if each.run.token)),
     )
-
-
-def pauses_what_was_left(project: Project, task_id: TaskId) -> bool:
-    """Tell whether ended runs of a task left something running that can be paused here."""
-    return is_possible() and bool(to_pause(project, task_id))
 
 
 def _top_of(run: Run) -> ProcessMark:

@@ -179,9 +179,9 @@ def _has_something_beside(recorder: Recorder, how: BesideRuns) -> bool:
         return True
     if how.takes_last or not LeftFiles(recorder.layout).numbers():
         return False
-    from siding.app.acts.pausing import pauses_what_was_left
+    from siding.app.unfinished.left_running import to_pause
 
-    return pauses_what_was_left(recorder.project, recorder.task.id)
+    return bool(to_pause(recorder.project, recorder.task.id))
 
 
 def complete(work: Work, hold: Hold, act: Act[Plan, Outcome, Result]) -> Result:

@@ -11,6 +11,7 @@ from siding.process.command import ProcessInfo
 from siding.process.identity import boot_id
 from siding.process.left import Key, LeftTree, age_s, may_signal
 from siding.process.pausing.open_files import command_line
+from siding.process.pausing.pauser import is_possible
 from siding.process.status import ProcessStatus
 from siding.runs.left import LeftFiles, LeftMark, LeftRunning, shortened
 from siding.runs.run import ProcessMark, Run
@@ -61,8 +62,11 @@ def in_the_way(project: Project, task_id: TaskId) -> list[StillThere]:
 def to_pause(project: Project, task_id: TaskId) -> list[StillThere]:
     """Return what was left running and has to be paused while files are moved under it.
 
-    A command that runs in it would pause what it needs itself: then that goes on.
+    A command that runs in it would pause what it needs itself: then that goes on. Nothing is paused
+    where the system cannot do so.
     """
+    if not is_possible():
+        return []
     trees = trees_in(project, task_id)
     return _counting(project, [each for each in trees if not each[1].is_around_us()])
 

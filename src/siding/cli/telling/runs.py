@@ -94,8 +94,8 @@ def _say_outcome(context: Context, result: RunResult) -> None:
         screen.warn(f"process {process.pid} ({process.name}) could not be ended")
     for process in outcome.left_running:
         screen.note(f"left running: process {process.pid} ({process.name})", "yellow")
-    if outcome.left_running and result.step is not None and result.step.run:
-        screen.note(f"  siding runs shows it · siding stop {result.step.run} ends it", "dim")
+    if outcome.left_running:  # it may be a run that the command has started in the background
+        screen.note("  siding runs shows it · siding stop RUN ends it", "dim")
 
 
 def _hint_for(argv: Sequence[str]) -> str | None:
