@@ -14,6 +14,11 @@ import pytest
 from bwrap import needs_bwrap
 from dashboards import Dashboard
 from sandbox import SIDING, Sandbox, alive
+from siding.app.place.project import require_project
+from siding.app.place.wiring import open_app
+from siding.app.running.hosting import host
+from siding.app.running.request import RunRequest
+from siding.app.running.stop import stop
 from terminal import Terminal
 
 # Each way leaves a process that writes its number into `pid`, and works on.
@@ -354,6 +359,28 @@ def test_a_command_inside_it_does_not_pause_itself(task: Sandbox) -> None:
     assert alive(pid)
     task.siding("stop")
     assert not alive(pid)
+
+
+@pytest.mark.parametrize("where", ["in the program", "outside"])
+def test_what_a_run_of_a_program_left_is_not_part_of_its_other_runs(
+    task: Sandbox, where: str
+) -> None:
+    project = require_project(open_app(env=task.env, cwd=task.repo))
+    beside = host(project, RunRequest(argv=("cat",)))
+    beside.began()
+    leaves = host(project, RunRequest(argv=("sh", "-c", WAYS["a session of its own"])))
+    assert leaves.wait().exit_code == 0
+    pid = number_in(task.workspace() / "pid")
+    assert left(task) == [pid]
+    if where == "outside":
+        task.siding("stop", "r2")
+    else:
+        (ended,) = stop(project, None, ["r2"]).left
+        assert [each.pid for each in ended.ended] == [pid]
+    assert not alive(pid)
+    assert [row["run"] for row in rows(task)] == ["r1"]
+    beside.end_input()
+    assert beside.wait().exit_code == 0
 
 
 def test_secrets_are_kept_out_of_the_document(task: Sandbox) -> None:

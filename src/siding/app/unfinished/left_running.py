@@ -145,7 +145,7 @@ def write_down_left(
 def hosts_of(live: Iterable[Run]) -> list[Key]:
     """Return the processes that runs consist of, from the top: host, keeper and command.
 
-    A program that hosts several runs is left out: it may be what hosted the run that has ended.
+    A program that hosts runs is left out: it is no run itself, and may be what was left running.
     """
     found = []
     for run in live:
