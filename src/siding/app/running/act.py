@@ -26,7 +26,6 @@ from siding.app.sandbox.sandbox import (
     plan_sandbox,
     take_over_result,
 )
-from siding.app.unfinished.left_running import write_down_left
 from siding.errors import SidingError, UsageError
 from siding.ledger.details.run import BASE, RunDetail
 from siding.ledger.draft import Draft
@@ -325,6 +324,8 @@ def execute(  # noqa: PLR0913 - what a plan, a request and a live run say about 
 
 
 def _write_down_left(recorder: Recorder, run: Run, left: tuple[ProcessInfo, ...]) -> None:
+    from siding.app.unfinished.left_running import write_down_left
+
     write_down_left(recorder.project, recorder.layout, run, left, recorder.redaction)
 
 
