@@ -247,7 +247,7 @@ def test_stop_kills_a_host_that_does_not_react(
 
         ended = threading.Thread(target=let_go)
         ended.start()
-        (found,) = stop.stop(project, None, ["r1"])
+        (found,) = stop.stop(project, None, ["r1"]).runs
         ended.join()
         assert found.by_force
         assert found.step is not None

@@ -46,6 +46,7 @@ DOORS = {
     "app/recording/artifacts.py": "the output of runs",
     "app/recording/recorder.py": "runs that were cut off",
     "app/running/broker.py": "what a run asked, for the few that ask",
+    "app/running/act.py": "the processes that a command left running",
     "app/running/living.py": "the version of a project and the search for ports, once in a task",
     "app/recording/snapshots.py": "a look without a snapshot; shutil, tempfile",
     "app/recording/calling_step.py": "the process tree, inside a step",

@@ -71,18 +71,28 @@ def has_token(pid: int, token: str) -> bool:
 
     False for a process whose environment we may not read, because it is another user's.
     """
+    return token in tokens_of(pid)
+
+
+def tokens_of(pid: int) -> list[str]:
+    """Return the tokens that a process was started with, the outermost step's first."""
     try:
         with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
             environment = file.read(_ENVIRONMENT_LIMIT)
     except OSError:
-        return False
+        return []
     name = TOKEN_VARIABLE.encode() + b"="
     if name not in environment:
-        return False
+        return []
     for entry in environment.split(b"\0"):
         if entry.startswith(name):
-            return token.encode() in entry[len(name) :].split(b":")
-    return False
+            return entry[len(name) :].decode(errors="replace").split(":")
+    return []
+
+
+def age_of(status: ProcessStatus) -> float:
+    """Return for how many seconds a process has lived."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - status.started / os.sysconf("SC_CLK_TCK")
 
 
 def directory_of(pid: int) -> Path | None:

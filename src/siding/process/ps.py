@@ -44,6 +44,16 @@ def has_token(pid: int, token: str) -> bool:  # noqa: ARG001 - the same shape as
     return False
 
 
+def tokens_of(pid: int) -> list[str]:  # noqa: ARG001 - the same shape as on Linux
+    """Return nothing: `ps` shows no environments."""
+    return []
+
+
+def age_of(status: ProcessStatus) -> float:
+    """Return for how many seconds a process has lived."""
+    return time.time() - status.started
+
+
 def directory_of(pid: int) -> Path | None:  # noqa: ARG001 - the same shape as on Linux
     """Return None: `ps` does not show it."""
     return None

@@ -66,6 +66,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     requests: "Requests | None" = None,
     turns: Callable[[ProcessTree], TurnWatch] | None = None,
     door: "Callable[[], Door | None] | None" = None,
+    ends_left: bool = False,
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -81,7 +82,8 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     SIGHUP or SIGQUIT to us, or the timeout, ends everything the command started: SIGTERM,
     ``grace_s`` seconds, SIGKILL, and at most five seconds to see it gone. After an interruption
     processes that outlive the command are ended too; after a normal end they are left running and
-    listed. In a PTY the caller's Ctrl-C, Ctrl-Z and Ctrl-\\ are bytes for the command.
+    listed, or with ``ends_left`` ended in the same way. In a PTY the caller's Ctrl-C, Ctrl-Z and
+    Ctrl-\\ are bytes for the command.
 
     ``sandbox`` holds the run's limits, which end it as the timeout does, and its sandbox. Nothing
     outlives a run in a sandbox that has a warden.
@@ -123,6 +125,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         requests=requests,
         turns=turns,
         door=door,
+        ends_left=ends_left,
     )
     try:
         for tries_left in reversed(range(_SANDBOX_TRIES)):
@@ -188,7 +191,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
             side.restore_screen()
         if tree.warden and not drive.ending_was_forced:
             _await_the_end(tree)
-        left = () if drive.ending_was_forced else _left_running(tree)
+        tidied, left = _what_is_left(run, drive, tree)
         child.leave()
         tree.reap()
         notes = side.notes()
@@ -199,7 +202,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
             ending=ending,
             signal_number=number,
             duration_ms=round((drive.ended_at - began) * 1000),
-            tidied=drive.result(),
+            tidied=tidied,
             left_running=left,
             recorded=run.recorder.finish(),
             notes=notes,
@@ -275,6 +278,22 @@ def _await_the_end(tree: ProcessTree) -> None:
         time.sleep(0.001)
 
 
+def _what_is_left(
+    run: Plan, drive: Drive, tree: ProcessTree
+) -> tuple[EndedProcesses, tuple[ProcessInfo, ...]]:
+    """Return the processes that were ended, and those that the command leaves running.
+
+    With `ends_left` the latter are ended now, after the output was read: much of what outlives a
+    command by a moment, such as the `tee` behind it, ends by itself.
+    """
+    if drive.ending_was_forced:
+        return drive.result(), ()
+    left = _left_running(tree)
+    if left and run.ends_left:
+        return end_all(tree, grace_s=run.grace_s), ()
+    return drive.result(), left
+
+
 def _left_running(tree: ProcessTree) -> tuple[ProcessInfo, ...]:
     if not tree.left():
         return ()
@@ -318,6 +337,8 @@ def _outcome(
     else:
         assert own is not None
         exit_code = own
+    if tidied.ended and not drive.ending_was_forced:
+        notes.append("what the command left running was ended")
     if drive.held_open:
         notes.append("a process left behind holds the output open: what it writes is not recorded")
     return Outcome(

@@ -63,6 +63,7 @@ class Plan(NamedTuple):
     requests: "Requests | None"
     turns: Callable[[ProcessTree], TurnWatch] | None
     door: "Callable[[], Door | None] | None"
+    ends_left: bool
 
 
 class Side:

@@ -129,14 +129,14 @@ class ProcessTree:
         and ends without pause.
         """
         everything = processes.all_processes()
-        safe = _ourselves_and_above(everything)
+        safe = ourselves_and_above(everything)
         found = {status.pid: status for status in self._roots(everything) if status.pid not in safe}
-        _add_descendants(found, everything, safe)
+        add_descendants(found, everything, safe)
         for status in everything.values():
             carries = status.pid not in found and status.pid not in safe
             if carries and processes.has_token(status.pid, self._token):
                 found[status.pid] = status
-        _add_descendants(found, everything, safe)
+        add_descendants(found, everything, safe)
         self.safe_groups = {s.group for s in everything.values() if s.pid not in found} | {0}
         self._seen.update(_key(status) for status in found.values())
         return list(found.values())
@@ -325,7 +325,8 @@ def ancestors() -> frozenset[int]:
     return frozenset(found)
 
 
-def _ourselves_and_above(everything: dict[int, ProcessStatus]) -> set[int]:
+def ourselves_and_above(everything: dict[int, ProcessStatus]) -> set[int]:
+    """Return our pid and those of our ancestors."""
     above = {os.getpid()}
     status = everything.get(os.getpid())
     while status is not None and status.parent not in above:
@@ -334,9 +335,10 @@ def _ourselves_and_above(everything: dict[int, ProcessStatus]) -> set[int]:
     return above
 
 
-def _add_descendants(
+def add_descendants(
     found: dict[int, ProcessStatus], everything: dict[int, ProcessStatus], safe: set[int]
 ) -> None:
+    """Add all that is below the processes in `found`, without what is in `safe` or below that."""
     children: dict[int, list[ProcessStatus]] = {}
     for status in everything.values():
         children.setdefault(status.parent, []).append(status)

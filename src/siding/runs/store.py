@@ -89,7 +89,7 @@ class Runs:
         make_dirs(self._directory)
         used = max([self._last() or highest(), *self._numbers()])
         run = run._replace(number=used + 1)
-        _replace(self._directory / _LAST, f"{run.number}\n".encode())
+        replace_small(self._directory / _LAST, f"{run.number}\n".encode())
         lock = FileLock(self._directory / f"{run.id}{_LOCK}").acquire(timeout_s=0, holder=holder)
         try:
             _write(self._directory, run)
@@ -183,10 +183,10 @@ def _socket_of(directory: Path, run: Run) -> Path:
 
 def _write(directory: Path, run: Run) -> None:
     data = encode_document({"version": RUN_VERSION, **run.as_record()})
-    _replace(directory / f"{run.id}{_RECORD}", data)
+    replace_small(directory / f"{run.id}{_RECORD}", data)
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_small(path: Path, data: bytes) -> None:
     """Replace a file that only this process writes; what a killed writer left is written over."""
     temporary = path.with_name(path.name + _NEW)
     fd = open_regular(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

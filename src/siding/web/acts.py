@@ -23,6 +23,7 @@ from siding.app.recording.steps import log
 from siding.app.undo.preview import coming
 from siding.app.undo.undo import Undone, redo, undo
 from siding.app.undo.undo import UndoRequest as UndoRequest
+from siding.app.unfinished.left_running import in_the_way, to_pause
 from siding.errors import SidingError, UsageError
 from siding.hashing import sha256_hex
 from siding.ids import TaskId
@@ -113,12 +114,20 @@ def plan(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
     if busy:
         return found._replace(stops=(f"the task is busy: {busy}; wait until that has ended",))
     live = live_in(project, task_id)
-    if not live or wish.act == "apply":  # the plan of an apply says which state it takes
+    if wish.act == "close" and (left := in_the_way(project, task_id)):
+        what = ", ".join(f"{each.run.id} (`siding stop {each.run.id}` ends it)" for each in left)
+        return found._replace(stops=(f"something still runs that was left by {what}",))
+    left = to_pause(project, task_id)
+    if not (live or left) or wish.act == "apply":  # the plan of an apply says which state it takes
         return found
-    named = ", ".join(f"{run.id} `{run.title[:60]}`" for run in live)
-    how = (
-        "is paused meanwhile, and goes on" if len(live) == 1 else "are paused meanwhile, and go on"
+    named = ", ".join(
+        (
+            *(f"{run.id} `{run.title[:60]}`" for run in live),
+            *(f"what {each.run.id} left running" for each in left),
+        )
     )
+    one = len(live) + len(left) == 1
+    how = "is paused meanwhile, and goes on" if one else "are paused meanwhile, and go on"
     return found._replace(notes=(*found.notes, f"{named} {how}"))
 
 

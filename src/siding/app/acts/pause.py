@@ -18,10 +18,11 @@ class BesideRuns(NamedTuple):
 
 
 class PausedRun(NamedTuple):
-    """A run that was paused, and goes on."""
+    """A run that was paused, and goes on. `has_ended`: that is what it left running."""
 
     id: str
     title: str
+    has_ended: bool = False
 
 
 class Paused(NamedTuple):

@@ -9,6 +9,7 @@ from siding.app.acts.quiet import Unquiet, unquiet
 from siding.app.place.project import Project
 from siding.app.recording.last_state import last_state
 from siding.app.recording.recorder import Recorder
+from siding.app.unfinished.left_running import live_runs, to_pause
 from siding.errors import SidingError
 from siding.git.snapshots.capture import Capture
 from siding.ledger.step import Step
@@ -95,8 +96,12 @@ def pausing(project: Project, workspace: Workspace, how: BesideRuns) -> Iterator
     with going_on_if_told_to_end(stopping.go_on):
         try:
             found = _at_rest(project, workspace, runs, stopping, how)
+            left = to_pause(project, workspace.task_id)
             paused = Paused(
-                runs=tuple(PausedRun(run.id, run.title) for run in runs.live()),
+                runs=(
+                    *(PausedRun(run.id, run.title) for run in runs.live()),
+                    *(PausedRun(each.run.id, each.run.title, has_ended=True) for each in left),
+                ),
                 unquiet=tuple(dict.fromkeys(each.sentence for each in found)),
             )
             yield Pause(paused, stopping.go_on)
@@ -111,10 +116,10 @@ class _Stopping:
         self._file = file
         self._pauser: Pauser | None = None
 
-    def stop(self, live: list[Run]) -> list[int]:
-        """Stop everything that the runs started; return the processes."""
+    def stop(self, trees: Trees) -> list[int]:
+        """Stop the processes of the trees; return them."""
         self._file.begin(boot_id())
-        self._pauser = Pauser(trees_of(live), note=lambda mark: self._file.note(*mark))
+        self._pauser = Pauser(trees, note=lambda mark: self._file.note(*mark))
         self._pauser.pause()
         return [mark.pid for mark in self._pauser.stopped]
 
@@ -141,7 +146,7 @@ def _at_rest(
             if not run.command.pid
         ]
         if not found or how.now:
-            pids = stopping.stop(live)
+            pids = stopping.stop(_with_left(project, workspace, trees_of(live)))
             found += unquiet(project, workspace, pids)
             if not found or how.now:
                 return found
@@ -162,6 +167,21 @@ def trees_of(live: list[Run]) -> Trees:
         above=tuple(Mark(*_top_of(run)) for run in live),
         commands=tuple(Mark(*run.command) for run in live if run.command.pid),
         tokens=tuple(run.token for run in live if run.token),
+    )
+
+
+def _with_left(project: Project, workspace: Workspace, trees: Trees) -> Trees:
+    """Return trees with what runs of the task that have ended left running."""
+    left = to_pause(project, workspace.task_id)
+    if not left:
+        return trees
+    # It may have started runs of other tasks since. Their hosts may hold what the act waits for.
+    tops = [mark for run in live_runs(project) for mark in (run.host, run.keeper) if mark.pid]
+    processes = [each for found in left for each in found.processes]
+    return trees._replace(
+        spared=(*trees.spared, *(Mark(*mark) for mark in tops)),
+        commands=(*trees.commands, *(Mark(each.pid, each.started) for each in processes)),
+        tokens=(*trees.tokens, *(each.run.token for each in left if each.run.token)),
     )
 
 

@@ -24,6 +24,7 @@ from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
+from siding.runs.left import LeftFiles
 from siding.tasks.task import Task
 
 Plan = TypeVar("Plan")  # what the act will do, worked out before anything changes
@@ -159,13 +160,28 @@ def working(
     with ExitStack() as resources:
         settled: list[Step] = []
         pause = Pause()
-        if pauses_runs is not None and recorder.runs.live():
+        if pauses_runs is not None and _has_something_beside(recorder, pauses_runs):
             from siding.app.acts.pausing import settle_beside
 
             settled, pause = settle_beside(resources, recorder, settle, pauses_runs)
         since_ns = int(project.app.clock.now().timestamp() * 1e9)
         settled += settle(recorder)
         yield Work(project, task, recorder, tuple(settled), since_ns, resources, pause)
+
+
+def _has_something_beside(recorder: Recorder, how: BesideRuns) -> bool:
+    """Tell whether something works in the workspace that has to be paused, or asks for a state.
+
+    What ended runs left running is paused like a run; it does not keep an act from taking the
+    workspace as it is.
+    """
+    if recorder.runs.live():
+        return True
+    if how.takes_last or not LeftFiles(recorder.layout).numbers():
+        return False
+    from siding.app.unfinished.left_running import to_pause
+
+    return bool(to_pause(recorder.project, recorder.task.id))
 
 
 def complete(work: Work, hold: Hold, act: Act[Plan, Outcome, Result]) -> Result:

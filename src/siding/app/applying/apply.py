@@ -46,6 +46,7 @@ from siding.app.recording.last_state import last_state
 from siding.app.recording.named_paths import named_paths, refuse_unknown
 from siding.app.recording.recorder import Recorder
 from siding.app.recording.snapshots import TaskSnapshots
+from siding.app.unfinished.left_running import in_the_way
 from siding.errors import NotFound, SidingError, UsageError
 from siding.git.applying.bench import Bench
 from siding.git.applying.checkout import CheckoutPlace
@@ -381,6 +382,8 @@ def _close(project: Project, applied: Applied, request: ApplyRequest) -> Applied
     elif applied.beside:
         live = "lives" if len(applied.beside) == 1 else "live"
         reason = f"{', '.join(applied.beside)} {live} in it"
+    elif left := in_the_way(project, applied.task.id):
+        reason = f"what {', '.join(each.run.id for each in left)} left running works on in it"
     if reason is not None:
         return applied._replace(stays_open=reason)
     closed = close_task(project, applied.task, fate=Fate.USUAL, force=True)

@@ -12,12 +12,13 @@ from siding.app.life.recovery import recover_cut_off, recover_if_cut_off
 from siding.app.life.reserve import spending_reserve
 from siding.app.life.workspaces import finish_removal, keep, remove
 from siding.app.place.events import TaskChanged
-from siding.app.place.locks import Hold, holding_task
+from siding.app.place.locks import Hold, TaskBusy, holding_task
 from siding.app.place.old_home import workspace_of
 from siding.app.place.project import Project
 from siding.app.place.task_workspace import known_workspace
 from siding.app.recording.opening import open_recorder
 from siding.app.recording.recorder import BaseUnknown, Recorder
+from siding.app.unfinished.left_running import in_the_way
 from siding.errors import SidingError
 from siding.files.durable import make_dirs, move_aside
 from siding.git.errors import SnapshotDamaged
@@ -89,6 +90,7 @@ def close_task(
         holding_task(project, task.id, f"closing task {task.name}") as hold,
     ):
         recover_if_cut_off(project, task.id)
+        _refuse_what_was_left(project, task)
         task = project.tasks.load(task.id)
         is_closed = fate is Fate.DELETE and task.status is TaskState.CLOSED
         if not is_closed:
@@ -137,6 +139,7 @@ def remove_workspace(
         holding_task(project, task.id, f"removing the workspace of {task.name}") as hold,
     ):
         recover_if_cut_off(project, task.id)
+        _refuse_what_was_left(project, task)
         workspace = known_workspace(project, task)
         is_done = is_half_done and workspace.status is WorkspaceState.REMOVED
         if is_done:
@@ -208,6 +211,17 @@ def _is_as_started(recorder: Recorder) -> bool:
     last = recorder.ledger.last()
     begun = None if last is None or last.number > 1 else last.as_checkpoint
     return begun is not None and begun.origin == FROM
+
+
+def _refuse_what_was_left(project: Project, task: Task) -> None:
+    """Raise TaskBusy if what runs left running would work on in what is taken away."""
+    for left in in_the_way(project, task.id):
+        named = ", ".join(each.named for each in left.processes)
+        raise TaskBusy(
+            f"task {task.name!r} is busy: run {left.run.id} `{left.run.title[:60]}` has ended, "
+            f"and left running: {named}",
+            hint=f"`siding stop {left.run.id}` ends that; --stop does it first",
+        )
 
 
 def _record_last_state(project: Project, task: Task, hold: Hold) -> None:

@@ -20,6 +20,7 @@ CONFIG_VERSION = 1
 DEFAULT_POLICY_PATH = ".siding/policy.yaml"
 OWN_POLICY = "policy.yaml"  # the person's policy for all projects, in the home
 ISOLATION_FILES = ("auto", "always", "never")
+LEAVE = ("keep", "end")
 
 DEFAULT_TEXT = """\
 # Settings of one Siding project. Delete a line to get its default back.
@@ -77,6 +78,7 @@ class Settings(NamedTuple):
     redaction_allow: tuple[str, ...] = ()
     turns_every_s: float | None = None  # record a run's workspace so often; None: never
     turns_quiet_s: float | None = None  # and after so long without output; None: never
+    leave: str = "keep"  # keep or end: what a run's command leaves running when it ends
     color: bool = True
     verbose: bool = False
 
@@ -166,6 +168,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     isolation = Section(document, path, "isolation")
     redaction = Section(document, path, "redaction")
     turns = Section(document, path, "turns")
+    runs = Section(document, path, "runs")
     output = Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
@@ -185,6 +188,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         redaction_allow=redaction.commands("allow"),
         turns_every_s=turns.seconds("every"),
         turns_quiet_s=turns.seconds("quiet"),
+        leave=runs.one_of("leave", LEAVE, default.leave),
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )

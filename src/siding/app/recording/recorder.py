@@ -42,6 +42,7 @@ from siding.ledger.figures import DiffFigures, ModeFigures
 from siding.ledger.intents import Intent
 from siding.ledger.line import LedgerLine
 from siding.ledger.step import Step
+from siding.runs.left import LeftFiles
 from siding.runs.store import Runs
 from siding.storage.locks import FileLock, Holder, LockBusy
 from siding.tasks.registry import Workspace
@@ -184,6 +185,7 @@ class Recorder:
                 unrecorded.append(intent)
         made = [self._finish_interrupted(intent) for intent in unrecorded]
         self._forget_runs()
+        self._forget_what_ended()
         return made
 
     def settle_others(self, own: Intent) -> None:
@@ -204,6 +206,13 @@ class Recorder:
         for run in cut_off:
             if self.runs.forget(run):
                 end_what_is_left(run)
+
+    def _forget_what_ended(self) -> None:
+        """Remove what names processes that runs left running, if none of them lives any more."""
+        if LeftFiles(self.layout).numbers():
+            from siding.app.unfinished.left_running import forget_what_ended
+
+            forget_what_ended(self.layout)
 
     def changes_since_base(self) -> int:
         """Return how many files differ from the base of the line; call `settle` first.

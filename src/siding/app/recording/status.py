@@ -8,6 +8,7 @@ from siding.app.place.selection import select
 from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.recording.steps import InProgress, in_progress, ledger_problems
+from siding.app.unfinished.left_running import StillThere, left_in
 from siding.errors import SidingError
 from siding.git.errors import CommandFailed, GitError
 from siding.ids import Sha
@@ -37,6 +38,7 @@ class TaskStatus(NamedTuple):
     holder: Holder | None  # the process that holds the task's lock
     problems: tuple[str, ...] = ()  # sentences about what is lost or damaged
     ports: range = range(0)  # the task's own; none before its first run
+    left: tuple[StillThere, ...] = ()  # what runs that have ended left running
 
 
 def status(project: Project, named: str | None) -> TaskStatus:
@@ -74,6 +76,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
         holder=holder,
         problems=tuple(problems),
         ports=ports_of(project.app.home, project.layout, task.id),
+        left=tuple(left_in(project, task.id)),
     )
 
 

@@ -39,18 +39,20 @@ from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import IsolationReport
 from siding.namedtuples import NamedTuple
-from siding.process.command import Command, Outcome, OutputScreen, StreamPlan
+from siding.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
 from siding.process.control.control import Control
 from siding.process.identity import started_of
 from siding.process.keeper.child import Child
 from siding.process.output.files import settle_output
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
+from siding.process.side import RunSandbox
 from siding.runs.left_paused import PauseOfTask
 from siding.runs.run import ProcessMark, Run
 from siding.runs.store import LiveRun
 from siding.tasks.task import Task
 
+NOTHING_KEPT = "in this sandbox nothing outlives the command, so nothing of it is kept"
 OnRunning = Callable[[Task, Run], None]  # called when the command of a run was started
 
 
@@ -159,6 +161,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 door=door_of(work.project, work.task.id, self._live.run, intent.stem),
                 on_running=self._on_running,
                 turns=turns if times.any else None,
+                leave=self._request.leave,
             )
         outcome = turns.noted(outcome)
         watch.ended(outcome.duration_ms)
@@ -234,6 +237,7 @@ def run_unrecorded(
                 artifact=None,
                 door=door_of(work.project, work.task.id, live.run, ""),
                 on_running=on_running,
+                leave=request.leave,
             )
             watch.ended(outcome.duration_ms)
         exit_code, isolation = outcome.exit_code, watch.isolation()
@@ -298,12 +302,14 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
     door: OpensDoor,
     on_running: OnRunning | None,
     turns: Turns | None = None,
+    leave: str = "",
 ) -> Outcome:
     """Run the command in its sandbox and within its limits; return how it ended.
 
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
     when the command was started. `turns` records the workspace while it runs. At the `door` its
-    processes reach their broker.
+    processes reach their broker. `leave` says whether what the command leaves is kept or ended; "":
+    as set. What is kept is written down.
     """
 
     def on_started(child: Child) -> None:
@@ -327,8 +333,24 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
             door=door,
             pause=PauseOfTask(recorder.layout),
             turns=None if turns is None else turns.watch,
+            ends_left=(leave or recorder.project.settings.leave) == "end",
         )
+    if outcome.left_running:
+        _write_down_left(recorder, live.run, outcome.left_running)
+    elif leave == "keep" and _ends_with_command(run_sandbox):
+        outcome = outcome._replace(notes=(*outcome.notes, NOTHING_KEPT))
     return take_over_result(recorder, sandbox, outcome)
+
+
+def _write_down_left(recorder: Recorder, run: Run, left: tuple[ProcessInfo, ...]) -> None:
+    from siding.app.unfinished.left_running import write_down_left
+
+    write_down_left(recorder.project, recorder.layout, run, left, recorder.redaction)
+
+
+def _ends_with_command(sandbox: RunSandbox | None) -> bool:
+    """Tell whether nothing in the sandbox outlives the command: the kernel ends it."""
+    return sandbox is not None and sandbox.sandboxed is not None and sandbox.sandboxed.guarded
 
 
 def _with_what_came_later(recorder: Recorder, watch: Watch, run: Run, draft: Draft) -> Draft:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from siding.app.place.locks import holding_task, refuse_inside
 from siding.app.place.project import Project
 from siding.app.recording.opening import open_anywhere
-from siding.app.running.named_run import live_runs
+from siding.app.running.end_left import EndedLeft, end_left, refuse_from_inside
+from siding.app.running.named_run import runs_to_stop
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.step import Step
@@ -38,6 +39,13 @@ class Stopped(NamedTuple):
     by_force: bool  # the host did not react, so it was killed, and this command recorded the run
 
 
+class Ended(NamedTuple):
+    """The runs that were ended, and what runs that had ended before had left running."""
+
+    runs: list[Stopped]
+    left: list[EndedLeft]
+
+
 def stop(
     project: Project,
     named: str | None,
@@ -45,27 +53,34 @@ def stop(
     *,
     every: bool = False,
     now: bool = False,
-) -> list[Stopped]:
+) -> Ended:
     """End runs of a task, wait until they are recorded, and return them.
 
     `wanted` are ids or names of runs; without any, the only run that lives is ended, or each one
     with `every`. What a run started gets SIGTERM and two seconds to tidy up; with `now` it gets
-    SIGKILL. Raises NotFound and UsageError before any run is ended.
+    SIGKILL. Of a run that has ended, what it left running is ended in the same way. Raises NotFound
+    and UsageError before any run is ended.
     """
-    task, chosen = live_runs(project, named, wanted, every=every)
-    return _end(project, task, chosen, now=now)
+    task, chosen, ended = runs_to_stop(project, named, wanted, every=every)
+    if not every:
+        refuse_from_inside(project, task.id, [left.id for left in ended])
+    stopped = _end(project, task, chosen, now=now)
+    # Also what a run left that was ending when it was chosen.
+    ids = [*(run.id for run in chosen), *(left.id for left in ended)]
+    return Ended(stopped, end_left(project, task, ids, now=now))
 
 
-def stop_before(project: Project, task_id: TaskId) -> list[Stopped]:
-    """End all runs of a task before an act that is not to be done beside them; return them.
+def stop_before(project: Project, task_id: TaskId) -> Ended:
+    """End all runs of a task, and what runs left running, before an act that is not to be done
+    beside them; return them.
 
-    Raises TaskBusy if this command runs inside one of them.
+    Raises TaskBusy if this command runs inside a run that lives.
     """
     live = Runs(project.task_layout(task_id)).live()
-    if not live:
-        return []
     refuse_inside(project, task_id, live)
-    return _end(project, project.tasks.load(task_id), live, now=False)
+    task = project.tasks.load(task_id)
+    stopped = _end(project, task, live, now=False)
+    return Ended(stopped, end_left(project, task, None))
 
 
 def _end(project: Project, task: Task, chosen: list[Run], *, now: bool) -> list[Stopped]:

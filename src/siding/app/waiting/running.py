@@ -6,6 +6,7 @@ from siding.app.decisions.lookup import open_questions
 from siding.app.place.project import Project
 from siding.app.place.selection import select
 from siding.app.recording.last_screen import draws
+from siding.app.unfinished.left_running import LeftProcess, left_in
 from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.details.run import RunDetail
@@ -16,6 +17,8 @@ from siding.process.output.files import read_output
 from siding.runs.run import Run, is_run_id
 from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
+
+__all__ = ["LeftProcess", "LeftRow", "RunningRow", "left_running", "named_run", "running"]
 
 A_SCREEN = "(a screen: siding attach)"  # in the place of the last line of a program that draws
 _TAIL = 4096  # bytes of output in which the last line is looked for
@@ -37,12 +40,56 @@ class RunningRow(NamedTuple):
     recorded: bool
     last_line: str
     waits_for: str
+    state: str = "running"
+
+
+class LeftRow(NamedTuple):
+    """A run that has ended and left something running that lives."""
+
+    run: str
+    task: str
+    task_name: str
+    command: str
+    name: str
+    started_at: str
+    ended_at: str
+    processes: tuple[LeftProcess, ...]
+    state: str = "left running"
+
+    def as_record(self) -> dict[str, object]:
+        """Return the row as values that JSON can hold."""
+        return {**self._asdict(), "processes": [each._asdict() for each in self.processes]}
+
+    @property
+    def said(self) -> str:
+        """What it left running, as one phrase."""
+        return "left running: " + ", ".join(each.named for each in self.processes)
 
 
 def running(project: Project, task: TaskId | None = None) -> list[RunningRow]:
     """Return the runs of a task, or of all tasks of the project, oldest first."""
     ids = project.tasks.ids() if task is None else [task]
     found = [row for task_id in ids for row in _in_task(project, task_id)]
+    return sorted(found, key=lambda row: row.started_at)
+
+
+def left_running(project: Project, task: TaskId | None = None) -> list[LeftRow]:
+    """Return the runs of a task, or of all tasks, that ended and left something running."""
+    ids = project.tasks.ids() if task is None else [task]
+    found = [
+        LeftRow(
+            run=left.run.id,
+            task=task_id,
+            task_name=project.tasks.load(task_id).name,
+            command=left.run.title,
+            name=left.run.name,
+            started_at=left.run.started_at,
+            ended_at=left.run.ended_at,
+            processes=left.processes,
+        )
+        for task_id in ids
+        for left in left_in(project, task_id)
+    ]
     return sorted(found, key=lambda row: row.started_at)
 
 

@@ -19,7 +19,7 @@ from siding.app.recording.line_base import line_base
 from siding.app.recording.snapshots import TaskSnapshots
 from siding.app.waiting.board import TaskRow, rows
 from siding.app.waiting.inbox import InboxEntry, Waits, moment_of, waiting_in
-from siding.app.waiting.running import A_SCREEN, RunningRow, running
+from siding.app.waiting.running import A_SCREEN, LeftRow, RunningRow, left_running, running
 from siding.app.waiting.unapplied import Unapplied, unapplied
 from siding.errors import SidingError
 from siding.git.discovery import find_repository
@@ -84,6 +84,7 @@ def today(app: App) -> Today:
             tasks, live = rows(place.project, include_closed=False), running(place.project)
             lines += _waits_and_broke(place, tasks, problems)
             lines += [_run(place, row) for row in live]
+            lines += [_left(place, row) for row in left_running(place.project)]
             ready += _candidates(place, tasks, {row.task for row in live})
         except (SidingError, OSError) as error:
             reason = error.message if isinstance(error, SidingError) else str(error)
@@ -99,10 +100,10 @@ def _order(line: Line) -> float:
 
 
 class FoundRun(NamedTuple):
-    """A run that lives, and the name of its project."""
+    """A run that lives or left something running, and the name of its project."""
 
     project: str
-    row: RunningRow
+    row: RunningRow | LeftRow
 
 
 def all_running(app: App) -> tuple[list[FoundRun], list[str]]:
@@ -113,6 +114,7 @@ def all_running(app: App) -> tuple[list[FoundRun], list[str]]:
     for place in _places(app, [each.project for each in found if each.project is not None]):
         try:
             runs += [FoundRun(place.name, row) for row in running(place.project)]
+            runs += [FoundRun(place.name, row) for row in left_running(place.project)]
         except SidingError as error:
             problems.append(f"project {place.project.layout.root.name}: {error.message}")
     return sorted(runs, key=lambda each: each.row.started_at), problems
@@ -208,6 +210,18 @@ def _run(place: _Place, row: RunningRow) -> Line:
         what=f"{row.command} · {row.last_line}" if row.last_line and not draws else row.command,
         since=row.started_at,
         command=place.command(f"{look} -t {row.task}"),
+    )
+
+
+def _left(place: _Place, row: LeftRow) -> Line:
+    return Line(
+        section=Section.RUNS.value,
+        mark=row.run,
+        project=place.name,
+        task=row.task_name,
+        what=f"ended, {row.said}",
+        since=row.started_at,
+        command=place.command(f"siding stop {row.run} -t {row.task}"),
     )
 
 

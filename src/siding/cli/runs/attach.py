@@ -16,6 +16,7 @@ from siding.app.running.attach import Left, Watched, Watching, attach, control_k
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
 from siding.cli.screen.words import changes, size, task_name, task_step
+from siding.cli.telling.beside import say_left
 
 DETACH_KEY = "ctrl-]"
 _LOST = 1
@@ -42,7 +43,10 @@ def run(arguments: Namespace, context: Context) -> int:
     )
     _say_first(context, watching, arguments.detach_key, read_only=arguments.read_only)
     watched = watch(project, watching)
-    return _say_last(context, watching, watched)
+    exit_code = _say_last(context, watching, watched)
+    if watched.left is not Left.DETACHED:
+        say_left(context.screen, project, watching.task, watching.run.id)
+    return exit_code
 
 
 def _say_first(context: Context, watching: Watching, key: str, *, read_only: bool) -> None:

@@ -16,6 +16,7 @@ from siding.app.recording.outputs import output
 from siding.app.waiting.running import named_run
 from siding.cli.globals import Context
 from siding.cli.screen.words import task_name
+from siding.cli.telling.beside import say_left
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -31,6 +32,8 @@ def run(arguments: Namespace, context: Context) -> int:
     if arguments.follow:
         for piece in follow(project, task, found):
             _write(piece)
+        if found.run:
+            say_left(context.screen, project, task, found.run)
         return 0
     streams = output(project, task, found)
     if streams is None:

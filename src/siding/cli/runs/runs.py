@@ -1,6 +1,7 @@
 """Show what runs in this project, or with --all in every one.
 
-Each run has its task, the last line it printed, and whom it waits for.
+Each run has its task, the last line it printed, and whom it waits for. Below a run that has ended
+is what it left running; `siding stop RUN` ends that.
 
 A run is a command that `siding run` started. Any number of them may live in a task at once: an
 agent, a development server, the tests. A run that has ended is a step: `siding log`.
@@ -10,12 +11,12 @@ from argparse import ArgumentParser, Namespace
 
 from siding.app.place.project import require_project
 from siding.app.place.selection import select
-from siding.app.waiting.running import RunningRow, running
+from siding.app.waiting.running import LeftProcess, LeftRow, RunningRow, left_running, running
 from siding.app.waiting.today import all_running
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
-from siding.cli.screen.words import ago
+from siding.cli.screen.words import ago, duration
 from siding.errors import UsageError
 
 HEADER = ("RUN", "TASK", "AGENT", "STARTED", "COMMAND", "LAST LINE", "WAITS FOR")
@@ -34,14 +35,14 @@ def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
     screen.use_colour(project.settings.color)
     task = None if arguments.task is None else select(project, arguments.task).id
-    found = running(project, task)
+    found = _sorted([*running(project, task), *left_running(project, task)])
     if arguments.format == "json":
-        print_json(screen, [row._asdict() for row in found])
+        print_json(screen, [_record(row) for row in found])
         return 0
     if not found:
         screen.note("nothing runs; `siding run -- COMMAND` starts something")
         return 0
-    screen.table(HEADER, [_cells(row) for row in found])
+    screen.table(HEADER, [cells for row in found for cells in _rows(row)])
     return 0
 
 
@@ -51,15 +52,40 @@ def _all(arguments: Namespace, context: Context) -> int:
     screen = context.screen
     found, problems = all_running(context.app)
     if arguments.format == "json":
-        print_json(screen, [{"project": each.project, **each.row._asdict()} for each in found])
+        print_json(screen, [{"project": each.project, **_record(each.row)} for each in found])
         return 0
     for problem in problems:
         screen.detail(inert(problem))
     if not found:
         screen.note("nothing runs in any project")
         return 0
-    screen.table(("PROJECT", *HEADER), [(inert(each.project), *_cells(each.row)) for each in found])
+    rows = [(inert(each.project), *cells) for each in found for cells in _rows(each.row)]
+    screen.table(("PROJECT", *HEADER), rows)
     return 0
+
+
+def _sorted(rows: list[RunningRow | LeftRow]) -> list[RunningRow | LeftRow]:
+    return sorted(rows, key=lambda row: row.started_at)
+
+
+def _record(row: RunningRow | LeftRow) -> dict[str, object]:
+    return row.as_record() if isinstance(row, LeftRow) else row._asdict()
+
+
+def _rows(row: RunningRow | LeftRow) -> list[tuple[str, ...]]:
+    """Return the row of a run; of one that has ended, with a row for each process below it."""
+    if isinstance(row, RunningRow):
+        return [_cells(row)]
+    name = shorten(inert(row.task_name), 24)
+    command, started = shorten(inert(row.command), 40), ago(row.started_at)
+    first = (row.run, name, "-", started, command, "ended, left running:", "-")
+    return [first, *(_process_cells(each, name) for each in row.processes)]
+
+
+def _process_cells(process: LeftProcess, task_name: str) -> tuple[str, ...]:
+    command = shorten(inert(process.command), 40)
+    age = f"{duration(process.age_s * 1000)} old"
+    return ("", task_name, "-", age, command, f"process {process.pid}", "-")
 
 
 def _cells(row: RunningRow) -> tuple[str, ...]:

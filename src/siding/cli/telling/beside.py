@@ -1,16 +1,18 @@
 """The options of acts that move the files under runs that live, and what is said of these runs."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 
 from siding.app.acts.pause import BesideRuns, Paused
 from siding.app.place.project import Project
-from siding.app.running.stop import Stopped, stop_before
+from siding.app.running.end_left import EndedLeft
+from siding.app.running.named_run import Task, left_words, what_was_left
+from siding.app.running.stop import Ended, stop_before
 from siding.cli.screen.screen import Screen, inert, shorten
 from siding.cli.screen.words import task_name
 from siding.ids import TaskId
 
 TITLE_COLUMNS = 60
+NAMED_COLUMNS = 200
 STOP = "end the runs of the task first"
 
 
@@ -37,18 +39,43 @@ def stop_first(screen: Screen, project: Project, task_id: TaskId) -> None:
     tell_stopped(screen, stop_before(project, task_id))
 
 
-def tell_stopped(screen: Screen, stopped: Sequence[Stopped]) -> None:
-    """Say which runs were ended."""
-    for each in stopped:
+def tell_stopped(screen: Screen, stopped: Ended) -> None:
+    """Say which runs were ended, and what ended runs had left running."""
+    for each in stopped.runs:
         step = "not recorded" if each.step is None else f"step {each.step.id}"
         force = " · its host did not react and was killed" if each.by_force else ""
         what = shorten(inert(each.run.title), TITLE_COLUMNS)
         screen.note(f"{task_name(each.task.name)} · ended {each.run.id} ({what}) · {step}{force}")
 
+    for left in stopped.left:
+        _tell_ended_left(screen, left)
+
+
+def _tell_ended_left(screen: Screen, left: EndedLeft) -> None:
+    name, run = task_name(left.task.name), left.run.id
+    if left.ended:
+        named = shorten(inert(", ".join(each.named for each in left.ended)), NAMED_COLUMNS)
+        screen.note(f"{name} · ended what {run} had left running: {named}")
+    for process in left.stays:
+        screen.warn(f"{process.named}, which {run} left running, could not be ended")
+
+
+def say_left(screen: Screen, project: Project, task: Task, run_id: str) -> None:
+    """Say what a run that has ended left running, if anything of it lives."""
+    left = what_was_left(project, task, run_id)
+    if left is not None:
+        named = shorten(inert(left_words(left)), NAMED_COLUMNS)
+        screen.note(f"{task_name(task.name)} · {run_id} has ended, and left running: {named}")
+        screen.note(f"  siding stop {run_id} ends it", "dim")
+
 
 def tell_paused(screen: Screen, name: str, paused: Paused) -> None:
     """Say which runs were paused, and what they were in the middle of if that did not count."""
-    runs = [f"{run.id} `{shorten(inert(run.title), TITLE_COLUMNS)}`" for run in paused.runs]
+    runs = [
+        f"{'what ' * run.has_ended}{run.id} `{shorten(inert(run.title), TITLE_COLUMNS)}`"
+        f"{' left running' * run.has_ended}"
+        for run in paused.runs
+    ]
     if runs:
         what = "was paused and goes on" if len(runs) == 1 else "were paused and go on"
         screen.note(f"{task_name(name)} · {', '.join(runs)} {what}")

@@ -85,11 +85,17 @@ def _say_outcome(context: Context, result: RunResult) -> None:
     elif outcome.reason:
         screen.warn(outcome.reason)
     if outcome.ended_by_us:
-        screen.note(f"ended {counted(len(outcome.ended_by_us), 'process', 'processes')}")
+        what = counted(len(outcome.ended_by_us), "process", "processes")
+        if outcome.ending is Ending.EXITED:  # the command ended by itself
+            named = ", ".join(f"{each.pid} ({each.name})" for each in outcome.ended_by_us)
+            what = f"what the command left running: process {inert(named)}"
+        screen.note(f"ended {what}")
     for process in outcome.survivors:
         screen.warn(f"process {process.pid} ({process.name}) could not be ended")
     for process in outcome.left_running:
         screen.note(f"left running: process {process.pid} ({process.name})", "yellow")
+    if outcome.left_running:  # it may be a run that the command has started in the background
+        screen.note("  siding runs shows it · siding stop RUN ends it", "dim")
 
 
 def _hint_for(argv: Sequence[str]) -> str | None:

@@ -88,6 +88,15 @@ def _now(found: TaskStatus) -> list[tuple[str, str]]:
             lines.append(("running", f"{step}, {ago(progress.intent.started_at)}"))
         else:
             lines.append(("cut off", f"{step}; the next command in this task records it"))
+    for left in found.left:
+        named = ", ".join(each.named for each in left.processes)
+        lines.append(
+            (
+                "left",
+                f"{left.run.id} has ended and left running: {named}; "
+                f"`siding stop {left.run.id}` ends it",
+            )
+        )
     if found.holder is not None and not found.in_progress:
         lines.append(("busy", f"`{found.holder.what}` by process {found.holder.pid}"))
     if found.unrecorded and not found.in_progress:
@@ -120,6 +129,10 @@ def _record(found: TaskStatus, root: str) -> dict[str, object]:
         "last_step": dict(last.line) if last else None,
         "in_progress": found.in_progress[-1].intent.as_record() if found.in_progress else None,
         "running": [each.name for each in found.in_progress if each.holder is not None],
+        "left_running": [
+            {"run": left.run.id, "processes": [each._asdict() for each in left.processes]}
+            for left in found.left
+        ],
         "port": found.ports[0] if found.ports else None,
         "problems": list(found.problems),
         "holder": None if found.holder is None else found.holder._asdict(),

@@ -68,7 +68,7 @@ def _candidates(words: list[str], context: Context) -> Iterable[str]:
     if before in STEP_OPTIONS or (verb in STEP_ARGUMENT and not last.startswith("-")):
         return [*_steps(context), *POINTS]
     if verb in RUN_ARGUMENT and not last.startswith("-"):
-        return _runs(context)
+        return _runs(context, ended=verb == "stop")
     if verb in OPEN_DECISION | ANY_DECISION and not last.startswith("-"):
         return _decisions(context, closed=verb in ANY_DECISION)
     if last.startswith("-"):
@@ -108,12 +108,14 @@ def _decisions(context: Context, *, closed: bool) -> list[str]:
     return [each.session_id for each in found]
 
 
-def _runs(context: Context) -> list[str]:
+def _runs(context: Context, *, ended: bool) -> list[str]:
     from siding.app.place.project import require_project
-    from siding.app.running.named_run import live_runs
+    from siding.app.running.named_run import runs_to_stop
 
-    _task, found = live_runs(require_project(context.app), None, (), every=True)
-    return [word for run in found for word in (run.id, run.name) if word and " " not in word]
+    _task, live, left = runs_to_stop(require_project(context.app), None, (), every=True)
+    found = [(run.id, run.name) for run in live]
+    found += [(run.id, run.name) for run in left if ended]
+    return [word for names in found for word in names if word and " " not in word]
 
 
 def _steps(context: Context) -> list[str]:

@@ -14,6 +14,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.app.place.project import ensure_project
+from siding.app.place.settings import LEAVE
 from siding.app.running.request import AskedTurns
 from siding.app.running.run import OnRunning, RunRequest, Terminal
 from siding.app.running.run import run as run_command
@@ -69,6 +70,12 @@ def add_arguments(parser: ArgumentParser) -> None:
             metavar="TIME",
             help=f"record the workspace {what}, while it runs; never: not at all",
         )
+    parser.add_argument(
+        "--leave",
+        choices=LEAVE,
+        default="",
+        help="what the command leaves running when it ends: keep it (`siding runs`), or end it",
+    )
     parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
 
 
@@ -168,6 +175,7 @@ def _request(arguments: Namespace) -> RunRequest:
         allow=tuple(arguments.allow),
         sandbox=sandbox_request(arguments),
         name=arguments.name,
+        leave=arguments.leave,
         turns=AskedTurns(
             _turn_time("every", arguments.checkpoint_every),
             _turn_time("quiet", arguments.checkpoint_quiet),
