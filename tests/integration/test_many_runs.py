@@ -234,7 +234,7 @@ def test_stop_kills_a_host_that_does_not_react(
     from siding.app.running import stop
 
     monkeypatch.setattr(stop, "_PATIENCE_S", 0.2)
-    with living(task, "--", "sh", "-c", "echo $$ >pid; sleep 300") as first:
+    with living(task, "--", "sh", "-c", "echo $$ >p; mv p pid; sleep 300") as first:
         wait_until(task, "pid")
         project = require_project(open_app(env=task.env, cwd=task.repo))
         layout = project.task_layout(next(iter(project.tasks.ids())))
