@@ -2,8 +2,8 @@
 """Set up and go: ``python3 run.py demo`` or ``python3 run.py test``.
 
 Needs Python 3.11 or newer, pip and git. Everything is installed into ``.venv`` beside this file.
-The tests also want a browser, bubblewrap, zsh and fish; as root on a Debian system, as in CI, they
-are installed, and elsewhere the tests that need a missing one are skipped.
+The tests also want a browser, bubblewrap, zsh, fish, vim, tmux and less; as root on Debian, as in
+CI, they are installed, and elsewhere the tests that need a missing one are skipped.
 """
 
 import hashlib
@@ -21,7 +21,10 @@ IN_MEMORY = Path("/dev/shm")
 LEAST_ROOM = 2 << 30  # bytes; the tests have used a tenth of it at most
 STAMP = VENV / "siding-setup.sha256"
 # program -> Debian package
-TEST_PROGRAMS = {"bwrap": "bubblewrap", "chromium": "chromium", "zsh": "zsh", "fish": "fish"}
+TEST_PROGRAMS = {
+    "bwrap": "bubblewrap",
+    **{name: name for name in ("chromium", "zsh", "fish", "vim", "tmux", "less")},
+}
 
 
 def _has_room_in_memory() -> bool:

@@ -18,6 +18,7 @@ GATES = tuple(
         "phase_faults",
         "policy_faults",
         "sandbox_faults",
+        "retention_faults",
     )
 )
 FAILING = ("err", "full", "short", "fails", "signal", "output", "reader", "screen")
@@ -26,9 +27,13 @@ TIMES = "SIDING_FAULTS_TIMES"
 ROWS: dict[str, Row] = {
     "walk": Row(
         "random walks: every recorded state comes back, byte for byte",
-        ("tests/integration/undo/test_walk.py", "tests/integration/undo/test_git_walk.py"),
-        only=("TestWalk", "TestGitWalk"),
-        variables={"SIDING_WALKS": "20"},
+        (
+            "tests/integration/undo/test_walk.py",
+            "tests/integration/undo/test_git_walk.py",
+            "tests/integration/test_retention_walk.py",
+        ),
+        only=("TestWalk", "TestGitWalk", "bit_equal"),
+        variables={"SIDING_WALKS": "16"},
     ),
     "kill": Row(
         "kill -9 at a system call, and again while recovering",
@@ -46,7 +51,7 @@ ROWS: dict[str, Row] = {
         GATES,
         only=FAILING,
         leave_out=(*PLANTED, "power"),
-        variables={TIMES: "2"},
+        variables={TIMES: "1"},
     ),
     "apply": Row(
         "an apply in ten checkouts: git or Siding dies, git fails, the disk fails or is full",
@@ -57,26 +62,26 @@ ROWS: dict[str, Row] = {
     "failing": Row(
         "a failing disk below the home: every command has its answer, nothing old is lost",
         ("tests/faults/test_failing_disk.py",),
-        variables={TIMES: "12"},
+        variables={TIMES: "9"},
     ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",
         (*GATES, "tests/faults/test_commands_power.py", "tests/faults/test_trash_power.py"),
         only=("power",),
         leave_out=PLANTED,
-        variables={TIMES: "4"},
+        variables={TIMES: "3"},
     ),
     "together": Row(
         "a second command, a person or git comes in between at a system call",
         ("tests/faults/test_undo_rivals.py", "tests/faults/test_commands_together.py"),
         leave_out=PLANTED,
-        variables={TIMES: "3"},
+        variables={TIMES: "2"},
     ),
     "writers": Row(
         "a file is saved beside an act, at any of its calls: not a byte is lost",
         ("tests/faults/test_aimed_writers.py",),
         only=("no_byte",),
-        variables={TIMES: "6"},
+        variables={TIMES: "5"},
     ),
     "tampering": Row(
         "the record is edited, cut, swapped or put back: `siding verify` names it",

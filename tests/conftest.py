@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 import counted
 import forked
 import installed
+import left_to_prove
 from sandbox import Sandbox
 
 # A signal that whoever started the tests ignores or blocks (a shell does so for jobs in the
@@ -35,6 +36,14 @@ settings.register_profile(
 settings.load_profile("siding")
 
 gc.disable()  # until all is collected: what is loaded meanwhile stays
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to `run.py prove` what it tries and the suite does not."""
+    left = [] if left_to_prove.ALL else [i for i in items if left_to_prove.is_left(i.nodeid)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not left_to_prove.is_left(item.nodeid)]
 
 
 def pytest_collection_finish() -> None:

@@ -52,7 +52,13 @@
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth + 1) problems.push("the page scrolls sideways");
 
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  // Asked for each element and all around it; a canvas takes long, and there are few colours.
+  const known = new Map();
   const rgba = (colour) => {
+    if (!known.has(colour)) known.set(colour, drawn(colour));
+    return known.get(colour);
+  };
+  const drawn = (colour) => {
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = colour;
     canvas.fillRect(0, 0, 1, 1);

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from . import commands
-from .arena import Command, GateFailed
+from .arena import Command, GateFailed, depth
 from .commands import GATE, act, answer, assert_whole, project_of, promising
 from .harness import KILLS, sweep
 from .powercut import powercut
@@ -91,11 +91,11 @@ def what_stays_is_whole(case: Path, promises: list[str]) -> None:
 
 
 def test_killed_at_any_call() -> None:
-    sweep(old, promising(*FREE), what_stays_is_whole, modes=KILLS, budget=9)
+    sweep(old, promising(*FREE), what_stays_is_whole, modes=KILLS, budget=depth(3, prove=5))
 
 
 def test_killed_at_any_call_of_a_second_freeing() -> None:
-    sweep(begun, promising(*FREE), what_stays_is_whole, modes=("kill",), budget=4)
+    sweep(begun, promising(*FREE), what_stays_is_whole, modes=("kill",), budget=2)
 
 
 def test_killed_where_it_deletes() -> None:
@@ -105,18 +105,19 @@ def test_killed_where_it_deletes() -> None:
         promising(*FREE),
         what_stays_is_whole,
         modes=("kill",),
-        budget=8,
+        budget=depth(3, prove=4),
         among=lambda call: "freed" in call or "objects/" in call,
     )
 
 
 @pytest.mark.parametrize("mode", ["err:ENOSPC", "err:EIO", "full"])
 def test_a_disk_that_fails(mode: str) -> None:
-    sweep(old, promising(*FREE), what_stays_is_whole, modes=(mode,), budget=4)
+    sweep(old, promising(*FREE), what_stays_is_whole, modes=(mode,), budget=2)
 
 
-@pytest.mark.parametrize(("fs", "budget"), [("ordered", 8), ("strict", 8)])
-def test_the_power_fails(fs: str, budget: int) -> None:
+@pytest.mark.parametrize("fs", ["ordered", "strict"])
+def test_the_power_fails(fs: str) -> None:
+    budget = depth(3, prove=2)
     powercut(old, promising(*FREE), what_stays_is_whole, fs=fs, budget=budget)
 
 

@@ -12,6 +12,7 @@ import pytest
 from integration.no_room import fill, small_disk
 from integration.test_many_runs import living, wait_until
 from sandbox import Sandbox, alive
+from warm import put_program
 
 BUSY = "while [ ! -e go ]; do :; done"  # takes all of a processor and prints nothing
 PRINTS = "while [ ! -e go ]; do echo .; sleep .3; done"
@@ -267,7 +268,9 @@ def test_what_two_runs_may_have_changed_is_no_ones_turn(task: Sandbox) -> None:
 def test_many_turns_do_not_push_the_steps_before_them_out(task: Sandbox) -> None:
     for number in range(3):
         task.siding("run", "--", "sh", "-c", f"echo {number} >a")
-    task.siding(*turning(120))
+    put_program(task.directory / "warm")  # 120 programs of Siding: each a fork, not an interpreter
+    path = os.pathsep.join([str(task.directory / "warm"), task.env["PATH"]])
+    task.siding(*turning(120), env={"PATH": path})
     assert [first for first, _ in shown(task)] == ["0001", "0002", "0003", "0124", "  ..."]
     assert b"120 turns of r4" in task.siding("log", "-n", "1").stdout
 

@@ -16,8 +16,10 @@ of lines. ``? N`` is the exit status where it is not 0.
 import os
 import re
 import shlex
+import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,6 +97,14 @@ def play(
         )
         place = Path(remembered.read_text(encoding="utf-8").strip())
         yield exchange, done.stdout.decode("utf-8", "replace"), done.returncode
+
+
+def end_what_lives(directory: Path) -> None:
+    """End the runs that a session has left in the background: nobody would end them later."""
+    for place in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if place.readlink().is_relative_to(directory):
+                os.kill(int(place.parent.name), signal.SIGKILL)  # its keeper ends what it started
 
 
 def _with_warm_program(env: dict[str, str], directory: Path) -> dict[str, str]:

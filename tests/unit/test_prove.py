@@ -7,6 +7,8 @@ from prove import suite
 from prove.row import Outcome, Row
 from prove.rows import ROWS
 
+import left_to_prove
+
 ROOT = Path(__file__).parents[2]
 REPORT = b"""<testsuites><testsuite>
 <testcase name="a"/>
@@ -45,3 +47,43 @@ def test_every_row_names_tests_that_are_there() -> None:
     named = [path for row in ROWS.values() for path in row.select]
     assert named
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def rows_of(nodeid: str) -> list[str]:
+    """Return the rows that try a test, as pytest's -k would choose it."""
+    return [
+        name
+        for name, row in ROWS.items()
+        if nodeid.startswith(row.select)
+        and not any(word.lower() in nodeid.lower() for word in row.leave_out)
+        and (not row.only or any(word.lower() in nodeid.lower() for word in row.only))
+    ]
+
+
+@pytest.mark.parametrize("name", left_to_prove.KEPT)
+def test_what_the_suite_leaves_out_is_in_a_row(name: str) -> None:
+    path, _, function = name.partition("::")
+    assert f"def {function}(" in (ROOT / path).read_text(encoding="utf-8")
+    assert rows_of(name) or rows_of(f"{name}[err:EIO]"), "no row tries it"
+
+
+def test_what_the_suite_keeps_is_there(request: pytest.FixtureRequest) -> None:
+    """A case whose name has changed would be left out without a word."""
+    there = {item.nodeid for item in request.session.items}
+    wanted = [
+        f"{name}[{case}]"
+        for name, cases in left_to_prove.KEPT.items()
+        for case in cases
+        if any(each.startswith(name.partition("::")[0]) for each in there)
+    ]
+    assert [each for each in wanted if each not in there] == []
+    left = {each for each in there if left_to_prove.is_left(each)}
+    assert left_to_prove.ALL or not left
+
+
+def test_a_proof_tries_what_the_suite_leaves_out() -> None:
+    name = "tests/faults/test_commands_kill.py::test_killed_at_any_call"
+    assert left_to_prove.is_left(f"{name}[init]")
+    assert not left_to_prove.is_left(f"{name}[run]")
+    assert not left_to_prove.is_left("tests/faults/test_commands_kill.py::another[init]")
+    assert suite.ALL == {"SIDING_PROVE": "1"}

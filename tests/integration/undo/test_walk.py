@@ -350,7 +350,7 @@ class Walk(RuleBasedStateMachine):
 
 
 Walk.TestCase.settings = settings(
-    max_examples=int(os.environ.get("SIDING_WALKS", "8")),
+    max_examples=int(os.environ.get("SIDING_WALKS", "5")),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -1,0 +1,83 @@
+"""What of the long proofs the suite does not try: `run.py prove` does, in the row that has it.
+
+A proof goes over many commands, faults or files. Most of its cases go the same way through the
+product, and each costs a second of a processor. The suite keeps those named here, which differ in
+kind; the row of `prove/rows.py` tries all. `tests/unit/test_prove.py` asserts that it has them.
+"""
+
+import os
+from collections.abc import Collection, Mapping
+
+ALL = os.environ.get("SIDING_PROVE") == "1"  # `run.py prove` sets it
+
+_FAULTS = "tests/faults/test_"
+_INTEGRATION = "tests/integration/test_"
+# test -> its cases in the suite; none where another test of the suite covers the way through
+KEPT: Mapping[str, Collection[str]] = {
+    f"{_FAULTS}aimed_writers.py::test_no_byte_of_a_writer_is_lost": (
+        *("rollback", "sync", "retry", "apply --mode merge", "undo of an apply"),
+        *("task close", "worktree remove"),
+    ),
+    f"{_FAULTS}anchor_faults.py::test_killed_at_every_call_from_the_line_to_the_end": ("first",),
+    f"{_FAULTS}commands_damage.py::test_a_file_of_a_newer_version_is_refused_and_never_rewritten": (
+        *("project/worktrees.json", "project/state.json", "alpha/task.json"),
+    ),
+    f"{_FAULTS}commands_errors.py::test_a_signal_at_any_call": ("run", "task close"),
+    f"{_FAULTS}commands_errors.py::test_one_call_fails": ("run", "task start", "task close"),
+    # `test_failing_disk.py` fails all reads of each command in the suite.
+    f"{_FAULTS}commands_errors.py::test_reading_from_a_disk_that_answers_eio": (),
+    f"{_FAULTS}commands_errors.py::test_the_disk_is_full_from_one_call_on": (
+        *("run", "worktree remove"),
+    ),
+    # The vectors that cannot be planted beside the others; of two the one that goes further.
+    f"{_FAULTS}commands_hostile.py::test_no_command_runs_what_is_planted": (
+        *("evil-submodule", "evil-.git-file"),
+    ),
+    f"{_FAULTS}commands_kill.py::test_killed_again_while_recovering": (
+        *("run-again0", "task close-again3"),
+    ),
+    f"{_FAULTS}commands_kill.py::test_killed_at_any_call": (
+        *("first run", "run", "checkpoint", "task start", "task close", "task update"),
+        *("worktree add", "worktree remove", "doctor"),
+    ),
+    f"{_FAULTS}commands_power.py::test_the_power_fails_and_nothing_arrives_in_order": (
+        *("run", "task update"),
+    ),
+    f"{_FAULTS}commands_power.py::test_the_power_fails_while_git_is_at_work": (
+        *("run", "task close", "worktree remove"),
+    ),
+    f"{_FAULTS}commands_together.py::test_a_second_command_comes_at_any_call": (
+        *("two starts", "close, run beside it"),
+    ),
+    f"{_FAULTS}paused_runs.py::test_the_next_command_lets_them_go_on_and_recovers": (
+        *("all are stopped", "files were moved"),
+    ),
+    f"{_FAULTS}retention_faults.py::test_a_disk_that_fails": ("full",),
+    f"{_FAULTS}retention_faults.py::test_killed_at_any_call_of_a_second_freeing": (),
+    f"{_FAULTS}retention_faults.py::test_the_power_fails": ("ordered",),
+    f"{_FAULTS}run_kills.py::test_nothing_goes_on_unseen": (
+        *("host-foreground-freezing", "keeper-sandboxed-idle", "agent-detached-writing"),
+        *("both-foreground-writing",),
+    ),
+    f"{_FAULTS}trash_power.py::test_the_power_fails": (
+        *("gc of several packs", "rollback --force", "redo"),
+    ),
+    f"{_FAULTS}undo_recovery.py::test_killed_again_while_recovering": (
+        *("apply", "close", "rollback", "undo of an apply"),
+    ),
+    f"{_FAULTS}undo_recovery.py::test_the_power_fails": ("gc", "rollback"),
+    f"{_INTEGRATION}no_room_matrix.py::test_every_command_has_its_answer": ("bytes",),
+    f"{_INTEGRATION}retention_walk.py::test_what_stays_is_bit_equal_and_what_went_says_so": ("1",),
+    # All of them are planted together in `test_no_command_runs_any_of_it`.
+    "tests/unit/git/test_hostile.py::test_nothing_planted_runs": (
+        *("fsmonitor", "hook-post-checkout", "clean-filter", "smudge-filter", "filter-process"),
+        *("textconv", "diff-command", "merge-driver", "pager", "editor", "gpg", "evil-submodule"),
+    ),
+}
+
+
+def is_left(nodeid: str) -> bool:
+    """Return whether the suite leaves a test to `run.py prove`."""
+    name, _, case = nodeid.partition("[")
+    kept = KEPT.get(name)
+    return kept is not None and case.removesuffix("]") not in kept
