@@ -112,6 +112,11 @@ ROWS: dict[str, Row] = {
         variables={"SIDING_FAULTS": "full"},
         draws=False,
     ),
+    "broker": Row(
+        "a run says anything to its broker: one answer each, nothing that a person does",
+        ("tests/integration/broker/test_fuzz.py",),
+        variables={TIMES: "17"},
+    ),
     "requests": Row(
         "the dashboard: hostile requests, pages and records",
         (

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import pytest
 
+import counted
 from sandbox import Sandbox
 from siding.app.broker import limits
 from siding.app.broker.desk import DeskOfRun, PeerGone
@@ -110,6 +111,7 @@ def line(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
 def test_each_line_has_one_answer(line: Line, sandbox: Sandbox) -> None:
     source = random.Random(SEED)
     before = sandbox.git("rev-parse", "HEAD")
+    counted.add(LINES)
     for number in range(LINES):
         said = hostile(source)
         if not said.strip():
