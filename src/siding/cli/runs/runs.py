@@ -16,7 +16,7 @@ from siding.app.waiting.today import all_running
 from siding.cli.formats import add_format, print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import inert, shorten
-from siding.cli.screen.words import ago, duration
+from siding.cli.screen.words import ago, seconds_ago
 from siding.errors import UsageError
 
 HEADER = ("RUN", "TASK", "AGENT", "STARTED", "COMMAND", "LAST LINE", "WAITS FOR")
@@ -84,8 +84,7 @@ def _rows(row: RunningRow | LeftRow) -> list[tuple[str, ...]]:
 
 def _process_cells(process: LeftProcess, task_name: str) -> tuple[str, ...]:
     command = shorten(inert(process.command), 40)
-    age = f"{duration(process.age_s * 1000)} old"
-    return ("", task_name, "-", age, command, f"process {process.pid}", "-")
+    return ("", task_name, "-", seconds_ago(process.age_s), command, f"process {process.pid}", "-")
 
 
 def _cells(row: RunningRow) -> tuple[str, ...]:

@@ -28,7 +28,11 @@ def ago(moment: str, now: datetime | None = None) -> str:
     then = _parsed(moment)
     if then is None:
         return "-"
-    seconds = int(((now or datetime.now(UTC)) - then).total_seconds())
+    return seconds_ago(int(((now or datetime.now(UTC)) - then).total_seconds()))
+
+
+def seconds_ago(seconds: int) -> str:
+    """Return how long ago something was that is so many seconds old, as `ago` does."""
     if seconds < 45:
         return "just now"
     for limit, size, unit in ((3600, 60, "m"), (86400, 3600, "h"), (10**10, 86400, "d")):
