@@ -105,6 +105,10 @@ class Intents:
                 self.clear(intent)
             raise
 
+    def descriptor(self, intent: Intent) -> int:
+        """Return the descriptor of an act's lock, for a process that holds it beyond our end."""
+        return self._held[intent.act].fd
+
     def take_over(self, intent: Intent) -> bool:
         """Take the lock of an act whose process is dead; return False if the process is alive.
 

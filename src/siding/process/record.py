@@ -24,7 +24,7 @@ from siding.process.command import (
 )
 from siding.process.control.control import Control
 from siding.process.drive import Drive
-from siding.process.keeper.child import Child
+from siding.process.keeper.child import Child, Survival
 from siding.process.limits import LIMIT_EXIT_CODE, LimitWatch
 from siding.process.output.recording import OutputFiles, Recorded
 from siding.process.pump import Channel
@@ -67,6 +67,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     turns: Callable[[ProcessTree], TurnWatch] | None = None,
     door: "Callable[[], Door | None] | None" = None,
     ends_left: bool = False,
+    survival: Survival | None = None,
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -95,6 +96,9 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     told when the command has ended.
 
     ``door`` makes the socket at which the command's processes reach their broker.
+
+    With ``survival`` the command goes on when this process is killed, and its keeper holds what is
+    in it until then.
 
     ``token`` is put into the command's environment as SIDING_STEP_TOKEN, behind a token that is
     there already (Siding inside Siding). ``on_started`` gets the command right after the start.
@@ -126,6 +130,7 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         turns=turns,
         door=door,
         ends_left=ends_left,
+        survival=survival,
     )
     try:
         for tries_left in reversed(range(_SANDBOX_TRIES)):

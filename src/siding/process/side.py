@@ -13,7 +13,7 @@ from siding.process.command import Command, OutputScreen, StdinPlan, StreamPlan,
 from siding.process.control.control import Control
 from siding.process.control.shared import SharedTerminal
 from siding.process.descriptors import pipe_above_standard
-from siding.process.keeper.child import Child
+from siding.process.keeper.child import Child, Survival
 from siding.process.limits import Limits
 from siding.process.output.recording import OutputFiles
 from siding.process.pump import Channel, TerminalInput
@@ -64,6 +64,7 @@ class Plan(NamedTuple):
     turns: Callable[[ProcessTree], TurnWatch] | None
     door: "Callable[[], Door | None] | None"
     ends_left: bool
+    survival: Survival | None
 
 
 class Side:
@@ -81,6 +82,7 @@ class Side:
         self.shared: SharedTerminal | None = None  # of a command in a terminal
         self._control = run.control
         self._requests = run.requests
+        self._survival = run.survival
 
     def start(self, command: Command, program: lookup.Program) -> Child:
         """Start the command and connect it. Raises OSError as exec does."""
@@ -89,7 +91,10 @@ class Side:
         plan = self._spawn_plan(command, program, tty=False)
         with self._input() as stdin:
             piped = spawn_piped(
-                *((command, program) if plan is None else plan[:2]), stdin=stdin, plan=plan
+                *((command, program) if plan is None else plan[:2]),
+                stdin=stdin,
+                plan=plan,
+                survival=self._surviving(),
             )
         self._connect(piped.stdout, self._screen.stdout)
         self._connect(piped.stderr, self._screen.stderr, stderr=True)
@@ -153,6 +158,7 @@ class Side:
             size=size,
             like=like,
             plan=spawn_plan,
+            survival=self._surviving(),
         )
         self._connect(started.master, self._screen.stdout, slave=started.slave)
         if own:
@@ -163,6 +169,12 @@ class Side:
         self.typed.used = self.resize
         self.resize()
         return started.child
+
+    def _surviving(self) -> Survival | None:
+        survival = self._survival
+        if survival is None or self._sandboxed is None:
+            return survival
+        return survival._replace(locks=(*survival.locks, *self._sandboxed.told))
 
     def _spawn_plan(
         self, command: Command, program: lookup.Program, *, tty: bool

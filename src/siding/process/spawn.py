@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from siding.namedtuples import NamedTuple
 from siding.process.command import Command, WindowSize
 from siding.process.descriptors import LAST_STANDARD, close_all_but, pipe_above_standard
-from siding.process.keeper.child import Child, Forked
+from siding.process.keeper.child import Child, Forked, Survival
 from siding.process.keeper.forking import can_keep, fork_kept
 from siding.process.lookup import Program, is_plain_script
 from siding.process.spawn_plan import SpawnPlan
@@ -45,7 +45,12 @@ class InTerminal(NamedTuple):
 
 
 def spawn_piped(
-    command: Command, program: Program, *, stdin: int | None, plan: SpawnPlan | None = None
+    command: Command,
+    program: Program,
+    *,
+    stdin: int | None,
+    plan: SpawnPlan | None = None,
+    survival: Survival | None = None,
 ) -> Piped:
     """Start the command with pipes for its outputs; with ``stdin`` None it reads /dev/null.
 
@@ -55,7 +60,11 @@ def spawn_piped(
     stderr, child_stderr = _large_pipe()
     try:
         child = _fork_exec(
-            command, program, lambda: _take_pipes(stdin, child_stdout, child_stderr), plan
+            command,
+            program,
+            lambda: _take_pipes(stdin, child_stdout, child_stderr),
+            plan,
+            survives=_surviving(survival, (stdout, stderr)),
         )
     except BaseException:
         os.close(stdout)
@@ -74,6 +83,7 @@ def spawn_in_terminal(
     size: WindowSize,
     like: list[Any] | None,
     plan: SpawnPlan | None = None,
+    survival: Survival | None = None,
 ) -> InTerminal:
     """Start the command in a new terminal of this size.
 
@@ -96,7 +106,8 @@ def spawn_in_terminal(
 
         inside = plan is not None and plan.takes_terminal
         keep = -1 if inside else slave
-        child = _fork_exec(command, program, connect, plan, keep=keep)
+        survives = _surviving(survival, (master,))
+        child = _fork_exec(command, program, connect, plan, keep=keep, survives=survives)
         os.set_blocking(master, False)
     except BaseException:
         os.close(master)
@@ -112,6 +123,7 @@ def _fork_exec(
     plan: SpawnPlan | None,
     *,
     keep: int = -1,
+    survives: tuple[int, ...] = (),
 ) -> Child:
     """Fork, and exec the command in the child; raise the child's OSError here.
 
@@ -128,7 +140,9 @@ def _fork_exec(
     with open(reading, "rb") as failed:
         try:
             guarded = plan is not None and plan.is_warden
-            child = _forked(become, failed=writing, terminal=keep, guarded=guarded)
+            child = _forked(
+                become, failed=writing, terminal=keep, guarded=guarded, survives=survives
+            )
         finally:
             os.close(writing)
         number = failed.read()
@@ -141,15 +155,29 @@ def _fork_exec(
 
 
 def _forked(
-    become: Callable[[], NoReturn], *, failed: int, terminal: int, guarded: bool
+    become: Callable[[], NoReturn],
+    *,
+    failed: int,
+    terminal: int,
+    guarded: bool,
+    survives: tuple[int, ...],
 ) -> Child | None:
     """Fork the child, and a keeper above it if there can be one; None if that was not possible."""
     if can_keep():
-        return fork_kept(become, failed=failed, terminal=terminal, guarded=guarded)
+        return fork_kept(
+            become, failed=failed, terminal=terminal, guarded=guarded, survives=survives
+        )
     pid = os.fork()
     if pid == 0:
         become()
     return Forked(pid)
+
+
+def _surviving(survival: Survival | None, outputs: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the descriptors that the keeper of a run holds which survives its host."""
+    if survival is None:
+        return ()
+    return (survival.fate, len(outputs), *outputs, *survival.locks)
 
 
 def _wait_for(child: Child) -> None:

@@ -21,6 +21,7 @@ from siding.errors import SidingError
 from siding.files.durable import make_dirs, write_all
 from siding.files.regular import open_regular, read_small
 from siding.process.broker.place import remove_place
+from siding.process.keeper.child import Survival
 from siding.runs.run import ProcessMark, Run, run_number
 from siding.storage.codec import encode_document
 from siding.storage.documents import read_document_or_none
@@ -29,6 +30,7 @@ from siding.storage.locks import FileLock, Holder, LockBusy
 
 RUN_VERSION = 1
 _RECORD, _LOCK, _SOCKET, _NEW, _LAST = ".json", ".lock", ".sock", ".new", "last"
+_FATE = ".fate"
 
 
 class LiveRun:
@@ -46,6 +48,16 @@ class LiveRun:
     def socket(self) -> Path:
         """Where the host listens to those who watch the run."""
         return _socket_of(self._directory, self.run)
+
+    def survival(self) -> Survival:
+        """Return what the keeper needs to hold if the run is to survive its host.
+
+        The caller closes `fate`. Raises OSError.
+        """
+        fate = open_regular(
+            self._directory / f"{self.run.id}{_FATE}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        )
+        return Survival(locks=(self._lock.fd,), fate=fate)
 
     def started(self, command: ProcessMark, keeper: ProcessMark) -> None:
         """Write down the processes of the command and its keeper, for those who look; a full disk
@@ -110,6 +122,15 @@ class Runs:
     def socket(self, run: Run) -> Path:
         """Return where the host of a run listens to those who watch it."""
         return _socket_of(self._directory, run)
+
+    def fate(self, run: Run) -> int | None:
+        """Return how the command of a run ended that survived its host: its exit status, -N for
+        signal N; None if nobody wrote it down."""
+        data = read_small(self._directory / f"{run.id}{_FATE}", 64) or b""
+        digits, newline, _rest = data.partition(b"\n")
+        if not newline or not digits.isdigit():
+            return None
+        return os.waitstatus_to_exitcode(int(digits))
 
     def find(self, run_id: str) -> Run | None:
         """Return the run with this id; None if it has ended or never was."""
@@ -215,5 +236,5 @@ def _remove(directory: Path, run: Run) -> None:
     if run.broker:
         remove_place(run.broker)
     (directory / f"{run.id}{_RECORD}").unlink(missing_ok=True)
-    for suffix in (_RECORD + _NEW, _SOCKET, _LOCK):
+    for suffix in (_RECORD + _NEW, _SOCKET, _FATE, _LOCK):
         (directory / f"{run.id}{suffix}").unlink(missing_ok=True)

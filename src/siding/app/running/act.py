@@ -1,6 +1,8 @@
 """Run a command as an act: the policy judges it, then it runs in its sandbox and is recorded."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -42,7 +44,8 @@ from siding.namedtuples import NamedTuple
 from siding.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
 from siding.process.control.control import Control
 from siding.process.identity import started_of
-from siding.process.keeper.child import Child
+from siding.process.keeper.child import Child, Survival
+from siding.process.keeper.forking import can_keep
 from siding.process.output.files import settle_output
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
@@ -162,6 +165,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 on_running=self._on_running,
                 turns=turns if times.any else None,
                 leave=self._request.leave,
+                locks=(recorder.intents.descriptor(intent),) if self._request.survives else None,
             )
         outcome = turns.noted(outcome)
         watch.ended(outcome.duration_ms)
@@ -238,6 +242,7 @@ def run_unrecorded(
                 door=door_of(work.project, work.task.id, live.run, ""),
                 on_running=on_running,
                 leave=request.leave,
+                locks=() if request.survives else None,
             )
             watch.ended(outcome.duration_ms)
         exit_code, isolation = outcome.exit_code, watch.isolation()
@@ -303,13 +308,15 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
     on_running: OnRunning | None,
     turns: Turns | None = None,
     leave: str = "",
+    locks: tuple[int, ...] | None = None,
 ) -> Outcome:
     """Run the command in its sandbox and within its limits; return how it ended.
 
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
     when the command was started. `turns` records the workspace while it runs. At the `door` its
     processes reach their broker. `leave` says whether what the command leaves is kept or ended; "":
-    as set. What is kept is written down.
+    as set. What is kept is written down. With `locks` the run survives this process, and holds them
+    until its end.
     """
 
     def on_started(child: Child) -> None:
@@ -318,7 +325,7 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
             on_running(recorder.task, live.run)
 
     streams = StreamPlan.PTY if terminal.pty else StreamPlan.PIPED
-    with open_sandbox(recorder, sandbox) as run_sandbox:
+    with open_sandbox(recorder, sandbox) as run_sandbox, _surviving(live, locks) as survival:
         outcome = run_recorded(
             command,
             recorder=OutputFiles(artifact, streams=streams, filtered=recorder.redaction.filter),
@@ -333,6 +340,7 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
             door=door,
             pause=PauseOfTask(recorder.layout),
             turns=None if turns is None else turns.watch,
+            survival=survival,
             ends_left=(leave or recorder.project.settings.leave) == "end",
         )
     if outcome.left_running:
@@ -340,6 +348,24 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
     elif leave == "keep" and _ends_with_command(run_sandbox):
         outcome = outcome._replace(notes=(*outcome.notes, NOTHING_KEPT))
     return take_over_result(recorder, sandbox, outcome)
+
+
+@contextmanager
+def _surviving(live: LiveRun, locks: tuple[int, ...] | None) -> Iterator[Survival | None]:
+    """Yield what the keeper of a run holds that survives its host; None for any other run."""
+    if locks is None:
+        yield None
+        return
+    if not can_keep():
+        raise UsageError(
+            "a run cannot survive its host here: this system has no pidfds or no subreapers",
+            hint="leave --survive out",
+        )
+    survival = live.survival()
+    try:
+        yield survival._replace(locks=(*survival.locks, *locks))
+    finally:
+        os.close(survival.fate)
 
 
 def _write_down_left(recorder: Recorder, run: Run, left: tuple[ProcessInfo, ...]) -> None:

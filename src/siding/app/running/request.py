@@ -48,6 +48,7 @@ class RunRequest(NamedTuple):
     sandbox: SandboxRequest = SandboxRequest()  # sandbox, network and limits
     retries: Retried | None = None
     turns: AskedTurns = AskedTurns()
+    survives: bool = False  # the command goes on when its host is killed
     leave: str = ""  # one of `settings.LEAVE`: what becomes of processes that outlive the command
 
 

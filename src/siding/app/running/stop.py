@@ -15,6 +15,7 @@ from siding.ledger.step import Step
 from siding.namedtuples import NamedTuple
 from siding.process.control.client import Connection, HostGone, Refused
 from siding.process.identity import signal_process
+from siding.runs.host import has_host
 from siding.runs.run import Run
 from siding.runs.store import Runs
 from siding.tasks.task import Task
@@ -100,6 +101,10 @@ def _tell_to_end(runs: Runs, run: Run, *, now: bool) -> None:
     The control socket is asked first: a signal that comes late would hit a host that records, and
     a program has other runs. A run that began just now has no socket yet.
     """
+    if not has_host(run):
+        # Its keeper holds it. It ends everything, as it does for runs that do not survive.
+        signal_process(run.keeper.pid, run.keeper.started, signal.SIGUSR1)
+        return
     _signal(run, signal.SIGCONT)  # suspended, it does not react
     try:
         Connection(runs.socket(run), mode="stop", now=now).close()
@@ -131,6 +136,8 @@ def _await(project: Project, task: Task, run: Run) -> Stopped:
                 )
             by_force = True
             _signal(run, signal.SIGKILL)
+            if not has_host(run):
+                signal_process(run.keeper.pid, run.keeper.started, signal.SIGKILL)
         time.sleep(_LOOK_S)
     if runs.find(run.id) is not None:
         by_force = True

@@ -7,9 +7,10 @@ from siding.app.unfinished.ground import Ground
 from siding.ledger.details.run import RunDetail
 from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
+from siding.ledger.kinds import StepStatus
 from siding.ledger.reports import LeftProcess, OutputReport, ProcessReport, RequestsReport
 from siding.ledger.store import Ledger
-from siding.process.command import ProcessInfo
+from siding.process.command import Ending, ProcessInfo
 from siding.process.identity import await_end, boot_id
 from siding.process.output.files import RecoveredOutput, has_output, recover_output, rename_output
 from siding.process.tree import EndedProcesses, end_token, orphans_in
@@ -17,6 +18,7 @@ from siding.runs.run import Run
 from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
 
+ALONE = "the run survived its host, which was killed; what it printed since then is not recorded"
 _KEEPER_S = 5.0  # it gives what it ends two seconds to tidy up
 
 
@@ -26,6 +28,8 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
     draft = intent.draft
     run = _run_of(ground.layout, draft)
     await_keeper(run)
+    if run is not None and (fate := Runs(ground.layout).fate(run)) is not None:
+        draft = _without_host(draft, fate)
     if left is not None and run is not None and run.boot == boot_id():
         escaped = orphans_in(Path(ground.workspace.path), since=run.command.started)
         left = left._replace(survivors=(*left.survivors, *escaped))
@@ -41,6 +45,16 @@ def finish_run(ground: Ground, intent: Intent) -> Draft:
         take_over_leftover(ground.project, ground.layout, ground.workspace)
     detail = detail._replace(requests=_own_requests(ground.layout, intent))
     return draft._replace(detail=_with_what_was_left(detail, found, left))
+
+
+def _without_host(draft: Draft, fate: int) -> Draft:
+    """Return the draft of a run that survived its host, with how its command ended."""
+    assert isinstance(draft.detail, RunDetail)
+    status = StepStatus.COMPLETED if fate == 0 else StepStatus.FAILED
+    ending = Ending.EXITED if fate >= 0 else Ending.SIGNALLED
+    detail = draft.detail._replace(ending=ending.value, notes=(*draft.detail.notes, ALONE))
+    exit_code = fate if fate >= 0 else 128 - fate
+    return draft._replace(detail=detail, status=status.value, exit_code=exit_code)
 
 
 def _run_of(layout: TaskLayout, draft: Draft) -> Run | None:

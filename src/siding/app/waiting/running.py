@@ -14,6 +14,7 @@ from siding.ledger.intents import Intents
 from siding.namedtuples import NamedTuple
 from siding.process.command import StreamPlan
 from siding.process.output.files import read_output
+from siding.runs.host import has_host
 from siding.runs.run import Run, is_run_id
 from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
@@ -21,6 +22,7 @@ from siding.storage.layout import TaskLayout
 __all__ = ["LeftProcess", "LeftRow", "RunningRow", "left_running", "named_run", "running"]
 
 A_SCREEN = "(a screen: siding attach)"  # in the place of the last line of a program that draws
+NO_HOST = "(no host: what it prints is lost)"
 _TAIL = 4096  # bytes of output in which the last line is looked for
 _SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)", re.DOTALL)
 
@@ -112,7 +114,7 @@ def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
             host=run.host.pid,
             pid=run.command.pid,
             recorded=run.is_recorded,
-            last_line=last_line(layout, run, acts),
+            last_line=last_line(layout, run, acts) if has_host(run) else NO_HOST,
             waits_for=asked.get(run.id, ""),
         )
         for run in live

@@ -63,6 +63,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="go on in the background (`siding output`)",
     )
+    parser.add_argument(
+        "--survive",
+        action="store_true",
+        help="with --detach: the command goes on even if Siding's own process is killed",
+    )
     parser.add_argument("--name", metavar="NAME", default="", help="a name for the run")
     for name, what in (("every", "so often"), ("quiet", "after so long without output and work")):
         parser.add_argument(
@@ -81,6 +86,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, context: Context) -> int:
     request = _request(arguments)
+    if arguments.survive and not arguments.detach:
+        raise UsageError(
+            "--survive is for a command in the background", hint="add --detach, or leave it out"
+        )
     if arguments.detach:
         return _detached(arguments, context, request)
     terminal, withheld = terminal_of(arguments)
@@ -176,6 +185,7 @@ def _request(arguments: Namespace) -> RunRequest:
         sandbox=sandbox_request(arguments),
         name=arguments.name,
         leave=arguments.leave,
+        survives=arguments.survive,
         turns=AskedTurns(
             _turn_time("every", arguments.checkpoint_every),
             _turn_time("quiet", arguments.checkpoint_quiet),

@@ -131,14 +131,20 @@ class Kept:
 
 
 def fork_kept(
-    become: Callable[[], NoReturn], *, failed: int, terminal: int, guarded: bool
+    become: Callable[[], NoReturn],
+    *,
+    failed: int,
+    terminal: int,
+    guarded: bool,
+    survives: tuple[int, ...] = (),
 ) -> "Kept | None":
     """Fork a keeper that forks the command; `become` runs in the command's process.
 
     The caller closes its own end of the pipe `failed`, to which an errno is written if the command
     cannot be started, and learns from its other end how that went. `terminal` is the command's
-    terminal, of which the keeper leads the session; -1 without one. Returns None if the keeper
-    ended before it had started anything.
+    terminal, of which the keeper leads the session; -1 without one. `survives` is what `program`
+    takes for a run that survives its host. Returns None if the keeper ended before it had started
+    anything.
     """
     host = above_standard(os.pidfd_open(os.getpid()))
     told, telling = pipe_above_standard()
@@ -146,7 +152,8 @@ def fork_kept(
     try:
         keeper = os.fork()
         if keeper == 0:
-            _keep(become, (host, telling, ordered, terminal), failed=failed, guarded=guarded)
+            ends = (host, telling, ordered, terminal)
+            _keep(become, ends, failed=failed, guarded=guarded, survives=survives)
     finally:
         for fd in (host, telling, ordered):
             os.close(fd)
@@ -176,6 +183,7 @@ def _keep(
     *,
     failed: int,
     guarded: bool,
+    survives: tuple[int, ...],
 ) -> NoReturn:
     """In the keeper: start the command, let go of everything else, and do the keeper's work."""
     host, telling, ordered, terminal = ends
@@ -190,8 +198,9 @@ def _keep(
         if pid == 0:
             become()
         os.write(telling, b"p %d\n" % pid)
-        _let_go(ends)
-        program.keep(program.Keeper(host, telling, ordered, terminal, pid, guarded=guarded))
+        _let_go((*ends, *survives[:1], *survives[2:]))
+        keeper = program.Keeper(host, telling, ordered, terminal, pid, guarded, survives)
+        program.keep(keeper)
     except OSError as error:
         os.write(failed, str(error.errno).encode())
     finally:

@@ -18,6 +18,10 @@ It tells the host, each in a line:
     n           nothing is left; the keeper ends
 
 The host may send `k` (kill everything) and `l` (leave: end at once, and let everything live).
+
+A run may be meant to survive its host. Then the keeper goes on when the host is gone, until
+nothing is left: it holds the locks by which others see that the run lives, reads what the command
+prints and throws it away, and writes down how the command ended. SIGUSR1 tells it to end all.
 """
 
 # `signal` without its enums, which would be a third of what an idle keeper takes.
@@ -48,11 +52,20 @@ class Keeper:
 
     `host` is a pidfd. `told` and `orders` are pipes to and from the host. `terminal` is the
     command's terminal, whose session the keeper leads; -1 without one. `guarded`: the command is
-    bwrap, whose end ends everything in the sandbox, so that it gets no SIGTERM.
+    bwrap, whose end ends everything in the sandbox, so that it gets no SIGTERM. `survives` are
+    descriptors of a run that survives its host: where its end is written down, how many of the
+    others are outputs to be read, these, and the locks; empty for other runs.
     """
 
     def __init__(
-        self, host: int, told: int, orders: int, terminal: int, command: int, guarded: bool
+        self,
+        host: int,
+        told: int,
+        orders: int,
+        terminal: int,
+        command: int,
+        guarded: bool,
+        survives: tuple[int, ...] = (),
     ) -> None:
         self.host = host
         self.told = told
@@ -60,6 +73,7 @@ class Keeper:
         self.terminal = terminal
         self.command = command  # 0 after it has ended
         self.guarded = guarded
+        self.survives = survives
         self._killing = False
         self._heard, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
@@ -68,6 +82,8 @@ class Keeper:
         for number in _IGNORED:
             _signal.signal(number, _signal.SIG_IGN)
         _signal.signal(_signal.SIGCHLD, _noted)
+        if self.survives:
+            _signal.signal(_signal.SIGUSR1, _noted)
         _signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         poller = select.poll()
         for fd in (self.host, self.orders, self._heard):
@@ -82,7 +98,7 @@ class Keeper:
             ready = [fd for fd, _event in poller.poll(self._wait_ms(until, pause))]
             self._rest()
             if self.host in ready:
-                self._end_everything()
+                self._go_on_alone()
                 return True
             if self.orders in ready:
                 order = os.read(self.orders, 64)
@@ -105,22 +121,50 @@ class Keeper:
         for fd in fds:
             if fd >= 0:
                 os.set_inheritable(fd, True)
-        words = map(str, (*fds, self.command, int(self.guarded)))
+        for fd in self._held():
+            os.set_inheritable(fd, True)
+        words = map(str, (*fds, self.command, int(self.guarded), *self.survives))
         try:
             os.execv(interpreter, (interpreter, "-S", "-I", "-E", program, *words))
         except OSError:
             pass  # it was deleted meanwhile (an upgrade): go on as we are
+
+    def _held(self) -> tuple[int, ...]:
+        """Return the descriptors of a run that survives its host."""
+        return (self.survives[0], *self.survives[2:]) if self.survives else ()
+
+    def _go_on_alone(self) -> None:
+        """Go on without the host until nothing is left: end it, if the run does not survive."""
+        if not self.survives or self._killing:
+            self._end_everything()
+            return
+        count = self.survives[1]
+        outputs = list(self.survives[2 : 2 + count])
+        poller = select.poll()
+        poller.register(self._heard, select.POLLIN)
+        for fd in outputs:
+            os.set_blocking(fd, False)
+            poller.register(fd, select.POLLIN)
+        while self._reap():
+            for fd, _event in poller.poll():
+                if fd == self._heard:
+                    if _signal.SIGUSR1 in self._rest():
+                        self._end_everything()
+                        return
+                elif not _drained(fd):
+                    poller.unregister(fd)
 
     def _wait_ms(self, until: float | None, pause: float) -> float | None:
         if self._killing:
             return pause * 1000
         return None if until is None else max(0.0, until - time.monotonic()) * 1000
 
-    def _rest(self) -> None:
+    def _rest(self) -> bytes:
+        """Return the numbers of the signals that came."""
         try:
-            os.read(self._heard, 4096)
+            return os.read(self._heard, 4096)
         except BlockingIOError:
-            pass
+            return b""
 
     def _reap(self) -> bool:
         """Wait for what has ended, and tell the host; return whether anything is left."""
@@ -139,6 +183,8 @@ class Keeper:
             self.command = 0
             self._let_go_of_terminal()
             self._tell(b"e %d\n" % status)
+            if self.survives:
+                os.write(self.survives[0], b"%d\n" % status)
 
     def _let_go_of_terminal(self) -> None:
         """Make the keeper's own group the foreground of the terminal, and close the terminal.
@@ -259,6 +305,16 @@ def _send(pid: int, number: int) -> None:
         pass  # it ended, or is another user's
 
 
+def _drained(fd: int) -> bool:
+    """Read what is there and throw it away; return whether more may come."""
+    try:
+        return bool(os.read(fd, 1 << 16))
+    except BlockingIOError:
+        return True
+    except OSError:  # a terminal that nobody has open any more
+        return False
+
+
 def _noted(_number: int, _frame: object) -> None:
     """Do nothing: the number is in the wakeup pipe."""
 
@@ -272,4 +328,5 @@ def keep(keeper: Keeper) -> None:
 
 if __name__ == "__main__":
     host, told, orders, terminal, command, guarded = map(int, sys.argv[1:7])
-    Keeper(host, told, orders, terminal, command, bool(guarded)).keep(None)
+    survives = tuple(map(int, sys.argv[7:]))
+    Keeper(host, told, orders, terminal, command, bool(guarded), survives).keep(None)

@@ -74,6 +74,11 @@ class Sandboxed:
         inside = [status for status in everything if status.parent in inits]
         return min(inside, key=_age).group if inside else None
 
+    @property
+    def told(self) -> tuple[int, ...]:
+        """The descriptor at which bwrap says how the command ended; without a reader it dies."""
+        return (self._status_fd,) if self._status_fd >= 0 else ()
+
     def was_started(self) -> bool:
         """Return whether the command itself ran; False when bwrap failed before.
 
