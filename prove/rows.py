@@ -33,7 +33,7 @@ ROWS: dict[str, Row] = {
             "tests/integration/test_retention_walk.py",
         ),
         only=("TestWalk", "TestGitWalk", "bit_equal"),
-        variables={"SIDING_WALKS": "16"},
+        variables={"SIDING_WALKS": "14"},
     ),
     "kill": Row(
         "kill -9 at a system call, and again while recovering",
@@ -62,7 +62,7 @@ ROWS: dict[str, Row] = {
     "failing": Row(
         "a failing disk below the home: every command has its answer, nothing old is lost",
         ("tests/faults/test_failing_disk.py",),
-        variables={TIMES: "9"},
+        variables={TIMES: "7"},
     ),
     "power": Row(
         "a power cut: what was acknowledged is whole, the rest absent or whole",
@@ -81,7 +81,7 @@ ROWS: dict[str, Row] = {
         "a file is saved beside an act, at any of its calls: not a byte is lost",
         ("tests/faults/test_aimed_writers.py",),
         only=("no_byte",),
-        variables={TIMES: "5"},
+        variables={TIMES: "4"},
     ),
     "tampering": Row(
         "the record is edited, cut, swapped or put back: `siding verify` names it",
@@ -93,13 +93,13 @@ ROWS: dict[str, Row] = {
         "journals and documents: kills, errors, power cuts, damage, many writers",
         ("tests/faults/test_storage_faults.py",),
         leave_out=PLANTED,
-        variables={TIMES: "4"},
+        variables={TIMES: "3"},
     ),
     "sessions": Row(
         "transcripts: kills, errors, power cuts, damage, many writers",
         ("tests/integration/sessions/test_faults.py",),
         leave_out=PLANTED,
-        variables={TIMES: "4"},
+        variables={TIMES: "3"},
     ),
     "damage": Row(
         "damaged, newer and older files, clocks that jump: named, never rewritten",

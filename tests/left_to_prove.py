@@ -68,6 +68,15 @@ KEPT: Mapping[str, Collection[str]] = {
     f"{_FAULTS}undo_recovery.py::test_the_power_fails": ("gc", "rollback"),
     f"{_INTEGRATION}no_room_matrix.py::test_every_command_has_its_answer": ("bytes",),
     f"{_INTEGRATION}retention_walk.py::test_what_stays_is_bit_equal_and_what_went_says_so": ("1",),
+    f"{_INTEGRATION}tampering.py::test_it_is_found_and_stays_found": (
+        *("last_exit_code", "last_with_a_byte_changed", "last_step_removed_with_its_snapshot"),
+        *("last_step_replaced_by_another_number", "ledger_removed", "thirty_bytes_cut_off"),
+        *("forged_at_the_end", "first_command", "middle_removed", "middle_inserted"),
+        *("middle_swapped", "chained_again_after_an_edit", "old_ledger_put_back"),
+        *("ledger_of_another_task", "patch_changed", "output_cut", "artifact_added"),
+        *("ref_moved_back", "objects_removed", "task_base", "task_branch", "workspace_base"),
+        *("anchor_removed", "anchor_is_a_link", "anchor_with_another_head", "old_anchor"),
+    ),
     # All of them are planted together in `test_no_command_runs_any_of_it`.
     "tests/unit/git/test_hostile.py::test_nothing_planted_runs": (
         *("fsmonitor", "hook-post-checkout", "clean-filter", "smudge-filter", "filter-process"),

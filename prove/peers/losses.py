@@ -16,7 +16,7 @@ from prove.peers import things
 from prove.peers.ground import Ground, Way, kill
 from prove.peers.ways import SIDING, WAYS
 
-ROUNDS = 6  # of a writer, and of a kill, for each way
+ROUNDS = 5  # of a writer, and of a kill, for each way
 _FILES = 300  # beside the things, so that going back takes a while
 _STEP_S = 0.002  # between two lines of the writer
 

@@ -116,7 +116,7 @@ def test_reading_from_a_disk_that_answers_eio() -> None:
         readers(),
         lambda case, _promises: reads_all(case),
         modes=("err:EIO",),
-        budget=depth(1, prove=3),
+        budget=depth(1, prove=6),
         reads=True,
         best_effort=lambda _call: True,
     )
