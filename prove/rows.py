@@ -35,6 +35,12 @@ ROWS: dict[str, Row] = {
         only=("TestWalk", "TestGitWalk", "bit_equal"),
         variables={"SIDING_WALKS": "14"},
     ),
+    "beside": Row(
+        "random walks while runs live: nothing recorded is lost, and the runs go on",
+        ("tests/integration/undo/test_runs_walk.py",),
+        only=("TestRunsWalk",),
+        variables={"SIDING_WALKS": "15"},
+    ),
     "kill": Row(
         "kill -9 at a system call, and again while recovering",
         GATES,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from .arena import FULL, SEED, GateFailed
-from .commands import GATE, act, board, doubled, project_of, steps, task_files
+from .commands import GATE, act, answer, board, doubled, project_of, steps, task_files
 from .damage import CONTENT, KINDS, damage_each, survives_damage
 
 pytestmark = GATE
@@ -18,6 +18,8 @@ READS = (
     ("log", "-t", "alpha"),
     ("show", "1", "-t", "alpha"),
     ("diff", "-t", "alpha", "--step", "1"),
+    ("runs", "--all"),
+    ("output", "r7", "-t", "alpha"),
     ("verify", "alpha"),
     ("doctor", "--check"),
 )
@@ -32,6 +34,7 @@ FILES = (
     "artifacts/0001.output",
     "artifacts/0001.patch",
 )
+OF_RUNS = tuple(f"runs/{name}" for name in ("r7.json", "r7.lock", "r7.sock", "last", "paused"))
 OF_PROJECT = (
     "state.json",
     "worktrees.json",
@@ -48,13 +51,13 @@ OF_PROJECT = (
     "snapshots.git/tasks/{alpha}/base",
     "snapshots.git/tasks/{alpha}/seen",
 )
-CACHES = ("lock", "cache/", "locks/", "/index", "/seen")  # made again without a word
+CACHES = ("lock", "cache/", "locks/", "/index", "/seen", "runs/")  # made again without a word
 
 
 def everywhere(case: Path) -> None:
     """Two tasks, every kind of file; the damaged one is linked at `<case>/target-N`.
 
-    Two acts of the first task were cut off, one of them of an earlier version.
+    Two acts of the first task were cut off, one of them of an earlier version; and a run of it.
     """
     doubled(case)
     act(case, "trust")
@@ -76,6 +79,7 @@ def everywhere(case: Path) -> None:
     (alpha / INTENT).parent.mkdir(exist_ok=True)
     (alpha / INTENT).write_bytes(json.dumps(cut_off).encode())
     (alpha / INTENT).with_suffix(".lock").touch()
+    _leave_a_run(alpha / "runs")
     # The project and the task get names that do not change from one setup to the next.
     task_id = board(case)["alpha"]["id"]
     (case / "project").symlink_to(project_of(case))
@@ -87,6 +91,19 @@ def everywhere(case: Path) -> None:
     (case / "alpha").symlink_to(alpha)
 
 
+def _leave_a_run(directory: Path) -> None:
+    """What a run leaves whose host was killed, with the processes that an act had stopped."""
+    directory.mkdir(exist_ok=True)
+    mark = {"pid": 1, "started": 1}
+    named = {"run": "r7", "started_at": "2026-01-01T00:00:00.000Z", "cmd": ["true"], "cwd": "."}
+    record = {"version": 1, **named, "token": "0" * 32, "boot": "b", "host": mark, "command": mark}
+    (directory / "r7.json").write_bytes(json.dumps(record).encode())
+    (directory / "r7.lock").touch()
+    (directory / "r7.sock").touch()
+    (directory / "last").write_bytes(b"7\n")
+    (directory / "paused").write_bytes(b'{"version":1,"boot":"b"}\n{"pid":1,"started":1}\n')
+
+
 def kinds_for(number: int, count: int = 1) -> tuple[str, ...]:
     """A share of the kinds, another one for each file; all of them when everything is asked for."""
     if FULL:
@@ -94,7 +111,9 @@ def kinds_for(number: int, count: int = 1) -> tuple[str, ...]:
     return tuple(KINDS[(number * count + SEED + turn * 7) % len(KINDS)] for turn in range(count))
 
 
-@pytest.mark.parametrize("names", [FILES, OF_PROJECT], ids=["of-a-task", "of-a-project"])
+@pytest.mark.parametrize(
+    "names", [FILES, OF_RUNS, OF_PROJECT], ids=["of-a-task", "of-runs", "of-a-project"]
+)
 def test_a_damaged_file_is_named_and_the_rest_is_read(names: tuple[str, ...]) -> None:
     places = {_place(name): name for name in names}
     cases = [(place, kind, 0) for number, place in enumerate(places) for kind in kinds_for(number)]
@@ -102,7 +121,7 @@ def test_a_damaged_file_is_named_and_the_rest_is_read(names: tuple[str, ...]) ->
 
 
 def _place(name: str) -> str:
-    if name in FILES:
+    if name in (*FILES, *OF_RUNS):
         return f"alpha/{name}"
     return name.replace("/", "+") if "{alpha}" in name else f"project/{name}"
 
@@ -115,11 +134,14 @@ def _check(name: str) -> Callable[[Path, str, bytes], None]:
         for words in READS:
             _says_what_is_wrong(case, words)
         assert kind not in CONTENT or real.read_bytes() == damaged or _may_be_made_again(name)
-        if name in FILES:  # another task does not even notice
+        if name in (*FILES, *OF_RUNS):  # another task does not even notice
             assert "echo b" in act(case, "log", "-t", "beta").stdout
             act(case, "run", "-t", "beta", "--", "true")
             assert act(case, "verify", "beta").status == 0
         _says_what_is_wrong(case, ("run", "-t", "alpha", "--", "true"))
+        if name in OF_RUNS and kind in (*CONTENT, "missing"):  # none of it is needed
+            act(case, "run", "-t", "alpha", "--", "true")
+            assert answer(case, "runs", "-t", "alpha", "--format", "json") == []
         _says_what_is_wrong(case, ("task", "update", "alpha", "--owner", "me"))
         if kind in CONTENT and name.endswith(".jsonl"):
             assert real.read_bytes().startswith(damaged)

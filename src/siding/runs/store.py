@@ -189,8 +189,9 @@ class Runs:
     def _last(self) -> int:
         """Return the number of the newest run; 0 if the file is lost or damaged."""
         data = read_small(self._directory / _LAST, 64) or b""
-        digits = data.strip()
-        return int(digits) if digits.isdigit() else 0
+        with suppress(ValueError):  # no more digits than the id of a run can have
+            return run_number(f"r{data.strip().decode('ascii', 'replace')}")
+        return 0
 
 
 def is_at_work(layout: TaskLayout) -> bool:

@@ -81,6 +81,14 @@ def test_a_lost_number_is_taken_from_the_ledger(layout: TaskLayout, damage: byte
         assert live.run.id == "r42"
 
 
+@pytest.mark.parametrize("damage", [b"9999999999\n", b"9" * 64])
+def test_a_number_that_no_id_can_have_is_damage_too(layout: TaskLayout, damage: bytes) -> None:
+    with begin(layout):
+        (layout.runs_dir / "last").write_bytes(damage)
+        with begin(layout) as second:
+            assert ids(Runs(layout).live()) == ["r1", second.run.id] == ["r1", "r2"]
+
+
 def test_the_numbers_of_runs_that_live_count_when_the_last_one_is_lost(layout: TaskLayout) -> None:
     with begin(layout, highest=8), begin(layout):
         (layout.runs_dir / "last").unlink()
