@@ -59,8 +59,8 @@ def status(project: Project, named: str | None) -> TaskStatus:
     if present and workspace is not None and workspace.base_snapshot:
         try:
             unrecorded = TaskSnapshots(project, workspace).changed_count()
-        except CommandFailed:  # a power cut damaged git's index; the next step makes it again
-            unrecorded = None
+        except CommandFailed as error:  # git's index was damaged, say: the next step makes it again
+            problems.append(f"what changed since the last step cannot be told: {error.message}")
         except SidingError as error:
             problems.append(f"{error.message}; {error.hint}" if error.hint else error.message)
     return TaskStatus(

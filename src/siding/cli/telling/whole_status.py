@@ -122,7 +122,7 @@ def _record(found: TaskStatus, root: str) -> dict[str, object]:
         "base_commit": task.base_commit,
         "synced_to": found.base if found.base != task.base_commit else None,
         "base_has_moved": found.is_behind,
-        "status": "dirty" if found.unrecorded else "clean",
+        "status": _state(found),
         "unrecorded_files": found.unrecorded,
         "steps": found.steps,
         "last_step_id": last.id if last else None,
@@ -137,3 +137,10 @@ def _record(found: TaskStatus, root: str) -> dict[str, object]:
         "problems": list(found.problems),
         "holder": None if found.holder is None else found.holder._asdict(),
     }
+
+
+def _state(found: TaskStatus) -> str:
+    """Return whether there are changes that are not recorded; "unknown" if that cannot be told."""
+    if found.present and found.unrecorded is None:
+        return "unknown"
+    return "dirty" if found.unrecorded else "clean"

@@ -38,6 +38,8 @@ def run(arguments: Namespace, context: Context) -> int:
             },
         )
         return 0
+    for sentence in found.problems:
+        screen.warn(inert(sentence))
     missing = "" if found.present or found.workspace.status.value == "removed" else ", missing"
     screen.print(inert(f"{found.workspace.path} ({found.workspace.status.value}{missing})"))
     screen.print(inert(f"branch {found.workspace.branch}"))
