@@ -19,10 +19,10 @@ def test_a_workspace_that_cannot_be_compared_is_not_clean(
     tools.mkdir()
     git = shutil.which("git")
     # The command that compares fails, as on a disk that cannot read a ref.
-    (tools / "git").write_text(
-        f'#!/bin/sh\ncase "$*" in *status*--porcelain*|*diff-files*|*diff-index*|*ls-files*|*write-tree*)'
-        f' echo "fatal: Input/output error" >&2; exit 128;; esac\nexec {git} "$@"\n'
-    )
+    asks = "*status*--porcelain*|*diff-files*|*diff-index*|*ls-files*|*write-tree*"
+    fails = 'echo "fatal: Input/output error" >&2; exit 128'
+    script = f'case "$*" in {asks}) {fails};; esac\nexec {git} "$@"\n'
+    (tools / "git").write_text(f"#!/bin/sh\n{script}")
     (tools / "git").chmod(0o755)
     env = {"PATH": f"{tools}:{sandbox.env['PATH']}"}
     done = sandbox.siding(*words, env=env, status=None)
