@@ -243,6 +243,49 @@ def test_a_question_outlives_the_broker_and_the_host(task: Sandbox) -> None:
     task.siding("verify")
 
 
+READER = """
+import json, os, select, socket, sys
+there = socket.socket(socket.AF_UNIX)
+there.connect(os.environ["SIDING_SOCKET"])
+there.sendall(json.dumps({"do": "ask", "question": json.loads(sys.argv[1])}).encode() + b"\\n")
+select.select([there], [], [])
+if sys.argv[2] == "reads":
+    answer = json.loads(there.makefile().readline())
+    print(answer["result"]["found"], answer["result"]["session"])
+there.close()
+"""
+
+
+def test_an_answer_that_nobody_read_waits(task: Sandbox) -> None:
+    def ask(how: str) -> bytes:
+        words = (sys.executable, "-c", READER, json.dumps(QUESTION), how)
+        return task.siding("run", "--", *words).stdout
+
+    task.siding("run", "--", "siding", "decide", json.dumps(QUESTION), "--no-wait")
+    (session,) = _open(task)
+    answered(task, session, "jwt")
+    assert ask("hangs up") == b""
+    assert ask("reads") == f"True {session}\n".encode()
+    task.siding("run", "--", "siding", "decide", json.dumps(QUESTION), "--no-wait")
+    assert _open(task) != [session], "it was read, so this is a new question"
+
+
+def test_what_cannot_be_recorded_is_not_done_and_that_is_said(plain: Foothold) -> None:
+    line = plain.line()
+    assert line.result("note", text="first")
+    (record,) = plain.task.project.glob("tasks/*/artifacts/*.requests")
+    os.kill(brokers_of(plain)[0], signal.SIGKILL)
+    line.hear()
+    record.rename(record.with_suffix(".kept"))
+    record.mkdir()  # what cannot be written to
+    line = plain.line()
+    found = line.ask("note", text="second")
+    assert found["error"]["code"] == "not_a_regular_file"
+    record.rmdir()
+    record.with_suffix(".kept").rename(record)
+    assert line.result("note", text="third")
+
+
 def brokers_of(run: Foothold) -> list[int]:
     """Return the processes that answer for a run."""
     host = run.record["host"]["pid"]

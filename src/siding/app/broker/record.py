@@ -7,6 +7,7 @@ artifact of the run's step. Notes are flushed; what else a run asks for has reco
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -34,7 +35,10 @@ class RequestRecord:
         self._size = 0
 
     def asked(self, request: Request) -> None:
-        """Write a request down. Raises TooMuch if the run has asked for too much in all."""
+        """Write a request down before it is carried out.
+
+        Raises TooMuch if the run has asked for too much in all, and OSError.
+        """
         if request.what in _QUIET:
             return
         fields = {name: value for name, value in request.fields.items() if name not in ("do", "id")}
@@ -43,7 +47,8 @@ class RequestRecord:
     def told(self, request: Request, answer: dict[str, Any]) -> None:
         """Write down what the answer comes to."""
         if request.what not in _QUIET and answer:
-            self._write({"at": self._now(), "answered": request.what, **answer}, is_answer=True)
+            with suppress(OSError, TooMuch):  # it is done, and whoever asked has to hear of it
+                self._write({"at": self._now(), "answered": request.what, **answer}, is_answer=True)
 
     def _write(self, record: dict[str, Any], *, is_answer: bool = False) -> None:
         if self._path is None:

@@ -185,7 +185,7 @@ class Conversation:
         while not self._broker.is_over():
             try:
                 line = self._lines.next(seconds)
-            except TimeoutError:
+            except (TimeoutError, ConnectionError):
                 return
             except LineTooLong:
                 self._send(refusal_line(None, BadRequest(f"a request has {LONGEST} bytes at most")))
@@ -212,8 +212,10 @@ class Conversation:
             return refusal_line(number, closed, output=closed.output[-_LONGEST_OUTPUT:])
         except SidingError as error:
             return refusal_line(number, error)
-        except (PeerGone, OSError):
+        except PeerGone:
             raise
+        except OSError as error:  # a full disk, say
+            return refusal_line(number, Failed(f"it could not be done: {error}"))
         except Exception as error:  # noqa: BLE001 - one request must not end the broker
             return refusal_line(
                 number, Failed(f"the broker failed: {type(error).__name__}: {error}")

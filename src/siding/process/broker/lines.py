@@ -22,8 +22,9 @@ class Lines:
     def next(self, seconds: float) -> bytes | None:
         """Return the next line without its newline; None when the peer is gone.
 
-        Raises TimeoutError if there is no whole line after `seconds`, and LineTooLong. A line
-        without a newline at the end of all is no request: it was cut off.
+        Raises TimeoutError if there is no whole line after `seconds`, LineTooLong, and
+        ConnectionError if the peer is gone and has not read all that was sent. A line without a
+        newline at the end of all is no request: it was cut off.
         """
         end = time.monotonic() + seconds
         while True:
@@ -42,10 +43,7 @@ class Lines:
             if left <= 0:
                 raise TimeoutError
             self._connection.settimeout(left)
-            try:
-                data = self._connection.recv(_READ)
-            except ConnectionError:
-                return None
+            data = self._connection.recv(_READ)
             if not data:
                 return None
             self._received += data
