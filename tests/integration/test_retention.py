@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from integration.test_many_runs import UNTIL_GO, living, wait_until
 from sandbox import SIDING, Sandbox
 from siding.app.life.freeing import holding_everything
 from siding.app.place.project import find_project
 from siding.app.place.wiring import open_app
 from siding.ledger.anchor import Anchor
 from siding.ledger.chain import link
+from siding.storage.locks import FileLock
 from terminal import Terminal
 
 AGE = "1s"  # every step of these tests is older than that when it is looked at
@@ -233,28 +235,56 @@ def test_work_goes_on_after_a_freeing(sandbox: Sandbox) -> None:
     assert "is whole" in sandbox.siding("verify").stdout.decode()
 
 
-def test_while_a_task_is_busy_nothing_is_freed(sandbox: Sandbox) -> None:
+def test_a_task_in_which_a_run_lives_is_passed_over_and_the_others_are_freed(
+    sandbox: Sandbox,
+) -> None:
+    own = objects(sandbox)
+    sandbox.siding("-q", "task", "start", "other")
+    write(sandbox, "shared", "1\n" * 2000)  # as the first step of `main`
+    write(sandbox, "lost", "lost\n" * 2000)
+    sandbox.siding("-q", "rollback", "--step", "1")
+    sandbox.siding("-q", "switch", "main")
+    time.sleep(1.2)
+    with living(sandbox, "--", "sh", "-c", "touch ready; " + UNTIL_GO):
+        wait_until(sandbox, "ready")
+        shown = sandbox.siding("gc", "--older", AGE, "--yes")
+        assert b"of task" in shown.stderr
+        assert b"stay while it works: run r5 " in shown.stderr
+        assert objects(sandbox) >= own
+        assert blob("lost\n" * 2000) not in objects(sandbox)
+        main = next(t["id"] for t in tasks(sandbox) if t["name"] == "main")
+        report = sandbox.json("gc", "--json", "--yes", "--older", AGE)
+        assert report["snapshots"]["passed_over"] == [main]
+        sandbox.siding("checkpoint")
+        (sandbox.workspace() / "go").touch()
+    for name in ("main", "other"):
+        assert "is whole" in sandbox.siding("verify", name).stdout.decode()
+    sandbox.siding("rollback", "--step", "3")
+    assert (sandbox.workspace() / "file3").read_text() == "3\n" * 2000
+
+
+def test_a_run_without_a_record_is_passed_over_as_well(sandbox: Sandbox) -> None:
     before = objects(sandbox)
-    ready, over = sandbox.directory / "ready", sandbox.directory / "over"
-    script = f"touch {ready}; while ! [ -e {over} ]; do sleep 0.01; done"
-    running = subprocess.Popen(
-        [*sandbox.program, "run", "--", "sh", "-c", script],
-        cwd=sandbox.repo,
-        env=sandbox.env,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        while not ready.exists():
-            time.sleep(0.01)
-        done = sandbox.siding("gc", "--older", AGE, "--yes", status=1)
-    finally:
-        over.touch()
-        running.wait(timeout=60)
-    assert b"is busy" in done.stderr
+    with living(sandbox, "--no-record", "--", "sh", "-c", "touch ready; " + UNTIL_GO):
+        wait_until(sandbox, "ready")
+        assert free(sandbox) == {}
     assert objects(sandbox) >= before
     assert not (sandbox.project / "freed.jsonl").exists()
-    assert "is whole" in sandbox.siding("verify").stdout.decode()
+
+
+def test_while_a_task_is_held_nothing_is_freed(sandbox: Sandbox) -> None:
+    before = objects(sandbox)
+    [task] = tasks(sandbox)
+    with FileLock(sandbox.project / "tasks" / task["id"] / "lock"):
+        done = sandbox.siding("gc", "--older", AGE, "--yes", status=1)
+    assert b"another command holds it; nothing was freed" in done.stderr
+    assert objects(sandbox) >= before
+    assert not (sandbox.project / "freed.jsonl").exists()
+
+
+def tasks(sandbox: Sandbox) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = sandbox.json("task", "list", "--all", "--format", "json")
+    return found
 
 
 def test_while_snapshots_are_freed_nobody_records(sandbox: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""Free snapshots that were planned, with every task held.
+"""Free snapshots that were planned, with every task held. Tasks in which runs live lose none.
 
 The order makes it safe against crashes and power cuts (`git/snapshots/thinning.py`): what stays is
 written and read back, then the journal says what is freed, and only then anything is deleted.
@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from siding.app.life.recorded_tasks import displaced_blobs
 from siding.app.life.reopen import deleted_tasks
 from siding.app.life.retention import Retention, plan_retention
-from siding.app.place.locks import TaskBusy, describe, holding_task
+from siding.app.place.locks import TaskBusy, describe
 from siding.app.place.project import Project
 from siding.app.place.snapshot_loss import lost_until
 from siding.app.recording.freed import freed_journal
@@ -22,7 +22,6 @@ from siding.git.snapshots.thinning import drop, sweep
 from siding.git.snapshots.verifying import verify_snapshots
 from siding.ids import TaskId
 from siding.ledger.freed import FreedSteps, Freeing
-from siding.ledger.intents import Intents
 from siding.namedtuples import NamedTuple
 from siding.storage.locks import FileLock, Holder, LockBusy
 
@@ -40,8 +39,8 @@ class Freed(NamedTuple):
 def free_snapshots(project: Project, shown: Retention) -> Freed:
     """Free what was shown, and finish what an earlier freeing had left.
 
-    What is needed again since it was shown stays. If anything fails, the reason is returned, and
-    the snapshots are there as before.
+    What is needed again since it was shown stays, and what is of a task in which a run lives. If
+    anything fails, the reason is returned, and the snapshots are there as before.
     """
     only = {sha for each in shown.tasks for sha in each.snapshots}
     try:
@@ -67,15 +66,17 @@ def is_unfinished(project: Project) -> bool:
 def holding_everything(project: Project) -> Iterator[None]:
     """Hold all tasks, the board and the store, so that nobody records anything meanwhile.
 
-    Waits for no task: raises TaskBusy, or LockBusy, if somebody works in one.
+    A run that lives has let its task go, and waits for it in order to record. Raises LockBusy if
+    somebody else holds a task: no task is waited for.
     """
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what="gc --older")
     with ExitStack() as stack:
         held = _board(project)
         for task_id in held:
-            stack.enter_context(holding_task(project, task_id, "gc --older"))
-            _refuse_running(project, task_id)
+            layout = project.task_layout(task_id)
+            make_dirs(layout.lock.parent)
+            stack.enter_context(FileLock(layout.lock).acquire(timeout_s=0, holder=holder))
         make_dirs(project.layout.locks_dir)
-        holder = Holder(pid=project.app.pid, since=project.app.now(), what="gc --older")
         names = [f"deleted-{gone.id}" for gone in deleted_tasks(project)]
         for name in (*names, "snapshots"):
             lock = FileLock(project.layout.lock(name))
@@ -88,14 +89,6 @@ def holding_everything(project: Project) -> Iterator[None]:
 
 def _board(project: Project) -> list[TaskId]:
     return sorted(project.tasks.ids())
-
-
-def _refuse_running(project: Project, task_id: TaskId) -> None:
-    """Raise TaskBusy if an act of the task goes on that does not hold the task."""
-    intents = Intents(project.task_layout(task_id))
-    for intent in intents.all():
-        if not intents.is_cut_off(intent):
-            raise TaskBusy(f"task {task_id} is busy: {describe(intents.holder(intent))}")
 
 
 def _free(project: Project, plan: Retention) -> Freed:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 
 from siding.app.life.recorded_tasks import RecordedTask, recorded_tasks
+from siding.app.place.locks import acting_in
 from siding.app.place.project import Project
 from siding.app.recording.freed import freed_record
 from siding.git.errors import GitError
@@ -38,7 +39,8 @@ class Retention(NamedTuple):
 
     `dropped` are the objects that would go, with their sizes. `lines` are the commits of every task
     in the store. `blocked` says why nothing can be freed: what a task needs cannot be told. `alone`
-    are tasks whose record is not whole.
+    are tasks whose record is not whole. `passed` says of tasks in which runs live what lives there,
+    as one phrase each: nothing of these is freed.
     """
 
     older_s: float
@@ -48,6 +50,7 @@ class Retention(NamedTuple):
     alone: tuple[RecordedTask, ...] = ()
     blocked: str = ""
     freed_before: frozenset[str] = frozenset()
+    passed: Mapping[TaskId, str] = {}
 
     @property
     def bytes(self) -> int:
@@ -73,7 +76,8 @@ def plan_retention(
     """Return what may be freed of steps that are older than `older_s` seconds, and what is left of
     steps that were freed before.
 
-    With `only`, no other snapshots than these. `spared` are contents that stay.
+    With `only`, no other snapshots than these. `spared` are contents that stay. A task in which a
+    run lives is passed over: what its line will name is not known before it has ended.
     """
     before = project.app.clock.now() - timedelta(seconds=older_s)
     tasks = recorded_tasks(project)
@@ -81,9 +85,11 @@ def plan_retention(
     # Whatever the journal says, this is never taken for freed.
     never = {sha for task in tasks for sha in task.never}
     freed = frozenset(record.of_all().keys() - never)
+    whole = [task for task in tasks if not task.alone]
+    passed = {task.id: what for task in whole if (what := acting_in(project, task.id))}
     found: dict[TaskId, dict[str, tuple[str, ...]]] = {}
-    for task in tasks:
-        if task.alone:
+    for task in whole:
+        if task.id in passed:
             continue
         may = freeable(task.steps, before=before, is_open=task.state == "open", lost=task.lost)
         found[task.id] = {
@@ -92,7 +98,7 @@ def plan_retention(
             if sha not in task.named and sha not in freed and (only is None or sha in only)
         }
     alone = tuple(task for task in tasks if task.alone)
-    empty = Retention(older_s, alone=alone, freed_before=freed)
+    empty = Retention(older_s, alone=alone, freed_before=freed, passed=passed)
     if not any(found.values()) and not freed:
         return empty
     if record.problems:

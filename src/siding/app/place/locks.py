@@ -207,6 +207,19 @@ def live_in(project: Project, task_id: TaskId) -> list[Run]:
     return Runs(project.task_layout(task_id)).live()
 
 
+def acting_in(project: Project, task_id: TaskId) -> str:
+    """Return which run lives in the task, or which other act that does not hold it, as one phrase;
+    "" if there is none. Only an act that has let the task go is found while the caller holds it."""
+    layout = project.task_layout(task_id)
+    if live := Runs(layout).live():
+        return describe_run(live[0])
+    intents = Intents(layout)
+    for intent in intents.all():
+        if not intents.is_cut_off(intent):
+            return describe(intents.holder(intent))
+    return ""
+
+
 def describe(holder: Holder | None) -> str:
     """Return which command holds a lock, and since when, as one phrase."""
     if holder is None:

@@ -101,6 +101,8 @@ def _say_retention(screen: Screen, retention: Retention) -> None:
         screen.print(f"free    about {size(retention.bytes)} of snapshots that were freed before")
     if retention.blocked:
         screen.warn(f"no snapshots can be freed: {retention.blocked}")
+    for task_id, what in retention.passed.items():
+        screen.warn(f"the snapshots of task {task_id} stay while it works: {inert(what)}")
     for task in retention.alone:
         screen.warn(f"the snapshots of task {task.id} stay: its record is not whole ({task.alone})")
 
@@ -220,6 +222,7 @@ def _record(report: Report, retention: Retention | None) -> dict[str, object]:
             "bytes": 0 if retention is None else retention.bytes,
             "blocked": "" if retention is None else retention.blocked,
             "left_alone": [] if retention is None else [each.id for each in retention.alone],
+            "passed_over": [] if retention is None else list(retention.passed),
             "freed": None if report.thinned is None else report.thinned._asdict(),
         },
         "tasks": [{**use._asdict(), "total": use.total} for use in report.uses],
