@@ -142,7 +142,9 @@ def _phase(desk: Desk, request: Request) -> Answered:
 
 def _checkpoint(desk: Desk, request: Request) -> Answered:
     message = request.text("message", most=_LONGEST_TEXT)
-    turn = record_turn(desk.project, desk.task.id, desk.run.id, "asked", message)
+    turn = record_turn(
+        desk.project, desk.task.id, desk.run.id, "asked", message, only_if_changed=not message
+    )
     made = turn.step
     if made is None:
         return Answered({"task": desk.task.name, "step": None, "line": None})

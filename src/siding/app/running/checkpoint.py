@@ -37,9 +37,15 @@ def checkpoint(project: Project, named: str | None, message: str, *, wait: bool)
 
 
 def record_turn(
-    project: Project, named: str | None, run_id: str, moment: str, message: str
+    project: Project,
+    named: str | None,
+    run_id: str,
+    moment: str,
+    message: str,
+    *,
+    only_if_changed: bool = True,
 ) -> Turn:
-    """Record the workspace as a turn of a run that lives, unless nothing changed.
+    """Record the workspace as a turn of a run that lives; in most cases not if nothing changed.
 
     Raises NotFound if the task has no such run.
     """
@@ -57,7 +63,7 @@ def record_turn(
             return Turn(task, None)  # it ended while we waited for the task; its step has it all
         text = work.recorder.redaction.text(message) or f"turn of {run_id} ({moment})"
         detail = CheckpointDetail(text, TURN, run=run_id, moment=moment)
-        return Turn(task, work.recorder.record_as(detail, only_if_changed=True))
+        return Turn(task, work.recorder.record_as(detail, only_if_changed=only_if_changed))
 
 
 class CheckpointAct(Act[None, None, Step]):
