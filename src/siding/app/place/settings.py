@@ -77,6 +77,8 @@ class Settings(NamedTuple):
     redaction_allow: tuple[str, ...] = ()
     turns_every_s: float | None = None  # record a run's workspace so often; None: never
     turns_quiet_s: float | None = None  # and after so long without output; None: never
+    gc_background: bool = False  # whether hosts of long runs start `siding gc`
+    gc_older_s: float | None = None  # and with which age; None: without --older
     color: bool = True
     verbose: bool = False
 
@@ -166,6 +168,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     isolation = _Section(document, path, "isolation")
     redaction = _Section(document, path, "redaction")
     turns = _Section(document, path, "turns")
+    gc_background, gc_older_s = _Section(document, path, "gc").flag_or_age("background")
     output = _Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
@@ -185,6 +188,8 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         redaction_allow=redaction.commands("allow"),
         turns_every_s=turns.seconds("every"),
         turns_quiet_s=turns.seconds("quiet"),
+        gc_background=gc_background,
+        gc_older_s=gc_older_s,
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )
@@ -258,6 +263,16 @@ class _Section:
         if found is None:
             raise self._wrong(key, "a time such as 20s or 10m, or never", value)
         return found
+
+    def flag_or_age(self, key: str) -> tuple[bool, float | None]:
+        """Return whether it is on, and the age if one is given."""
+        value = self._values.get(key)
+        if value is None or isinstance(value, bool):
+            return bool(value), None
+        age = seconds_in(str(value))
+        if age is None:
+            raise self._wrong(key, "on, off or an age such as 90d", value)
+        return True, age
 
     def _wrong(self, key: str, wanted: str, found: object) -> UsageError:
         place = f"{self._name}.{key}" if key else self._name

@@ -1,6 +1,6 @@
 """Run a command as an act: the policy judges it, then it runs in its sandbox and is recorded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
+from siding.app.running.background_gc import background_gc
 from siding.app.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused, stopped_by_hook
 from siding.app.running.isolation import Watch
 from siding.app.running.living import as_run_of, begin_run, marked, port_for
@@ -36,9 +37,11 @@ from siding.process.command import Command, Outcome, OutputScreen, StreamPlan
 from siding.process.control.control import Control
 from siding.process.identity import started_of
 from siding.process.keeper.child import Child
+from siding.process.looks import Looks
 from siding.process.output.files import settle_output
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
+from siding.process.tree import ProcessTree
 from siding.runs.left_paused import PauseOfTask
 from siding.runs.run import ProcessMark, Run
 from siding.runs.store import LiveRun
@@ -148,7 +151,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 live=self._live,
                 artifact=recorder.layout.artifact(intent.stem, "output"),
                 on_running=self._on_running,
-                turns=turns if times.any else None,
+                looks=[*([turns.watch] if times.any else []), *background_gc(work.project)],
             )
         outcome = turns.noted(outcome)
         watch.ended(outcome.duration_ms)
@@ -280,12 +283,12 @@ def execute(
     live: LiveRun,
     artifact: Path | None,
     on_running: OnRunning | None,
-    turns: Turns | None = None,
+    looks: Sequence[Callable[[ProcessTree], Looks]] = (),
 ) -> Outcome:
     """Run the command in its sandbox and within its limits; return how it ended.
 
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
-    when the command was started. `turns` records the workspace while it runs.
+    when the command was started. `looks` look at it while it runs.
     """
 
     def on_started(child: Child) -> None:
@@ -307,7 +310,7 @@ def execute(
             control=Control(live.socket, at_once=terminal.out is None),
             requests=terminal.requests,
             pause=PauseOfTask(recorder.layout),
-            turns=None if turns is None else turns.watch,
+            looks=looks,
         )
     return take_over_result(recorder, sandbox, outcome)
 
