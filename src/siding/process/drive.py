@@ -20,11 +20,11 @@ from typing import Protocol
 
 from siding.process.keeper.child import Child
 from siding.process.limits import Breach, LimitWatch
+from siding.process.looks import Looks
 from siding.process.pump import Channel, TerminalInput
 from siding.process.signals import ENDING, STOP, SignalInbox
 from siding.process.suspending import Suspending
 from siding.process.tree import EndedProcesses, Ender, ProcessTree
-from siding.process.turns import TurnWatch
 
 QUIET_S = 0.25  # a held-open pipe is given up after this long without a byte
 DRAIN_S = 5.0  # and after this long in any case
@@ -73,7 +73,7 @@ class Drive:
         self._typed = typed
         self._suspending = suspending
         self._watch: LimitWatch | None = None
-        self._turns: TurnWatch | None = None
+        self._looks: list[Looks] = []
         self._group: Callable[[], int | None] | None = None
         self._beside: list[Beside] = []
         self._grace_s = grace_s
@@ -90,9 +90,9 @@ class Drive:
         """Serve something else in the loop, too."""
         self._beside += beside
 
-    def record_turns(self, turns: TurnWatch) -> None:
-        """Have `turns` record the workspace from time to time while the command lives."""
-        self._turns = turns
+    def look_with(self, looks: Looks) -> None:
+        """Have `looks` look from time to time while the command lives."""
+        self._looks.append(looks)
 
     def interrupt(self, group: Callable[[], int | None]) -> None:
         """Send Ctrl-C to the process group that `group` returns, instead of our child's.
@@ -169,8 +169,8 @@ class Drive:
     def _pump(self, channel: Channel) -> None:
         if channel.open and channel.pump():
             self._last_byte = time.monotonic()
-            if self._turns is not None:
-                self._turns.output(self._last_byte)
+            for each in self._looks:
+                each.output(self._last_byte)
             if self._watch is not None and self.breach is None:
                 self._judge(self._watch.output(sum(each.moved for each in self._channels)))
 
@@ -190,8 +190,8 @@ class Drive:
         look = None if self._watch is None else self._watch.pause(now)
         if look is not None:
             left = look if left is None else min(left, look)
-        if self._turns is not None:
-            turn = self._turns.pause(now)
+        for each in self._looks:
+            turn = each.pause(now)
             left = turn if left is None else min(left, turn)
         if self._must_look:
             left = _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
@@ -293,8 +293,8 @@ class Drive:
         self._suspending.look_after_pause(now)
         if self._suspending.in_background:
             self._suspending.continued()  # not every shell's `fg` sends SIGCONT
-        if self._turns is not None and not self._draining and not self._ending:
-            self._turns.look(now)
+        for each in self._looks if not (self._draining or self._ending) else ():
+            each.look(now)
         if self._draining:
             self._give_up_held_pipes(now)
         elif self._ender is None and self._deadline is not None and now >= self._deadline:

@@ -8,7 +8,7 @@ into its final form. If the keeper was killed, too, `tree.end_token` ends what s
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -26,13 +26,13 @@ from siding.process.control.control import Control
 from siding.process.drive import Drive
 from siding.process.keeper.child import Child, Survival
 from siding.process.limits import LIMIT_EXIT_CODE, LimitWatch
+from siding.process.looks import Looks
 from siding.process.output.recording import OutputFiles, Recorded
 from siding.process.pump import Channel
 from siding.process.side import Plan, RunSandbox, Side
 from siding.process.signals import SignalInbox
 from siding.process.suspending import NoPause, Pause
 from siding.process.tree import TERM_GRACE_S, EndedProcesses, ProcessTree, end_all, info
-from siding.process.turns import TurnWatch
 
 if sys.platform == "linux":
     from siding.process.procfs import adopting_orphans
@@ -64,10 +64,10 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
     pause: Pause | None = None,
     control: Control | None = None,
     requests: "Requests | None" = None,
-    turns: Callable[[ProcessTree], TurnWatch] | None = None,
     door: "Callable[[], Door | None] | None" = None,
     ends_left: bool = False,
     survival: Survival | None = None,
+    looks: Sequence[Callable[[ProcessTree], Looks]] = (),
 ) -> Outcome:
     """Run a command to its end and record its output, through pipes or a PTY (recorder.streams).
 
@@ -127,10 +127,10 @@ def run_recorded(  # noqa: PLR0913 - the one place where everything about a run 
         pause=pause or NoPause(),
         control=control,
         requests=requests,
-        turns=turns,
         door=door,
         ends_left=ends_left,
         survival=survival,
+        looks=looks,
     )
     try:
         for tries_left in reversed(range(_SANDBOX_TRIES)):
@@ -176,7 +176,7 @@ def _run_once(run: Plan) -> "Outcome | Sandboxed":
         tree.watch(child)
         if watch is not None:
             drive.watch(watch)
-        _record_turns(run, tree, drive, stack)
+        _begin_looks(run, tree, drive, stack)
         if sandboxed is not None:
             _enter_sandbox(sandboxed, child, tree, drive)
         try:
@@ -239,11 +239,11 @@ def _serve(run: Plan, drive: Drive, side: Side, inbox: SignalInbox, stack: ExitS
         drive.serve(run.requests)
 
 
-def _record_turns(run: Plan, tree: ProcessTree, drive: Drive, stack: ExitStack) -> None:
-    if run.turns is not None:
-        turns = run.turns(tree)
-        stack.callback(turns.finish)
-        drive.record_turns(turns)
+def _begin_looks(run: Plan, tree: ProcessTree, drive: Drive, stack: ExitStack) -> None:
+    for begin in run.looks:
+        looks = begin(tree)
+        stack.callback(looks.finish)
+        drive.look_with(looks)
 
 
 def _enter_sandbox(sandboxed: "Sandboxed", child: Child, tree: ProcessTree, drive: Drive) -> None:

@@ -1,7 +1,7 @@
 """What a run consists of, and how its command is connected with the caller."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from siding.process.control.shared import SharedTerminal
 from siding.process.descriptors import pipe_above_standard
 from siding.process.keeper.child import Child, Survival
 from siding.process.limits import Limits
+from siding.process.looks import Looks
 from siding.process.output.recording import OutputFiles
 from siding.process.pump import Channel, TerminalInput
 from siding.process.screen import ScreenWriter
@@ -23,7 +24,6 @@ from siding.process.spawn_plan import SpawnPlan
 from siding.process.suspending import Pause, Suspending
 from siding.process.terminal import RawMode
 from siding.process.tree import ProcessTree
-from siding.process.turns import TurnWatch
 
 if TYPE_CHECKING:
     from siding.process.broker.door import Door
@@ -61,10 +61,10 @@ class Plan(NamedTuple):
     pause: Pause
     control: Control | None
     requests: "Requests | None"
-    turns: Callable[[ProcessTree], TurnWatch] | None
     door: "Callable[[], Door | None] | None"
     ends_left: bool
     survival: Survival | None
+    looks: Sequence[Callable[[ProcessTree], Looks]]
 
 
 class Side:

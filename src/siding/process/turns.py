@@ -59,7 +59,7 @@ class TurnWatch:
         self._times = times
         self._begin = begin
         self._timer_at = None if times.every_s is None else now + times.every_s
-        self._quiet = None if times.quiet_s is None else _Quiet(tree, times.quiet_s, now)
+        self._quiet = None if times.quiet_s is None else Quiet(tree, times.quiet_s, now)
         self._not_before = now
         self._again = ""  # the moment of a look that failed
         self._look: Running | None = None
@@ -137,7 +137,7 @@ class TurnWatch:
         self._not_before = now + max(_RETRY_S, LOOK_SHARE * (now - self._began))
 
 
-class _Quiet:
+class Quiet:
     """Tells when a moment is quiet. `due` is when it has to be asked next."""
 
     def __init__(self, tree: ProcessTree, seconds: float, now: float) -> None:

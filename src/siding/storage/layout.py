@@ -105,6 +105,11 @@ class ProjectLayout(NamedTuple):
         return self.root / "freed.jsonl"
 
     @property
+    def gc_json(self) -> Path:
+        """When the project was freed last."""
+        return self.root / "gc.json"
+
+    @property
     def freed_head(self) -> Path:
         """The anchor of that journal, which does not lie beside it."""
         return self.snapshots_git / "freed-head"

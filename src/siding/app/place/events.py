@@ -178,6 +178,29 @@ class PullRequestChanged(NamedTuple):
         return {"task": task_record(self.task), "pull_request": dict(self.pull_request)}
 
 
+class GcEnded(NamedTuple):
+    """`siding gc` has ended. `freed` is what it did; `error` says why it failed, "" if it did not.
+
+    `background` tells whether the host of a run started it.
+    """
+
+    freed: Mapping[str, Any]
+    background: bool = False
+    error: str = ""
+
+    @property
+    def name(self) -> str:
+        return "gc.failed" if self.error else "gc.ended"
+
+    @property
+    def task_id(self) -> str:
+        return ""
+
+    def record(self) -> dict[str, Any]:
+        told = {"error": self.error} if self.error else {}
+        return {"gc": {**self.freed, "background": self.background}, **told}
+
+
 class DecisionChanged(NamedTuple):
     """A question was asked, answered, cancelled or removed."""
 

@@ -79,6 +79,8 @@ class Settings(NamedTuple):
     turns_every_s: float | None = None  # record a run's workspace so often; None: never
     turns_quiet_s: float | None = None  # and after so long without output; None: never
     leave: str = "keep"  # keep or end: what a run's command leaves running when it ends
+    gc_background: bool = False  # whether hosts of long runs start `siding gc`
+    gc_older_s: float | None = None  # and with which age; None: without --older
     color: bool = True
     verbose: bool = False
 
@@ -169,6 +171,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     redaction = Section(document, path, "redaction")
     turns = Section(document, path, "turns")
     runs = Section(document, path, "runs")
+    gc_background, gc_older_s = Section(document, path, "gc").flag_or_age("background")
     output = Section(document, path, "output")
     return Settings(
         default_base=git.text("default_base", default.default_base),
@@ -189,6 +192,8 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         turns_every_s=turns.seconds("every"),
         turns_quiet_s=turns.seconds("quiet"),
         leave=runs.one_of("leave", LEAVE, default.leave),
+        gc_background=gc_background,
+        gc_older_s=gc_older_s,
         color=output.flag("color", default.color),
         verbose=output.flag("verbose", default.verbose),
     )
@@ -266,6 +271,16 @@ class Section:
         if found is None:
             raise self._wrong(key, "a time such as 20s or 10m, or never", value)
         return found
+
+    def flag_or_age(self, key: str) -> tuple[bool, float | None]:
+        """Return whether it is on, and the age if one is given."""
+        value = self._values.get(key)
+        if value is None or isinstance(value, bool):
+            return bool(value), None
+        age = seconds_in(str(value))
+        if age is None:
+            raise self._wrong(key, "on, off or an age such as 90d", value)
+        return True, age
 
     def _wrong(self, key: str, wanted: str, found: object) -> UsageError:
         place = f"{self._name}.{key}" if key else self._name

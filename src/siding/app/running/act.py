@@ -1,7 +1,7 @@
 """Run a command as an act: the policy judges it, then it runs in its sandbox and is recorded."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
+from siding.app.running.background_gc import background_gc
 from siding.app.running.broker import (
     SOCKET_VARIABLE,
     OpensDoor,
@@ -46,10 +47,12 @@ from siding.process.control.control import Control
 from siding.process.identity import started_of
 from siding.process.keeper.child import Child, Survival
 from siding.process.keeper.forking import can_keep
+from siding.process.looks import Looks
 from siding.process.output.files import settle_output
 from siding.process.output.recording import OutputFiles
 from siding.process.record import run_recorded
 from siding.process.side import RunSandbox
+from siding.process.tree import ProcessTree
 from siding.runs.left_paused import PauseOfTask
 from siding.runs.run import ProcessMark, Run
 from siding.runs.store import LiveRun
@@ -163,7 +166,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
                 artifact=recorder.layout.artifact(intent.stem, "output"),
                 door=door_of(work.project, work.task.id, self._live.run, intent.stem),
                 on_running=self._on_running,
-                turns=turns if times.any else None,
+                looks=[*([turns.watch] if times.any else []), *background_gc(work.project)],
                 leave=self._request.leave,
                 locks=(recorder.intents.descriptor(intent),) if self._request.survives else None,
             )
@@ -306,14 +309,14 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
     artifact: Path | None,
     door: OpensDoor,
     on_running: OnRunning | None,
-    turns: Turns | None = None,
+    looks: Sequence[Callable[[ProcessTree], Looks]] = (),
     leave: str = "",
     locks: tuple[int, ...] | None = None,
 ) -> Outcome:
     """Run the command in its sandbox and within its limits; return how it ended.
 
     Its output is also written to the file `artifact`, if that is not None. `on_running` is called
-    when the command was started. `turns` records the workspace while it runs. At the `door` its
+    when the command was started. `looks` look at it while it runs. At the `door` its
     processes reach their broker. `leave` says whether what the command leaves is kept or ended; "":
     as set. What is kept is written down. With `locks` the run survives this process, and holds them
     until its end.
@@ -339,7 +342,7 @@ def execute(  # noqa: PLR0913 - everything about the command's life comes togeth
             requests=terminal.requests,
             door=door,
             pause=PauseOfTask(recorder.layout),
-            turns=None if turns is None else turns.watch,
+            looks=looks,
             survival=survival,
             ends_left=(leave or recorder.project.settings.leave) == "end",
         )

@@ -10,13 +10,15 @@ left behind. What it will free is shown first. The base, the newest state of a t
 applied always stay.
 """
 
+import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from siding.app.life.gc import Freed, Report, Retention, gc, plan_retention
 from siding.app.place.project import require_project
 from siding.app.place.settings import bytes_in
+from siding.app.running.noted_gc import gc_in_background, note_gc
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
@@ -58,10 +60,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="free snapshots without asking")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--background", action="store_true", help=SUPPRESS)  # by hosts of runs
 
 
 def run(arguments: Namespace, context: Context) -> int:
     project = require_project(context.app)
+    if arguments.background:
+        _leave_terminal()
+        gc_in_background(project)
+        return 0
     budget = None
     if arguments.budget is not None and (budget := bytes_in(arguments.budget)) is None:
         raise UsageError(f"--budget {arguments.budget!r} is not a size", hint="500MiB, 2GiB, 0")
@@ -80,6 +87,8 @@ def run(arguments: Namespace, context: Context) -> int:
         older_s=older_s,
         retention=retention,
     )
+    if not arguments.dry_run:
+        note_gc(project, report)
     if arguments.json:
         print_json(context.screen, _record(report, retention))
     else:
@@ -87,6 +96,15 @@ def run(arguments: Namespace, context: Context) -> int:
     failed = bool(report.thinned is not None and report.thinned.failed)
     failed = failed or bool(retention is not None and retention.blocked)
     return 1 if failed or any(each.failed for each in report.done) else 0
+
+
+def _leave_terminal() -> None:
+    """Let others go first, and write nothing to a host that may end before we do."""
+    os.nice(19)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nothing, fd)
+    os.close(nothing)
 
 
 def _say_retention(screen: Screen, retention: Retention) -> None:

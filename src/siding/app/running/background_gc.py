@@ -1,0 +1,71 @@
+"""Start `siding gc` beside a long run, in a quiet moment, if the settings say so.
+
+It is a process of its own, at low priority, and goes on when the run ends. Killed anywhere, it has
+lost nothing (`app/life/gc.py`).
+"""
+
+import sys
+import time
+from collections.abc import Callable
+
+from siding.app.place.project import Project
+from siding.app.running.gc_record import is_due, somebody_works
+from siding.process.capture import Running, start
+from siding.process.errors import CannotStart
+from siding.process.looks import Looks
+from siding.process.tree import ProcessTree
+from siding.process.turns import Quiet
+
+_QUIET_S = 10.0
+_AGAIN_S = 86400.0  # after one was started, whatever came of it
+_LONGEST_S = 3600.0  # between looks at the run
+
+
+def background_gc(project: Project) -> list[Callable[[ProcessTree], Looks]]:
+    """Return what starts `siding gc` beside a run: nothing if the settings do not say so."""
+    if not project.settings.gc_background:
+        return []
+    return [lambda tree: _GcLooks(project, tree)]
+
+
+class _GcLooks:
+    """Looks for a quiet moment in which `siding gc` is due and nobody holds a lock."""
+
+    def __init__(self, project: Project, tree: ProcessTree) -> None:
+        now = time.monotonic()
+        self._project = project
+        self._quiet = Quiet(tree, _QUIET_S, now)
+        self._not_before = now
+        self._running: Running | None = None
+
+    def pause(self, now: float) -> float:
+        return max(0.0, min(_LONGEST_S, max(self._quiet.due, self._not_before) - now))
+
+    def output(self, now: float) -> None:
+        self._quiet.disturbed(now)
+
+    def look(self, now: float) -> None:
+        if self._running is not None and self._running.has_ended():
+            self._running.finish()
+            self._running = None
+        if now < self._not_before or not self._quiet.has_come(now):
+            return
+        if is_due(self._project) and not somebody_works(self._project):
+            self._not_before = now + _AGAIN_S
+            self._begin()
+
+    def finish(self) -> None:
+        """Leave it alone: it goes on without us."""
+
+    def _begin(self) -> None:
+        app = self._project.app
+        words = ["-C", str(self._project.paths.root), "-q", "gc", "--background"]
+        try:
+            self._running = start(
+                # With -m, Python looks for the package in the directory first: one of ours.
+                [sys.executable, "-m", "siding", *words],
+                env={**app.env, "SIDING_HOME": str(app.home.root)},
+                cwd=self._project.layout.root,
+            )
+        except (CannotStart, OSError) as error:
+            app.warn(f"`siding gc` could not be started: {error}")

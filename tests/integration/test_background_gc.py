@@ -1,0 +1,114 @@
+"""The host of a long run starts `siding gc` in a quiet moment, if the settings say so."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.test_many_runs import living, wait_until
+from sandbox import Sandbox
+from siding.storage.locks import FileLock
+
+WAITS = "touch ready; while [ ! -e go ]; do sleep .4; done"  # takes next to nothing
+NO_QUIET_S = 25  # more than a quiet moment and a second look take
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    """A closed task whose workspace is in the trash, and an open one."""
+    sandbox = Sandbox(tmp_path)
+    for name in ("over", "open"):
+        sandbox.siding("-q", "task", "start", name)
+        sandbox.siding("-q", "run", "--", "sh", "-c", f"echo {name} >{name}.txt")
+    sandbox.siding("-q", "task", "close", "--force", "over")
+    return sandbox
+
+
+def say(sandbox: Sandbox, value: str) -> None:
+    sandbox.siding("init")
+    config = sandbox.project / "config.yaml"
+    config.write_text(f"version: 1\ngc:\n  background: {value}\n", encoding="utf-8")
+
+
+def told(sandbox: Sandbox) -> list[dict[str, Any]]:
+    lines = (sandbox.project / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    return [each for each in map(json.loads, lines) if each["event"].startswith("gc.")]
+
+
+def wait_for_gc(sandbox: Sandbox, process: "subprocess.Popen[bytes]") -> dict[str, Any]:
+    end = time.monotonic() + 120
+    while not (found := told(sandbox)):
+        assert time.monotonic() < end
+        assert process.poll() is None
+        time.sleep(0.1)
+    return found[-1]
+
+
+def let_go(sandbox: Sandbox) -> None:
+    (sandbox.workspace("open") / "go").touch()
+
+
+def trash(sandbox: Sandbox) -> list[Path]:
+    return list((sandbox.project / "trash").iterdir())
+
+
+def test_a_quiet_run_frees_what_is_closed_and_the_events_say_it(sandbox: Sandbox) -> None:
+    say(sandbox, "on")
+    with living(sandbox, "-t", "open", "--", "sh", "-c", WAITS) as process:
+        event = wait_for_gc(sandbox, process)
+        assert event["event"] == "gc.ended"
+        assert event["gc"]["background"] is True
+        assert len(event["gc"]["tasks"]) == 1
+        assert event["gc"]["snapshots"] == 0  # without an age no snapshot goes
+        assert trash(sandbox) == []
+        let_go(sandbox)
+        assert process.wait(timeout=60) == 0
+    sandbox.siding("task", "reopen", "over")
+    assert (sandbox.workspace("over") / "over.txt").read_text() == "over\n"
+
+
+def test_with_an_age_it_frees_snapshots_too_but_none_of_the_run(sandbox: Sandbox) -> None:
+    say(sandbox, "1s")
+    sandbox.siding("-q", "rollback", "--base", "-t", "open")  # leaves a step behind
+    sandbox.siding("-q", "task", "start", "other")
+    for number in (1, 2):
+        sandbox.siding("-q", "run", "--", "sh", "-c", f"seq {number}000 >file")
+    sandbox.siding("-q", "rollback", "--base")
+    with living(sandbox, "-t", "open", "--", "sh", "-c", WAITS) as process:
+        event = wait_for_gc(sandbox, process)
+        assert event["gc"]["snapshots"] == 2
+        let_go(sandbox)
+        assert process.wait(timeout=60) == 0
+    for name in ("open", "other"):
+        assert "is whole" in sandbox.siding("verify", name).stdout.decode()
+    sandbox.siding("-q", "rollback", "--step", "1", "-t", "open")
+
+
+@pytest.mark.parametrize("why", ["off", "lately", "held"])
+def test_it_is_not_started(sandbox: Sandbox, why: str) -> None:
+    say(sandbox, "off" if why == "off" else "on")
+    if why == "lately":
+        sandbox.siding("gc", "--budget", "1GiB")
+        assert [each["gc"]["background"] for each in told(sandbox)] == [False]
+    before, there = told(sandbox), trash(sandbox)
+    lock = FileLock(sandbox.project / "locks" / "somebody")
+    lock.path.parent.mkdir(exist_ok=True)
+    with living(sandbox, "-t", "open", "--", "sh", "-c", WAITS) as process:
+        wait_until(sandbox, "ready")
+        if why == "held":
+            lock.acquire()
+        time.sleep(NO_QUIET_S)
+        lock.release()
+        assert told(sandbox) == before
+        assert trash(sandbox) == there
+        let_go(sandbox)
+        assert process.wait(timeout=60) == 0
+
+
+def test_a_value_that_is_none_is_an_error(sandbox: Sandbox) -> None:
+    say(sandbox, "often")
+    done = sandbox.siding("run", "--", "true", status=2)
+    assert b"should be on, off or an age such as 90d" in done.stderr
