@@ -39,7 +39,7 @@ def told(sandbox: Sandbox) -> list[dict[str, Any]]:
 
 
 def wait_for_gc(sandbox: Sandbox, process: "subprocess.Popen[bytes]") -> dict[str, Any]:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 60
     while not (found := told(sandbox)):
         assert time.monotonic() < end
         assert process.poll() is None
@@ -105,6 +105,21 @@ def test_it_is_not_started(sandbox: Sandbox, why: str) -> None:
         assert told(sandbox) == before
         assert trash(sandbox) == there
         let_go(sandbox)
+        assert process.wait(timeout=60) == 0
+
+
+def test_a_run_that_does_nothing_at_all_is_looked_at_again_after_a_lock(sandbox: Sandbox) -> None:
+    say(sandbox, "on")
+    lock = FileLock(sandbox.project / "locks" / "somebody")
+    lock.path.parent.mkdir(exist_ok=True)
+    command = "mkfifo go; touch ready; read line <go"  # no processor time between
+    with living(sandbox, "-t", "open", "--", "sh", "-c", command) as process:
+        wait_until(sandbox, "ready")
+        lock.acquire()
+        time.sleep(NO_QUIET_S)
+        lock.release()
+        assert wait_for_gc(sandbox, process)["event"] == "gc.ended"
+        (sandbox.workspace("open") / "go").write_text("on\n")
         assert process.wait(timeout=60) == 0
 
 

@@ -1,7 +1,9 @@
 """Sandboxed and limited runs through the command line: git inside, settings, terminals, endings."""
 
+import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from bwrap import needs_bwrap
+from integration.escapes.world import landlock_version, without_bwrap
 from sandbox import SIDING, Sandbox
 from terminal import Terminal
 
@@ -553,3 +556,31 @@ class TestLimits:
     @pytest.mark.parametrize("flag", ["--max-output=x", "--max-processes=0", "--max-disk=-1"])
     def test_nonsense_is_a_mistake(self, task: Sandbox, flag: str) -> None:
         task.siding("run", flag, "--", "true", status=2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may look into another user's directory")
+@needs_bwrap
+def test_a_socket_behind_another_users_door_stops_no_sandbox(sandbox: Sandbox) -> None:
+    """Root sees it outside, and is let through as little as anybody inside."""
+    with tempfile.TemporaryDirectory(dir="/opt") as directory:
+        private = Path(directory) / "private"
+        private.mkdir(mode=0o700)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(private / "s"))
+            listener.listen()
+            os.chmod(directory, 0o755)
+            os.chown(private, 65534, 65534)
+            sandbox.siding("task", "start", "t")
+            sandbox.siding("run", "--sandbox", "--", "true")
+
+
+@pytest.mark.skipif(landlock_version() == 0, reason="this kernel has no Landlock")
+def test_landlock_works_where_the_home_lies_below_dev(tmp_path: Path) -> None:
+    """What is visible beside it has /dev/stdout, which may be a pipe: no rule can name that."""
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("there is no /dev/shm")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        there = Sandbox(Path(directory))
+        there.siding("task", "start", "t")
+        there.siding("run", "--sandbox", "--", "true", env=without_bwrap(tmp_path))
+        assert there.steps()[-1]["sandbox"]["engine"] == "landlock"

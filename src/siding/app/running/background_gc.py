@@ -50,7 +50,10 @@ class _GcLooks:
             self._running = None
         if now < self._not_before or not self._quiet.has_come(now):
             return
-        if is_due(self._project) and not somebody_works(self._project):
+        self._quiet.disturbed(now)  # or a run that does nothing at all would have no second one
+        if not is_due(self._project):
+            self._not_before = now + _LONGEST_S
+        elif not somebody_works(self._project):
             self._not_before = now + _AGAIN_S
             self._begin()
 

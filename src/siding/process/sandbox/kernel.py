@@ -5,6 +5,7 @@ it execs the command.
 """
 
 import ctypes
+import errno
 import os
 import struct
 
@@ -82,6 +83,9 @@ def _allow(ruleset_fd: int, path: str, rights: int) -> None:
     try:
         rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, fd))
         _call(_ADD_RULE, ruleset_fd, _PATH_BENEATH, rule, 0)
+    except OSError as error:
+        if error.errno != errno.EBADFD:  # /dev/stdout is a pipe, say: no rule can name it
+            raise
     finally:
         os.close(fd)
 

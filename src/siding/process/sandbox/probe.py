@@ -8,8 +8,10 @@ the machine restarts or bwrap changes (`Known`); a negative one is not kept.
 import os
 import select
 import signal
+import stat
 import time
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,14 +143,36 @@ def _try_bwrap(bwrap: str, setsid: str, *, userns: bool, network: Network = Netw
 
 
 def listening_sockets() -> list[str]:
-    """Return the paths of Unix sockets that processes have bound, at most `_MOST_SOCKETS`."""
+    """Return the paths of Unix sockets that processes have bound, at most `_MOST_SOCKETS`.
+
+    Those are left out that nobody could reach without our privileges. A sandbox has none: root is
+    stopped there by another user's directory as anybody is, and so is bwrap when it sets it up.
+    """
     try:
         text = Path(_UNIX_SOCKETS).read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return []
     names = (line.split(" ", 7)[-1] for line in text.splitlines()[1:])
     found = {name for name in names if name.startswith("/")}
-    return [path for path in sorted(found) if os.path.exists(path)][:_MOST_SOCKETS]
+    there = (path for path in sorted(found) if os.path.exists(path) and _may_be_reached(path))
+    return list(islice(there, _MOST_SOCKETS))
+
+
+def _may_be_reached(path: str) -> bool:
+    """Tell whether the directories above a path let our user through, without privileges."""
+    groups = {os.getegid(), *os.getgroups()}
+    for directory in Path(path).parents:
+        try:
+            found = directory.stat()
+        except OSError:
+            return False
+        if found.st_uid == os.geteuid():
+            bit = stat.S_IXUSR
+        else:
+            bit = stat.S_IXGRP if found.st_gid in groups else stat.S_IXOTH
+        if not found.st_mode & bit:
+            return False
+    return True
 
 
 def _landlock_version() -> int:
