@@ -13,7 +13,7 @@ from sandbox import Sandbox
 from siding.storage.locks import FileLock
 
 WAITS = "touch ready; while [ ! -e go ]; do sleep .4; done"  # takes next to nothing
-NO_QUIET_S = 25  # more than a quiet moment and a second look take
+NO_QUIET_S = 6  # more than a quiet moment and a second look take
 
 
 @pytest.fixture

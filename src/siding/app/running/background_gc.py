@@ -16,7 +16,7 @@ from siding.process.looks import Looks
 from siding.process.tree import ProcessTree
 from siding.process.turns import Quiet
 
-_QUIET_S = 10.0
+_QUIET_S = 2.0
 _AGAIN_S = 86400.0  # after one was started, whatever came of it
 _LONGEST_S = 3600.0  # between looks at the run
 
