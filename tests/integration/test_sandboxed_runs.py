@@ -582,5 +582,11 @@ def test_landlock_works_where_the_home_lies_below_dev(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         there = Sandbox(Path(directory))
         there.siding("task", "start", "t")
-        there.siding("run", "--sandbox", "--", "true", env=without_bwrap(tmp_path))
+        path = without_bwrap(tmp_path)
+        plants = "echo x >mine; for each in $(cat where); do echo x >$each/planted; done; true"
+        places = (there.directory, there.directory / "siding", there.repo, Path("/dev/shm"))
+        (there.workspace() / "where").write_text(" ".join(map(str, places)))
+        there.siding("run", "--sandbox", "--", "sh", "-c", plants, env=path)
         assert there.steps()[-1]["sandbox"]["engine"] == "landlock"
+        assert (there.workspace() / "mine").exists()
+        assert not [each for each in places if (each / "planted").exists()]

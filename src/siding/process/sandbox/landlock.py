@@ -74,7 +74,9 @@ def rules(
         if mount.kind is Kind.WRITE:
             paths[mount.origin] = handled
     for device in DEVICES:
-        paths[device] = handled
+        # Rights are for whole trees: where a home or a repository lies below, nobody gets that one.
+        if not any(is_within(mount.path, device) for mount in view.mounts):
+            paths[device] = handled
     paths = {
         path: rights if is_directory(path) else rights & _ON_FILES for path, rights in paths.items()
     }
