@@ -39,6 +39,7 @@ class TaskStatus(NamedTuple):
     problems: tuple[str, ...] = ()  # sentences about what is lost or damaged
     ports: range = range(0)  # the task's own; none before its first run
     left: tuple[StillThere, ...] = ()  # what runs that have ended left running
+    untold: str = ""  # why git cannot say what changed since the last step; "" if it can
 
 
 def status(project: Project, named: str | None) -> TaskStatus:
@@ -54,13 +55,13 @@ def status(project: Project, named: str | None) -> TaskStatus:
     last = project.ledger(task.id).last()
     lock = FileLock(project.task_layout(task.id).lock)
     holder = lock.holder() if lock.is_locked() else None
-    unrecorded = None
+    unrecorded, untold = None, ""
     problems = list(ledger_problems(project, task))
     if present and workspace is not None and workspace.base_snapshot:
         try:
             unrecorded = TaskSnapshots(project, workspace).changed_count()
         except CommandFailed as error:  # git's index was damaged, say: the next step makes it again
-            problems.append(f"what changed since the last step cannot be told: {error.message}")
+            untold = error.message
         except SidingError as error:
             problems.append(f"{error.message}; {error.hint}" if error.hint else error.message)
     return TaskStatus(
@@ -77,6 +78,7 @@ def status(project: Project, named: str | None) -> TaskStatus:
         problems=tuple(problems),
         ports=ports_of(project.app.home, project.layout, task.id),
         left=tuple(left_in(project, task.id)),
+        untold=untold,
     )
 
 

@@ -99,6 +99,8 @@ def _now(found: TaskStatus) -> list[tuple[str, str]]:
         )
     if found.holder is not None and not found.in_progress:
         lines.append(("busy", f"`{found.holder.what}` by process {found.holder.pid}"))
+    if found.untold:
+        lines.append(("unrecorded", f"cannot be told: {found.untold}"))
     if found.unrecorded and not found.in_progress:
         lines.append(
             ("unrecorded", f"{counted(found.unrecorded, 'file')} changed since the last step")

@@ -38,8 +38,6 @@ def run(arguments: Namespace, context: Context) -> int:
             },
         )
         return 0
-    for sentence in found.problems:
-        screen.warn(inert(sentence))
     missing = "" if found.present or found.workspace.status.value == "removed" else ", missing"
     screen.print(inert(f"{found.workspace.path} ({found.workspace.status.value}{missing})"))
     screen.print(inert(f"branch {found.workspace.branch}"))
@@ -48,6 +46,8 @@ def run(arguments: Namespace, context: Context) -> int:
         screen.print(f"since the base: {total}")
         for name in stat.get("file_list", []):
             screen.print(f"  {inert(name)}")
+        if found.untold:
+            screen.print(inert(f"not recorded yet: cannot be told: {found.untold}"))
         if found.unrecorded:
             screen.print(f"not recorded yet: {counted(found.unrecorded, 'file')}")
     return 0
