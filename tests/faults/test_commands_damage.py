@@ -1,13 +1,24 @@
 """Damaged, replaced and future files of a home (P8, P9, P19) are named, and the rest is read."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from .arena import FULL, SEED, GateFailed
-from .commands import GATE, act, answer, board, doubled, project_of, steps, task_files
+from .commands import (
+    GATE,
+    act,
+    answer,
+    board,
+    doubled,
+    filled,
+    project_of,
+    steps,
+    task_files,
+)
 from .damage import CONTENT, KINDS, damage_each, survives_damage
 
 pytestmark = GATE
@@ -23,6 +34,17 @@ READS = (
     ("verify", "alpha"),
     ("doctor", "--check"),
 )
+COMMANDS = (
+    ("runs", "--all"),
+    ("stop", "--all"),
+    ("checkpoint", "-m", "so far"),
+    ("run", "--", "true"),
+    ("rollback", "--base", "--force"),
+    ("undo", "--force"),
+    ("apply", "--no-close", "--mode", "patch"),
+    ("doctor",),
+    ("task", "close", "alpha", "--force"),
+)
 INTENT = "intents/a0123456789ab.json"
 FILES = (
     "task.json",
@@ -34,7 +56,10 @@ FILES = (
     "artifacts/0001.output",
     "artifacts/0001.patch",
 )
-OF_RUNS = tuple(f"runs/{name}" for name in ("r7.json", "r7.lock", "r7.sock", "last", "paused"))
+OF_RUNS = tuple(
+    f"runs/{name}"
+    for name in ("r7.json", "r7.lock", "r7.sock", "r7.fate", "r5.left", "last", "paused")
+)
 OF_PROJECT = (
     "state.json",
     "worktrees.json",
@@ -100,6 +125,9 @@ def _leave_a_run(directory: Path) -> None:
     (directory / "r7.json").write_bytes(json.dumps(record).encode())
     (directory / "r7.lock").touch()
     (directory / "r7.sock").touch()
+    (directory / "r7.fate").write_bytes(b"0\n")
+    left = {**named, "run": "r5", "boot": "b", "processes": [{**mark, "argv": ["sleep"]}]}
+    (directory / "r5.left").write_bytes(json.dumps({"version": 1, **left}).encode())
     (directory / "last").write_bytes(b"7\n")
     (directory / "paused").write_bytes(b'{"version":1,"boot":"b"}\n{"pid":1,"started":1}\n')
 
@@ -118,6 +146,24 @@ def test_a_damaged_file_is_named_and_the_rest_is_read(names: tuple[str, ...]) ->
     places = {_place(name): name for name in names}
     cases = [(place, kind, 0) for number, place in enumerate(places) for kind in kinds_for(number)]
     damage_each(everywhere, cases, lambda place: _check(places[place]), seconds=90)
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_a_directory_in_the_place_of_a_file_of_runs_stops_no_command(
+    tmp_path: Path, name: str
+) -> None:
+    filled(tmp_path)
+    directory = task_files(tmp_path, "alpha") / "runs"
+    for words in COMMANDS:
+        shutil.rmtree(directory)
+        _leave_a_run(directory)
+        path = directory.parent / name
+        path.unlink()
+        path.mkdir()
+        (path / "kept").touch()
+        act(tmp_path, *words)
+        assert list(directory.glob("*/kept")), words
+    act(tmp_path, "verify", "alpha")
 
 
 def _place(name: str) -> str:
@@ -139,7 +185,7 @@ def _check(name: str) -> Callable[[Path, str, bytes], None]:
             act(case, "run", "-t", "beta", "--", "true")
             assert act(case, "verify", "beta").status == 0
         _says_what_is_wrong(case, ("run", "-t", "alpha", "--", "true"))
-        if name in OF_RUNS and kind in (*CONTENT, "missing"):  # none of it is needed
+        if name in OF_RUNS:  # none of it is needed
             act(case, "run", "-t", "alpha", "--", "true")
             assert answer(case, "runs", "-t", "alpha", "--format", "json") == []
         _says_what_is_wrong(case, ("task", "update", "alpha", "--owner", "me"))

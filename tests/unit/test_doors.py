@@ -37,6 +37,7 @@ DOORS = {
     "app/place/locks.py": "the process tree, when a task is busy; processes left paused",
     "app/place/lost_workspaces.py": "git's worktrees, when the registry is lost",
     "app/place/old_home.py": "git's worktrees, for a task of another tool",
+    "runs/store.py": "the processes of a run whose lock cannot be opened",
     # What is rare in an act.
     "app/acts/skeleton.py": "the pausing of runs, while some live",
     "app/unfinished/by_kind.py": "the recovery of each kind of act",

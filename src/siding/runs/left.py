@@ -15,7 +15,7 @@ from typing import Any
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
 from siding.runs.run import ProcessMark, run_number
-from siding.runs.store import replace_small
+from siding.runs.small_files import remove_small, replace_small
 from siding.storage.codec import encode_document
 from siding.storage.documents import NewerVersion, read_document_or_none
 from siding.storage.fields import mappings, said, text, words
@@ -130,7 +130,7 @@ class LeftFiles:
     def remove(self, number: int) -> None:
         """Remove a document. If the disk fails, the next command in the task does it."""
         with suppress(OSError):
-            self._path(number).unlink()
+            remove_small(self._path(number))
 
     def _path(self, number: int) -> Path:
         return self._directory / f"r{number}{_SUFFIX}"

@@ -10,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from siding.files.durable import write_all
-from siding.files.regular import open_regular, read_small
+from siding.files.regular import read_small
 from siding.runs.run import ProcessMark
+from siding.runs.small_files import open_anew, remove_small
 from siding.storage.codec import NotJson, encode_line, parse_object
 from siding.storage.layout import TaskLayout
 
@@ -29,7 +30,7 @@ class PausedFile:
     def begin(self, boot: str) -> None:
         """Begin the file; `boot` tells this start of the machine from others."""
         self.remove()
-        self._fd = open_regular(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        self._fd = open_anew(self._path)
         self._write(encode_line({"version": _VERSION, "boot": boot}))
 
     def note(self, pid: int, started: int) -> None:
@@ -42,7 +43,7 @@ class PausedFile:
             fd, self._fd = self._fd, None
             os.close(fd)
         with suppress(OSError):
-            self._path.unlink()
+            remove_small(self._path)
 
     def is_there(self) -> bool:
         return os.path.lexists(self._path)

@@ -13,24 +13,27 @@ which is flushed, has all that the step needs.
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from siding.errors import SidingError
-from siding.files.durable import make_dirs, write_all
-from siding.files.regular import open_regular, read_small
+from siding.errors import NotARegularFile, SidingError
+from siding.files.durable import make_dirs
+from siding.files.regular import read_small
 from siding.process.broker.place import remove_place
 from siding.process.keeper.child import Survival
 from siding.runs.run import ProcessMark, Run, run_number
+from siding.runs.small_files import NEW, open_anew, remove_small, replace_small
 from siding.storage.codec import encode_document
 from siding.storage.documents import read_document_or_none
 from siding.storage.layout import TaskLayout
 from siding.storage.locks import FileLock, Holder, LockBusy
 
 RUN_VERSION = 1
-_RECORD, _LOCK, _SOCKET, _NEW, _LAST = ".json", ".lock", ".sock", ".new", "last"
-_FATE = ".fate"
+_RECORD, _LOCK, _SOCKET, _FATE, _LAST = ".json", ".lock", ".sock", ".fate", "last"
+# What a lock that cannot be opened says: something else stands in its place, or it is not ours.
+_NO_LOCK = (NotARegularFile, PermissionError)
 
 
 class LiveRun:
@@ -54,9 +57,7 @@ class LiveRun:
 
         The caller closes `fate`. Raises OSError.
         """
-        fate = open_regular(
-            self._directory / f"{self.run.id}{_FATE}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        )
+        fate = open_anew(self._directory / f"{self.run.id}{_FATE}")
         return Survival(locks=(self._lock.fd,), fate=fate)
 
     def started(self, command: ProcessMark, keeper: ProcessMark) -> None:
@@ -150,6 +151,9 @@ class Runs:
             lock.acquire(timeout_s=0)
         except LockBusy:
             return False
+        except _NO_LOCK:
+            if _is_there(run):
+                return False
         try:
             _remove(self._directory, run)
         finally:
@@ -160,7 +164,11 @@ class Runs:
         """Wait until the run's host has recorded it or died."""
         path = self._directory / f"{run.id}{_LOCK}"
         if path.exists():
-            FileLock(path).acquire(timeout_s=None).release()
+            try:
+                FileLock(path).acquire(timeout_s=None).release()
+            except _NO_LOCK:
+                _await_end(run)
+                return
             if not (self._directory / f"{run.id}{_RECORD}").exists():
                 path.unlink(missing_ok=True)  # the waiting made it again
 
@@ -168,11 +176,18 @@ class Runs:
         found = []
         for number in sorted(self._numbers()):
             # The lock first: a run that ends removes its record before it releases its lock.
-            lives = FileLock(self._directory / f"r{number}{_LOCK}").is_locked()
+            lives = self._is_held(number)
             run = _read(self._directory, number)
             if run is not None:
-                found.append((run, lives))
+                found.append((run, _is_there(run) if lives is None else lives))
         return found
+
+    def _is_held(self, number: int) -> bool | None:
+        """Tell whether the lock of a run is held; None if it cannot be opened."""
+        try:
+            return FileLock(self._directory / f"r{number}{_LOCK}").is_locked()
+        except _NO_LOCK:
+            return None
 
     def _numbers(self) -> list[int]:
         try:
@@ -208,27 +223,17 @@ def _write(directory: Path, run: Run) -> None:
     replace_small(directory / f"{run.id}{_RECORD}", data)
 
 
-def replace_small(path: Path, data: bytes) -> None:
-    """Replace a file that only this process writes; what a killed writer left is written over."""
-    temporary = path.with_name(path.name + _NEW)
-    fd = open_regular(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    try:
-        write_all(fd, data)
-    finally:
-        os.close(fd)
-    os.replace(temporary, path)
-
-
 def _read(directory: Path, number: int) -> Run | None:
     """Return the run; None if its record is gone.
 
-    A record that a power cut left empty or torn is a run of which only the number is known.
+    Of a record that a power cut left empty or torn, or that nobody may read, only the number is
+    known.
     """
     try:
         document = read_document_or_none(
             directory / f"r{number}{_RECORD}", what="run", version=RUN_VERSION
         )
-    except SidingError:
+    except (SidingError, PermissionError):
         document = {}
     return None if document is None else Run.from_record(number, document)
 
@@ -236,6 +241,24 @@ def _read(directory: Path, number: int) -> Run | None:
 def _remove(directory: Path, run: Run) -> None:
     if run.broker:
         remove_place(run.broker)
-    (directory / f"{run.id}{_RECORD}").unlink(missing_ok=True)
-    for suffix in (_RECORD + _NEW, _SOCKET, _FATE, _LOCK):
-        (directory / f"{run.id}{suffix}").unlink(missing_ok=True)
+    for suffix in (_RECORD, _RECORD + NEW, _SOCKET, _FATE, _LOCK):
+        remove_small(directory / f"{run.id}{suffix}")
+
+
+def _is_there(run: Run) -> bool:
+    """Tell whether the host of a run lives, or its keeper, where its lock does not say it."""
+    # Imported here: every command loads this module, and hardly any lock is damaged.
+    from siding.process.identity import boot_id, started_of
+
+    return run.boot == boot_id() and any(
+        started_of(mark.pid) == mark.started for mark in (run.host, run.keeper) if mark.pid
+    )
+
+
+def _await_end(run: Run) -> None:
+    """Wait until neither the host of a run nor its keeper lives."""
+    from siding.process.identity import await_end
+
+    for mark in (run.host, run.keeper):
+        if mark.pid:
+            await_end(mark.pid, mark.started, seconds=inf)

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from privileges import bound_by_permissions
+from siding.process.identity import boot_id, started_of
+from siding.runs.left import LeftFiles
+from siding.runs.paused import PausedFile
 from siding.runs.run import ProcessMark, Run
 from siding.runs.store import LiveRun, Runs, is_at_work
 from siding.storage.layout import TaskLayout
@@ -25,10 +29,27 @@ def begin(layout: TaskLayout, *, highest: int = 0) -> LiveRun:
         cmd=("make", "all"),
         cwd=".",
         token="t",
-        boot="b",
-        host=ProcessMark(os.getpid(), 5),
+        boot=boot_id(),
+        host=ProcessMark(os.getpid(), started_of()),
     )
     return Runs(layout).begin(run, HOLDER, highest=lambda: highest)
+
+
+def cut_off(layout: TaskLayout) -> None:
+    """Leave what a run leaves whose host was killed."""
+    with begin(layout) as live:
+        live.run = live.run._replace(host=ProcessMark(os.getpid(), 5))
+        live.started(ProcessMark(), ProcessMark())
+
+
+def replaced_by_a_directory(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    (path / "kept").write_bytes(b"somebody's")
+
+
+def names(layout: TaskLayout) -> set[str]:
+    return set(os.listdir(layout.runs_dir))
 
 
 def ids(runs: list[Run]) -> list[str]:
@@ -126,3 +147,74 @@ def test_waiting_for_a_run_that_has_ended_leaves_nothing_behind(layout: TaskLayo
         live.end()
     Runs(layout).wait(run)
     assert sorted(os.listdir(layout.runs_dir)) == ["last"]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.new", ".sock", ".fate", ".lock"])
+def test_a_directory_in_the_place_of_a_file_is_set_aside(layout: TaskLayout, suffix: str) -> None:
+    cut_off(layout)
+    replaced_by_a_directory(layout.runs_dir / f"r1{suffix}")
+    runs = Runs(layout)
+    (run,) = runs.cut_off()
+    assert runs.forget(run)
+    assert names(layout) == {"last", f"r1{suffix}.damaged-1"}
+    assert (layout.runs_dir / f"r1{suffix}.damaged-1/kept").read_bytes() == b"somebody's"
+    assert runs.live() == runs.cut_off() == []
+
+
+@pytest.mark.parametrize("name", ["last", "last.new"])
+def test_a_directory_in_the_place_of_the_newest_number_is_set_aside(
+    layout: TaskLayout, name: str
+) -> None:
+    with begin(layout) as first:
+        first.end()
+    for turn in (1, 2):
+        replaced_by_a_directory(layout.runs_dir / name)
+        with begin(layout, highest=turn) as live:
+            assert live.run.id == f"r{turn + 1}"
+            live.end()
+    assert names(layout) == {"last", f"{name}.damaged-1", f"{name}.damaged-2"}
+
+
+def test_a_run_lives_if_its_processes_do_and_its_lock_cannot_be_opened(layout: TaskLayout) -> None:
+    with begin(layout) as live:
+        replaced_by_a_directory(layout.runs_dir / "r1.lock")
+        assert ids(Runs(layout).live()) == ["r1"]
+        assert not Runs(layout).forget(live.run)
+        live.run = live.run._replace(host=ProcessMark(os.getpid(), 5))
+        live.started(ProcessMark(), ProcessMark())
+        assert ids(Runs(layout).cut_off()) == ["r1"]
+        Runs(layout).wait(live.run)
+        assert Runs(layout).forget(live.run)
+
+
+def test_what_stands_in_the_way_of_the_other_files_is_set_aside(layout: TaskLayout) -> None:
+    with begin(layout):
+        paused, left = layout.runs_dir / "paused", layout.runs_dir / "r5.left"
+        for path in (paused, left):
+            replaced_by_a_directory(path)
+        file = PausedFile(layout)
+        file.begin("b")
+        file.note(7, 8)
+        assert file.read("b") == [ProcessMark(7, 8)]
+        file.remove()
+        LeftFiles(layout).remove(5)
+        assert {"paused.damaged-1", "r5.left.damaged-1"} < names(layout)
+        assert not names(layout) & {"paused", "r5.left"}
+        assert LeftFiles(layout).numbers() == []
+
+
+@pytest.mark.parametrize("name", ["r1.json", "r1.lock", "r1.fate", "last"])
+def test_what_nobody_may_read_stops_nothing(layout: TaskLayout, name: str) -> None:
+    cut_off(layout)
+    path = layout.runs_dir / name
+    path.touch()
+    path.chmod(0)
+
+    def act() -> list[str]:
+        runs = Runs(layout)
+        (run,) = runs.cut_off()
+        assert runs.forget(run)
+        with begin(layout, highest=1) as live:
+            return ids([run, live.run])
+
+    assert bound_by_permissions(act) == ["r1", "r2"]
