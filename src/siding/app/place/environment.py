@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from siding.app.place.project import Project
+from siding.process.broker.place import SOCKET_VARIABLE
 from siding.tasks.registry import Workspace
 from siding.tasks.task import Task
 
@@ -35,7 +36,7 @@ _TIED_TO_A_REPOSITORY = frozenset(
 # the root of the project, and so it edited the person's checkout.
 _DIRECTORIES = frozenset({"PWD", "OLDPWD"})
 # Those of a run that this command is part of; the new run has its own, or none.
-_OF_A_RUN = frozenset({"SIDING_PORT", "SIDING_SOCKET"})
+_OF_A_RUN = frozenset({"SIDING_PORT", SOCKET_VARIABLE})
 
 
 def environment_in(

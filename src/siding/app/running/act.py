@@ -18,7 +18,6 @@ from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
 from siding.app.running.background_gc import background_gc
 from siding.app.running.broker import (
-    SOCKET_VARIABLE,
     OpensDoor,
     door_of,
     place_of_broker,
@@ -42,6 +41,7 @@ from siding.ledger.draft import Draft
 from siding.ledger.intents import Intent
 from siding.ledger.reports import IsolationReport
 from siding.namedtuples import NamedTuple
+from siding.process.broker.place import SOCKET_VARIABLE
 from siding.process.command import Command, Outcome, OutputScreen, ProcessInfo, StreamPlan
 from siding.process.control.control import Control
 from siding.process.identity import started_of

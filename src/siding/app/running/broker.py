@@ -18,8 +18,6 @@ from siding.process.broker.place import make_place, remove_place
 from siding.process.capture import Running, start
 from siding.runs.run import Run
 
-SOCKET_VARIABLE = "SIDING_SOCKET"
-
 OpensDoor = Callable[[], Door | None]
 
 

@@ -19,6 +19,7 @@ from siding.git.discovery import read_settings
 from siding.git.quarantine.run import borrowed_from, prepare
 from siding.ledger.reports import SandboxReport
 from siding.namedtuples import NamedTuple
+from siding.process.broker.place import SOCKET_VARIABLE
 from siding.process.command import Command
 from siding.process.identity import started_of
 from siding.process.lookup import Program, find_program
@@ -269,7 +270,7 @@ def _to_ask(command: Command) -> tuple[str, ...]:
 
     Nobody listens at the socket yet, so it is not masked.
     """
-    socket = command.env.get("SIDING_SOCKET", "")
+    socket = command.env.get(SOCKET_VARIABLE, "")
     return (os.path.dirname(socket), _PACKAGE) if socket else ()
 
 

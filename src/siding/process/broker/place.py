@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR
 
+SOCKET_VARIABLE = "SIDING_SOCKET"  # tells the run the path; `client` stands alone, and has its own
 _NAME = "s"
 _LONGEST = 100  # bytes
 _TRIES = 8
