@@ -197,7 +197,7 @@ class Drive:
             left = _UNSIGNALLED_LOOK_S if left is None else min(left, _UNSIGNALLED_LOOK_S)
         if self._suspending.in_background:
             left = _BACKGROUND_LOOK_S if left is None else min(left, _BACKGROUND_LOOK_S)
-        dues = [self._suspending.look_at, *(each.due for each in self._beside)]
+        dues = [self._suspending.due, *(each.due for each in self._beside)]
         for due in [due for due in dues if due is not None]:
             left = due - now if left is None else min(left, due - now)
         return left
@@ -290,7 +290,7 @@ class Drive:
 
     def _look_at_clock(self) -> None:
         now = time.monotonic()
-        self._suspending.look_after_pause(now)
+        self._suspending.look(now)
         if self._suspending.in_background:
             self._suspending.continued()  # not every shell's `fg` sends SIGCONT
         for each in self._looks if not (self._draining or self._ending) else ():

@@ -120,7 +120,7 @@ class TerminalInput:
 
     With `StdinPlan.NULL` it types one end-of-file (Ctrl-D) and nothing else. After the end of a
     file or pipe it types an end-of-file too. With `StdinPlan.VIEWERS` and `FED` it types what
-    others put into `pending`. `used` is called when the caller has typed something.
+    others put into `pending`. `used` is called with what the caller has typed.
     """
 
     def __init__(self, fd: int, master: int, plan: StdinPlan) -> None:
@@ -128,7 +128,7 @@ class TerminalInput:
         self.master = master
         self.open = plan in (StdinPlan.TERMINAL, StdinPlan.INHERIT)
         self.pending = _END_OF_FILE if plan is StdinPlan.NULL else b""
-        self.used: Callable[[], None] | None = None
+        self.used: Callable[[bytes], None] | None = None
         self._ends = plan is StdinPlan.INHERIT
         self._last = b"\n"
 
@@ -141,7 +141,7 @@ class TerminalInput:
         if data:
             self._last = data[-1:]
             if self.used is not None:
-                self.used()
+                self.used(data)
         else:
             self.open = False
             # After an unfinished line the first Ctrl-D only submits that line; the second ends.

@@ -109,7 +109,7 @@ class Side:
 
     def suspending(self, tree: ProcessTree, *, may_stop: bool, pause: Pause) -> Suspending:
         """Return what suspends this run."""
-        return Suspending(
+        suspending = Suspending(
             tree,
             raw=self._raw,
             master=None if self.typed is None else self.typed.master,
@@ -117,6 +117,14 @@ class Side:
             may_stop=may_stop,
             pause=pause,
         )
+        if self.typed is not None:
+            self.typed.used = partial(self._used, suspending)
+        return suspending
+
+    def _used(self, suspending: Suspending, keys: bytes) -> None:
+        """The person types: the terminal has the size of their window, and Ctrl-Z is heeded."""
+        self.resize()
+        suspending.typed(keys)
 
     def restore_screen(self) -> None:
         for channel in self.channels:
@@ -166,7 +174,6 @@ class Side:
         plan = StdinPlan.NULL if self._stdin is StdinPlan.TERMINAL and not own else self._stdin
         self.typed = TerminalInput(fd, started.master, plan)
         self.shared = SharedTerminal(self.channels[0], self.typed, size)
-        self.typed.used = self.resize
         self.resize()
         return started.child
 

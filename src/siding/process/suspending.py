@@ -1,19 +1,22 @@
 """Suspend a run with Ctrl-Z and go on with it (`fg`, `bg`), as a shell does with any job.
 
 In a terminal of its own the command is stopped by that terminal, or stops itself, as editors do.
-Its keeper tells, and we give the person's terminal back and stop with it. Without a terminal of
-its own the command is in another session, where Ctrl-Z does not reach it: we stop everything that
-it started, then ourselves.
+Its keeper tells, and we give the person's terminal back and stop with it. In a sandbox neither is
+so, and we look (`pausing.unheard`). Without a terminal of its own the command is in another session, where
+Ctrl-Z does not reach it: we stop everything that it started, then ourselves.
 """
 
 import os
 import signal
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from siding.process.terminal import RawMode, is_ours
 from siding.process.tree import ProcessTree
+
+if TYPE_CHECKING:
+    from siding.process.pausing.unheard import CtrlZ
 
 _LEFT_BEHIND_S = 10.0  # a pause takes less than half a second
 
@@ -63,17 +66,37 @@ class Suspending:
         self.resized = resized  # gives the command's terminal the size of the person's
         self._may_stop = may_stop
         self._pause = pause
-        self.look_at: float | None = None  # when to look whether the pause was left behind
+        self._look_at: float | None = None  # when to look whether the pause was left behind
+        self._ctrl_z: CtrlZ | None = None
         self._was_asked = False
+        self._was_our_stop = False  # that the keeper will tell of
         self.in_background = False  # another job has the person's terminal
+
+    @property
+    def due(self) -> float | None:
+        """When to `look`, by the clock that never goes back."""
+        ctrl_z = None if self._ctrl_z is None else self._ctrl_z.due
+        return min(filter(None, (self._look_at, ctrl_z)), default=None)
+
+    def typed(self, keys: bytes) -> None:
+        """Take note of what the person types."""
+        if self._may_stop and self._raw is not None and self._master is not None:
+            self._unheard(self._master).typed(keys)
 
     def command_stopped(self, number: int) -> None:
         """Suspend us, too, if the command was stopped in its terminal."""
         if number == signal.SIGSTOP and self._pause.is_there():
-            self.look_at = time.monotonic() + _LEFT_BEHIND_S
+            self._look_at = time.monotonic() + _LEFT_BEHIND_S
             return
         if self._master is None:
             return  # whoever stopped it goes on with it
+        if number == signal.SIGSTOP and self._was_our_stop:
+            self._was_our_stop = False
+            return
+        self._give_back(number)
+
+    def _give_back(self, number: int) -> None:
+        """Stop with the command, which was stopped in its terminal by this signal."""
         with_keys = self._raw is not None and not self.in_background
         if self._may_stop and (with_keys or self._was_asked):
             self._was_asked = False
@@ -85,11 +108,21 @@ class Suspending:
             return
         self._signal_foreground(signal.SIGCONT)  # nobody else could go on with it
 
-    def look_after_pause(self, now: float) -> None:
-        """Let the run go on if whoever paused it was killed."""
-        if self.look_at is not None and now >= self.look_at:
+    def look(self, now: float) -> None:
+        """Let the run go on if whoever paused it was killed; heed a Ctrl-Z that nobody heard."""
+        if self._look_at is not None and now >= self._look_at:
             self._pause.end_if_left_behind()
-            self.look_at = now + _LEFT_BEHIND_S if self._pause.is_there() else None
+            self._look_at = now + _LEFT_BEHIND_S if self._pause.is_there() else None
+        meant = None if self._ctrl_z is None else self._ctrl_z.look(now)
+        if meant == "stopped" and not self._pause.is_there():
+            self._give_back(signal.SIGSTOP)
+        elif meant == "dropped":
+            self._was_asked = False
+            if self._raw is not None:
+                self._raw.off()
+            self._was_our_stop = True
+            self._stop_all(0)
+            self.continued()
 
     def asked(self) -> None:
         """Suspend the run: we got SIGTSTP."""
@@ -97,13 +130,10 @@ class Suspending:
             return
         if self._master is not None:
             self._was_asked = True
+            self._unheard(self._master).signalled()
             self._signal_foreground(signal.SIGTSTP)
             return
-        # Imported here: every run loads this module, and few are suspended.
-        from siding.process.pausing.suspended import Suspended
-
-        with Suspended(self._tree):
-            _stop(os.getpid())
+        self._stop_all(os.getpid())
 
     def continued(self) -> None:
         """Take the person's terminal again, if it is ours: we were stopped, or in the
@@ -114,6 +144,22 @@ class Suspending:
         if not self.in_background:
             self._raw.on()
             self.resized()
+
+    def _unheard(self, master: int) -> "CtrlZ":
+        if self._ctrl_z is None:
+            # Imported here: every run loads this module, and in few does a person type.
+            from siding.process.pausing.unheard import CtrlZ
+
+            self._ctrl_z = CtrlZ(master)
+        return self._ctrl_z
+
+    def _stop_all(self, target: int) -> None:
+        """Stop all that the run started, and ourselves, until a shell goes on with us."""
+        # Imported here: every run loads this module, and few are suspended.
+        from siding.process.pausing.suspended import Suspended
+
+        with Suspended(self._tree):
+            _stop(target)
 
     def _signal_foreground(self, number: int) -> None:
         assert self._master is not None
