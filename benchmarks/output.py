@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.bench import Bench, Figure, Row
+from benchmarks.bench import Bench, Figure, Goal, Row
 from benchmarks.measure import command, settle_disk, side_by_side
 
 GOAL = 0.5
@@ -50,7 +50,7 @@ def _measure(bench: Bench) -> Iterator[Row]:
                 timing,
                 f"cat | tee{text}",
                 goal=None if text else goal,
-                throughput=True,
+                bounds=Goal.THROUGHPUT,
                 note=told,
             )
     lines.unlink()

@@ -1,7 +1,6 @@
 """F12: what recording a state costs in a process that lives."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -29,25 +28,20 @@ class _Told(NamedTuple):
 
 def _measure(bench: Bench) -> Iterator[Row]:
     for files in bench.sizes(1_000, 20_000, 100_000):
-        repository = bench.repository(files)
-        env = bench.home(f"recording-{files}")
-        bench.run([bench.siding, "task", "start", "measured"], cwd=repository, env=env)
-        (workspace,) = (Path(env["SIDING_HOME"]) / "projects").glob("*/workspaces/*")
         rounds = bench.rounds({1_000: 25, 20_000: 15}.get(files, 9))
-        for what, case in CASES.items():
-            told = _worker(bench, what, workspace, env, rounds)
-            yield Row(
-                what,
-                f"{case}, {files:,} files",
-                files,
-                told.ours,
-                told.floor,
-                FLOOR,
-                GOAL,
-                note=told.note,
-            )
-        shutil.rmtree(env["SIDING_HOME"])
-        bench.run(["git", "worktree", "prune"], cwd=repository)
+        with bench.task("recording", files) as (workspace, env):
+            for what, case in CASES.items():
+                told = _worker(bench, what, workspace, env, rounds)
+                yield Row(
+                    what,
+                    f"{case}, {files:,} files",
+                    files,
+                    told.ours,
+                    told.floor,
+                    FLOOR,
+                    GOAL,
+                    note=told.note,
+                )
 
 
 def _worker(bench: Bench, what: str, workspace: Path, env: dict[str, str], rounds: int) -> _Told:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.bench import Figure, Row
+from benchmarks.bench import Figure, Goal, Row
 from benchmarks.measure import Timing
 
 _HEAD = ("", "ours, ms (min)", "floor, ms (min)", "ratio", "of min", "of cpu", "goal", "")
@@ -33,7 +33,9 @@ def line(row: Row) -> str:
             verdict,
         )
     )
-    return f"{text}\n        {row.note}" if row.note else text
+    over = f"{row.over_ms:+.1f} ms over the floor" if row.bounds is Goal.OVER else ""
+    notes = "; ".join(filter(None, (over, row.note)))
+    return f"{text}\n        {notes}" if notes else text
 
 
 def curves(figure: Figure, rows: Iterable[Row]) -> str:
