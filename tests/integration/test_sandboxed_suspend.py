@@ -137,7 +137,6 @@ def test_a_shell_inside_has_jobs_of_its_own(shell: Shell) -> None:
     time.sleep(0.5)  # bash gives the job the terminal first
     shell.says(CTRL_Z, b"Stopped")
     shell.says(b"jobs\n", b"sleep 97")
-    shell.says(b"kill %1; echo i$((1+1))n\n", b"i2n")
-    shell.says(b"exit\n", b"exit")
-    shell.says(b"exit\n", b"$ ")
-    assert shell.status() == 0
+    shell.says(b"kill -9 %1; wait; echo i$((1+1))n\n", b"i2n")
+    shell.says(b"exit 5\n", b"$ ")
+    assert shell.status() == 5
