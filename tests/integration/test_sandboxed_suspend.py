@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are of Linux"),
 ]
 CTRL_Z = b"\x1a"
+READING = "while read line; do echo got $line; done"
 # A program in raw mode that stops itself at Ctrl-Z; `x` tells whether it still reads its keys.
 EDITOR = """
 import os, signal, termios, tty
@@ -89,23 +90,24 @@ def states(counter: str) -> set[str]:
 
 
 def test_a_plain_command_stops_and_goes_on(shell: Shell) -> None:
-    script = "echo u$((1+0))p; read line; echo got $line; exit 3"
-    shell.runs("sh", "-c", script, sees=b"u1p\r\n")
+    shell.runs("sh", "-c", f"echo u$((1+0))p; {READING}; exit 3", sees=b"u1p\r\n")
     for _ in range(2):
         shell.says(CTRL_Z, b"Stopped")
         shell.says(b"echo a$((1+1))c\n", b"a2c")  # the terminal is the shell's
         shell.says(b"fg\n", b"line.sh")
-    shell.says(b"hello\r", b"got hello")
+        shell.says(b"hello\r", b"got hello")
+    shell.says(b"\x04", b"$ ")
     assert shell.status() == 3
 
 
 def test_what_it_started_stops_with_it(shell: Shell) -> None:
     mark = f"marked-{time.monotonic_ns()}"
-    beside = f"({sys.executable} -c 'import time; time.sleep(99)' {mark} &); sleep 98"
+    beside = f"({sys.executable} -c 'import time; time.sleep(99)' {mark} &); {READING}"
     shell.runs("sh", "-c", f"echo u$((1+0))p; {beside}", sees=b"u1p\r\n")
     shell.says(CTRL_Z, b"Stopped")
     assert states(mark) == {"T"}
     shell.says(b"fg\n", b"line.sh")
+    shell.says(b"hello\r", b"got hello")
     shell.says(b"\x03", b"$ ")
 
 
@@ -137,6 +139,8 @@ def test_a_shell_inside_has_jobs_of_its_own(shell: Shell) -> None:
     time.sleep(0.5)  # bash gives the job the terminal first
     shell.says(CTRL_Z, b"Stopped")
     shell.says(b"jobs\n", b"sleep 97")
-    shell.says(b"kill -9 %1; wait; echo i$((1+1))n\n", b"i2n")
+    shell.says(b"fg\n", b"sleep 97")
+    time.sleep(0.5)
+    shell.says(b"\x03", b"in: ")
     shell.says(b"exit 5\n", b"$ ")
     assert shell.status() == 5
