@@ -68,6 +68,34 @@ class RequestsReport(NamedTuple):
         return cls(number=whole(value.get("number")), sha256=text(value.get("sha256")))
 
 
+class AgentReport(NamedTuple):
+    """What an agent said of itself while it ran, and how its commands were judged."""
+
+    session: str  # its own id of the newest conversation; "": it has reported nothing
+    transcript: str  # the path of that, as the agent saw it
+    prompts: int
+    prompt: str  # the newest one, if its turn had not ended when the run did
+    judge: str  # off, on or require
+    judged: int  # commands
+    blocked: int
+    asked: int  # of a person
+
+    @classmethod
+    def from_record(cls, value: object) -> "AgentReport | None":
+        if not isinstance(value, dict):
+            return None
+        return cls(
+            session=text(value.get("session")),
+            transcript=text(value.get("transcript")),
+            prompts=whole(value.get("prompts")),
+            prompt=text(value.get("prompt")),
+            judge=text(value.get("judge")),
+            judged=whole(value.get("judged")),
+            blocked=whole(value.get("blocked")),
+            asked=whole(value.get("asked")),
+        )
+
+
 class LeftProcess(NamedTuple):
     """A process that was still alive when the command ended."""
 

@@ -1,6 +1,20 @@
-"""What Claude Code keeps in a home."""
+"""Claude Code: what it keeps in a home, and how it reports.
 
+Its hooks are given for one run by `--settings`. Of several `--settings` only the last one counts,
+so what the person gave is merged with ours; hooks of their own settings files run beside ours.
+Tried with 2.1.197 and 2.1.329. `onFailure` is unknown to the older one: there a hook that is killed
+lets the tool run. The exit status 2 blocks in both.
+"""
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from siding.adapters.agents.port import Answer, Injection, Moment, Reach, Report
 from siding.process.sandbox.homes import AgentPlaces, below
+from siding.storage.fields import mapping, text
 
 PLACES = AgentPlaces(
     sessions=(".claude/projects",),
@@ -36,3 +50,147 @@ PLACES = AgentPlaces(
     ),
     copied=(".claude.json",),
 )
+
+# Of these it starts no conversation.
+_OTHER_WORK = frozenset(
+    {
+        "agents",
+        "auth",
+        "config",
+        "doctor",
+        "install",
+        "mcp",
+        "plugin",
+        "plugins",
+        "setup-token",
+        "update",
+        "upgrade",
+    }
+)
+_ONLY_TELLS = frozenset({"-h", "--help", "-v", "--version"})
+_WITHOUT_HOOKS = frozenset({"--bare", "--safe-mode"})
+_SETTINGS = "--settings"
+_MOMENTS = {
+    "SessionStart": (Moment.SESSION, 30),  # and how many seconds the hook may take
+    "UserPromptSubmit": (Moment.PROMPT, 120),
+    "Notification": (Moment.WAITS, 30),
+    "Stop": (Moment.STOPPED, 300),
+    "StopFailure": (Moment.FAILED, 300),
+}
+_JUDGED = "PreToolUse"
+_PERSON_S = 24 * 3600  # a question waits for a person
+_NOT_TYPED = "<task-notification>"  # a shell in the background has ended
+
+
+class Claude:
+    """The adapter of Claude Code."""
+
+    fails_closed = True
+
+    def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
+        program, rest = argv[0], argv[1:]
+        if (rest[:1] and rest[0] in _OTHER_WORK) or _ONLY_TELLS.intersection(rest[:1]):
+            return Injection(argv, why_not="it begins no conversation")
+        for word in _WITHOUT_HOOKS.intersection(rest):
+            return Injection(argv, why_not=f"{word} switches its hooks off")
+        kept, given = _without_settings(rest)
+        theirs: Mapping[str, Any] = {}
+        if given is not None:
+            try:
+                theirs = _settings(given)
+            except (OSError, ValueError):
+                return Injection(argv, why_not="what --settings names cannot be read")
+        ours = json.dumps(_merged(theirs, _hooks(reach)))
+        return Injection((program, _SETTINGS, ours, *kept))
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        name = text(payload.get("hook_event_name"))
+        session = text(payload.get("session_id"))
+        transcript = text(payload.get("transcript_path"))
+        if name == _JUDGED:
+            if payload.get("tool_name") != "Bash":
+                return None
+            return Report(
+                Moment.TOOL,
+                session,
+                transcript,
+                command=text(mapping(payload.get("tool_input")).get("command")),
+                cwd=text(payload.get("cwd")),
+                call=text(payload.get("tool_use_id")),
+            )
+        if name not in _MOMENTS:
+            return None
+        moment, _seconds = _MOMENTS[name]
+        said = text(payload.get("prompt")) or text(payload.get("message"))
+        typed = not said.lstrip().startswith(_NOT_TYPED)
+        return Report(moment, session, transcript, text=said, by_person=typed)
+
+    def greeted(self, text: str) -> Answer:
+        return Answer(_specific("SessionStart", additionalContext=text))
+
+    def denied(self, reason: str) -> Answer:
+        return Answer(
+            _specific(_JUDGED, permissionDecision="deny", permissionDecisionReason=reason)
+        )
+
+
+ADAPTER = Claude()
+
+
+def _specific(event: str, **fields: str) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, **fields}})
+
+
+def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {
+        name: [{"hooks": [_hook(reach.program, seconds)]}]
+        for name, (_moment, seconds) in _MOMENTS.items()
+    }
+    if reach.judges:
+        words = (*reach.program, "--closed") if reach.requires else reach.program
+        judging = _hook(words, _PERSON_S)
+        if reach.requires:
+            judging["onFailure"] = "block"
+        found[_JUDGED] = [{"matcher": "Bash", "hooks": [judging]}]
+    return found
+
+
+def _hook(program: tuple[str, ...], seconds: int) -> dict[str, Any]:
+    return {"type": "command", "command": shlex.join(program), "timeout": seconds}
+
+
+def _merged(theirs: Mapping[str, Any], hooks: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return settings with the hooks of both."""
+    known = dict(mapping(theirs.get("hooks")))
+    for name, ours in hooks.items():
+        there = known.get(name)
+        known[name] = [*(there if isinstance(there, list) else []), *ours]
+    return {**theirs, "hooks": known}
+
+
+def _without_settings(words: tuple[str, ...]) -> tuple[list[str], str | None]:
+    """Return the words without `--settings`, and the value of the last one."""
+    kept: list[str] = []
+    given: str | None = None
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            return [*kept, *words[at:]], given
+        if word == _SETTINGS and at + 1 < len(words):
+            given, at = words[at + 1], at + 2
+        elif word.startswith(_SETTINGS + "="):
+            given, at = word.partition("=")[2], at + 1
+        else:
+            kept.append(word)
+            at += 1
+    return kept, given
+
+
+def _settings(given: str) -> Mapping[str, Any]:
+    """Return settings that are given as JSON or as the name of a file."""
+    raw = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
+    found = json.loads(raw)
+    if not isinstance(found, dict):
+        raise ValueError("settings are an object")  # noqa: TRY004 - of what is in a file
+    return found

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from siding.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
+    from siding.adapters.agents.port import Adapter
     from siding.process.sandbox.homes import AgentPlaces
 
 
@@ -22,10 +23,17 @@ class Agent(NamedTuple):
     programs: tuple[str, ...]  # the names of the programs that start it
     obeys: tuple[str, ...] = ()  # what in a project steers it; a directory ends with "/"
     module: str = ""  # the module beside this one with its places; "": none is known
+    reports: bool = False  # the module has an adapter (`port`): the agent can report
 
 
 AGENTS = (
-    Agent(name="claude", programs=("claude",), obeys=(".claude/", "CLAUDE.md"), module="claude"),
+    Agent(
+        name="claude",
+        programs=("claude",),
+        obeys=(".claude/", "CLAUDE.md"),
+        module="claude",
+        reports=True,
+    ),
     Agent(name="codex", programs=("codex",), obeys=(".codex/",), module="codex"),
     Agent(name="gemini", programs=("gemini",), obeys=(".gemini/", "GEMINI.md"), module="gemini"),
     Agent(name="qwen", programs=("qwen",), obeys=(".qwen/",), module="qwen"),
@@ -55,3 +63,12 @@ def places_of(agent: Agent) -> "AgentPlaces | None":
         return None
     places: AgentPlaces = import_module(f"{__package__}.{agent.module}").PLACES
     return places
+
+
+def adapter_of(name: str) -> "Adapter | None":
+    """Return the adapter of the agent with this name, None if it cannot report or is not known."""
+    agent = BY_NAME.get(name)
+    if agent is None or not agent.reports:
+        return None
+    adapter: Adapter = import_module(f"{__package__}.{agent.module}").ADAPTER
+    return adapter

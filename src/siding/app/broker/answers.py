@@ -10,6 +10,7 @@ from siding.app.broker.desk import Desk
 from siding.app.broker.happenings import happenings
 from siding.app.broker.limits import LONGEST_NOTE
 from siding.app.broker.questions import ask_person, collect
+from siding.app.broker.reports import report
 from siding.app.broker.request import VERSION, BadRequest, Request
 from siding.app.decisions.lookup import open_questions
 from siding.app.phases.moves import PhaseRequest, move, moved_as_record
@@ -17,7 +18,7 @@ from siding.app.phases.phases import PhaseMove
 from siding.app.phases.phases import status as phase_status
 from siding.app.policy.in_force import ground_of, policy_in
 from siding.app.policy.views import as_record, check_in
-from siding.app.running.checkpoint import record_turn
+from siding.app.running.checkpoint import TurnWords, record_turn
 from siding.app.waiting.short import short_status
 from siding.namedtuples import NamedTuple
 
@@ -143,7 +144,12 @@ def _phase(desk: Desk, request: Request) -> Answered:
 def _checkpoint(desk: Desk, request: Request) -> Answered:
     message = request.text("message", most=_LONGEST_TEXT)
     turn = record_turn(
-        desk.project, desk.task.id, desk.run.id, "asked", message, only_if_changed=not message
+        desk.project,
+        desk.task.id,
+        desk.run.id,
+        "asked",
+        TurnWords(message),
+        only_if_changed=not message,
     )
     made = turn.step
     if made is None:
@@ -164,6 +170,11 @@ def _note(desk: Desk, request: Request) -> Answered:
     return Answered({"noted": True})
 
 
+def _report(desk: Desk, request: Request) -> Answered:
+    noted = report(desk, request)
+    return Answered(noted.answer._asdict(), noted.brief)
+
+
 _ANSWERS: dict[str, Callable[[Desk, Request], Answered]] = {
     "hello": _hello,
     "status": _status,
@@ -172,4 +183,5 @@ _ANSWERS: dict[str, Callable[[Desk, Request], Answered]] = {
     "phase": _phase,
     "checkpoint": _checkpoint,
     "note": _note,
+    "report": _report,
 }

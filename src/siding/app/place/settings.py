@@ -21,6 +21,7 @@ DEFAULT_POLICY_PATH = ".siding/policy.yaml"
 OWN_POLICY = "policy.yaml"  # the person's policy for all projects, in the home
 ISOLATION_FILES = ("auto", "always", "never")
 LEAVE = ("keep", "end")
+JUDGE = ("off", "on", "require")
 
 DEFAULT_TEXT = """\
 # Settings of one Siding project. Delete a line to get its default back.
@@ -79,6 +80,9 @@ class Settings(NamedTuple):
     turns_every_s: float | None = None  # record a run's workspace so often; None: never
     turns_quiet_s: float | None = None  # and after so long without output; None: never
     leave: str = "keep"  # keep or end: what a run's command leaves running when it ends
+    agents_report: bool = True  # agents that can are told to report their turns
+    agents_text: bool = True  # and what they may ask of Siding
+    agents_judge: str = "on"  # one of JUDGE: whether their commands are judged before they run
     gc_background: bool = False  # whether hosts of long runs start `siding gc`
     gc_older_s: float | None = None  # and with which age; None: without --older
     color: bool = True
@@ -171,6 +175,7 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
     redaction = Section(document, path, "redaction")
     turns = Section(document, path, "turns")
     runs = Section(document, path, "runs")
+    agents = Section(document, path, "agents")
     gc_background, gc_older_s = Section(document, path, "gc").flag_or_age("background")
     output = Section(document, path, "output")
     return Settings(
@@ -192,6 +197,9 @@ def _settings_from(document: Mapping[str, Any], path: Path) -> Settings:
         turns_every_s=turns.seconds("every"),
         turns_quiet_s=turns.seconds("quiet"),
         leave=runs.one_of("leave", LEAVE, default.leave),
+        agents_report=agents.flag("report", default.agents_report),
+        agents_text=agents.flag("text", default.agents_text),
+        agents_judge=agents.one_of("judge", JUDGE, default.agents_judge),
         gc_background=gc_background,
         gc_older_s=gc_older_s,
         color=output.flag("color", default.color),

@@ -16,6 +16,7 @@ from siding.app.policy.enforcement import rule_on, run_judged_hook, with_hooks
 from siding.app.policy.hooks import HookResult, hooks_for
 from siding.app.policy.ruling import POLICY_EXIT, Asker, Ruling, RunToJudge
 from siding.app.recording.recorder import Recorder
+from siding.app.running.agents import reporting_of, told, with_report
 from siding.app.running.background_gc import background_gc
 from siding.app.running.broker import (
     OpensDoor,
@@ -26,7 +27,7 @@ from siding.app.running.broker import (
 from siding.app.running.drafts import HOOK_FAILED_EXIT, draft_of, ended, refused, stopped_by_hook
 from siding.app.running.isolation import Watch
 from siding.app.running.living import as_run_of, begin_run, marked, port_for
-from siding.app.running.request import RunRequest, RunResult, Terminal
+from siding.app.running.request import Reporting, RunRequest, RunResult, Terminal
 from siding.app.running.turns import Turns, turn_times
 from siding.app.sandbox.sandbox import (
     REFUSED_EXIT,
@@ -75,6 +76,7 @@ class RunPlan(NamedTuple):
     ruling: Ruling
     sandbox: SandboxPlan
     broker: str  # the path of its socket; "" if there can be none
+    reports: Reporting | None  # how its agent reports; None if it does not
 
     @property
     def starts(self) -> bool:
@@ -147,7 +149,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         recorder = work.recorder
         if self._live is None:
             return Ended(intent, refused(intent.draft, plan.sandbox), RunOutcome())
-        command = marked(plan.command, self._live.run)
+        command = told(marked(plan.command, self._live.run), plan.reports)
         watch = Watch(recorder, recorder.intents.path(intent))
         before = _run_hooks(recorder, "pre_run", command)
         if any(hook.exit_code != 0 for hook in before.hooks):
@@ -173,6 +175,7 @@ class RunAct(Act[RunPlan, RunOutcome, RunResult]):
         outcome = turns.noted(outcome)
         watch.ended(outcome.duration_ms)
         draft = with_requests(recorder, intent, ended(intent.draft, outcome, self._terminal))
+        draft = with_report(recorder.layout, self._live.run, draft, plan.reports)
         intent = recorder.ended(intent, draft)
         after = _run_hooks(recorder, "post_run", command)
         hooks = (*before.hooks, *after.hooks)
@@ -232,7 +235,7 @@ def run_unrecorded(
             in_program=terminal.requests is not None,
             broker=plan.broker,
         )
-        command = marked(plan.command, live.run)
+        command = told(marked(plan.command, live.run), plan.reports)
         with hold.let_go():
             watch = Watch(recorder)
             outcome = execute(
@@ -285,7 +288,8 @@ def plan_run(work: Work, request: RunRequest, ask: Asker | None) -> RunPlan:
     if ruling.runs:
         sandbox = plan_sandbox(recorder, request.sandbox, command, time_s=request.timeout_s)
         work.resources.callback(sandbox.release)
-    return RunPlan(command, ruling, sandbox, broker)
+    reports = reporting_of(project, request, broker) if ruling.runs else None
+    return RunPlan(command, ruling, sandbox, broker, reports)
 
 
 def _to_judge(recorder: Recorder, request: RunRequest, command: Command) -> RunToJudge:

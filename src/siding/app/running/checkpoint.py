@@ -16,9 +16,18 @@ from siding.runs.run import is_run_id
 from siding.runs.store import Runs
 from siding.tasks.task import Task
 
-__all__ = ["CheckpointAct", "Step", "Task", "Turn", "checkpoint", "record_turn"]
+__all__ = ["CheckpointAct", "Step", "Task", "Turn", "TurnWords", "checkpoint", "record_turn"]
 
 TURN = "turn"  # the origin of a checkpoint that is a turn of a run
+
+
+class TurnWords(NamedTuple):
+    """What is said of a turn: its title and, if an agent reported it, the prompt it answers and the
+    conversation that it belongs to."""
+
+    message: str = ""
+    prompt: str = ""
+    session: str = ""
 
 
 class Turn(NamedTuple):
@@ -41,7 +50,7 @@ def record_turn(
     named: str | None,
     run_id: str,
     moment: str,
-    message: str,
+    words: TurnWords,
     *,
     only_if_changed: bool = True,
 ) -> Turn:
@@ -61,8 +70,15 @@ def record_turn(
     ):
         if not work.recorder.runs.is_there(run_id):
             return Turn(task, None)  # it ended while we waited for the task; its step has it all
-        text = work.recorder.redaction.text(message) or f"turn of {run_id} ({moment})"
-        detail = CheckpointDetail(text, TURN, run=run_id, moment=moment)
+        clean = work.recorder.redaction.text
+        detail = CheckpointDetail(
+            clean(words.message) or f"turn of {run_id} ({moment})",
+            TURN,
+            run=run_id,
+            moment=moment,
+            prompt=clean(words.prompt),
+            session=clean(words.session),
+        )
         return Turn(task, work.recorder.record_as(detail, only_if_changed=only_if_changed))
 
 

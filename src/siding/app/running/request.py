@@ -49,7 +49,17 @@ class RunRequest(NamedTuple):
     retries: Retried | None = None
     turns: AskedTurns = AskedTurns()
     survives: bool = False  # the command goes on when its host is killed
+    judge: str = ""  # one of `settings.JUDGE`: of the commands that an agent runs; "": as set
+    reports: bool = True  # an agent that can is told to report, if that is set
     leave: str = ""  # one of `settings.LEAVE`: what becomes of processes that outlive the command
+
+
+class Reporting(NamedTuple):
+    """How the agent of a run reports. `argv` is the command line for that."""
+
+    argv: tuple[str, ...]
+    judge: str  # off, on or require
+    why_not: str = ""  # it does not report, because
 
 
 class Terminal(NamedTuple):

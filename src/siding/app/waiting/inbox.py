@@ -26,6 +26,9 @@ from siding.errors import SidingError
 from siding.ids import TaskId
 from siding.ledger.step import Step, StepStatus
 from siding.namedtuples import NamedTuple
+from siding.runs.reported import Reported, first_line, read_reported
+from siding.runs.run import Run
+from siding.runs.store import Runs
 
 
 class Waits(StrEnum):
@@ -36,6 +39,7 @@ class Waits(StrEnum):
     FAILED = "failed"
     CONFLICT = "conflict"
     HOOKS = "hooks"
+    AGENT = "agent"
 
 
 class InboxEntry(NamedTuple):
@@ -176,12 +180,41 @@ def _decisions(project: Project) -> Iterator[InboxEntry | str]:
 
 def _tasks(project: Project) -> Iterator[InboxEntry | str]:
     for row in rows(project, include_closed=False):
+        if row.running:
+            yield from _agents(project, row)
         if row.running or not _may_wait(row):
             continue
         step = project.ledger(TaskId(row.id)).last()
         entry = step and step_entry(project, row.id, row.name, step)
         if entry:
             yield entry
+
+
+def agent_entry(
+    project: Project, task_id: str, task_name: str, run: Run, reported: Reported
+) -> InboxEntry:
+    """Return the entry of an agent that has said it waits for a person."""
+    agent = run.agent or "an agent"
+    # With a host that has no terminal of its own, the command is in the person's.
+    return _entry(
+        project,
+        kind=Waits.AGENT,
+        title=reported.waits,
+        detail=f"{agent} in {run.id}: {first_line(reported.prompt)}".rstrip(": "),
+        since=reported.waits_since,
+        command=f"siding output {run.id} -t {task_id} --follow",
+        page=f"/tasks/{task_id}",
+        task_id=task_id,
+        task_name=task_name,
+    )
+
+
+def _agents(project: Project, row: TaskRow) -> Iterator[InboxEntry]:
+    layout = project.task_layout(TaskId(row.id))
+    for run in Runs(layout).live():
+        reported = read_reported(layout, run.id) if run.agent else None
+        if reported is not None and reported.waits:
+            yield agent_entry(project, row.id, row.name, run, reported)
 
 
 def _may_wait(row: TaskRow) -> bool:

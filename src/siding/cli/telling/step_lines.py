@@ -11,6 +11,7 @@ from siding.cli.telling.isolation import isolation_lines
 
 FILES_LISTED = 100
 NOTES_LISTED = 20
+PROMPT_LINES = 20
 Line = tuple[str, str]
 
 
@@ -33,6 +34,7 @@ def step_lines(
         ("ended", f"{how}, after {duration(found.duration_ms)}" if found.ended_at else how),
         ("reason", found.reason),
         *_applied(found),
+        *_agent(found),
         *_kept(found, home),
         ("changed", changes(found.files, found.additions, found.deletions, found.modes)),
         *_files(found),
@@ -58,6 +60,28 @@ def _applied(found: Step) -> list[Line]:
         lines += [("checked", f"`{applied.proven_by}` held")] if applied.proven_by else []
     taken = found.reversal._asdict().items()
     return [*lines, *((word, f"step {step}") for word, step in taken if step)]
+
+
+def _agent(found: Step) -> Iterable[Line]:
+    """Yield what an agent was asked in a turn, or what it reported in all of its run."""
+    turn, run = found.as_checkpoint, found.as_run
+    if turn is not None and turn.prompt:
+        lines = turn.prompt.splitlines()
+        yield from (("" if at else "prompt", each) for at, each in enumerate(lines[:PROMPT_LINES]))
+        if len(lines) > PROMPT_LINES:
+            yield "", f"and {counted(len(lines) - PROMPT_LINES, 'more line')}"
+        yield "session", turn.session
+    said = None if run is None else run.reported
+    if said is None or not said.session:
+        return
+    yield "session", f"{said.session}, {counted(said.prompts, 'prompt')}"
+    if said.prompt:
+        yield "", f"cut off in: {(said.prompt.strip() or "-").splitlines()[0]}"
+    if said.judge != "off":
+        more = [
+            f"{n} {what}" for n, what in ((said.blocked, "blocked"), (said.asked, "asked")) if n
+        ]
+        yield "judged", ", ".join([counted(said.judged, "command"), *more])
 
 
 def _kept(found: Step, home: Path) -> Iterable[Line]:
@@ -102,11 +126,11 @@ def request_lines(asked: Sequence[Asked]) -> list[Line]:
     notes = [("note", each.said) for each in asked if each.what == "note" and not each.is_answer]
     kinds: dict[str, int] = {}
     for each in asked:
-        if not each.is_answer and each.what != "note":
+        if not each.is_answer and each.what not in ("note", "report"):
             kinds[each.what] = kinds.get(each.what, 0) + 1
     counts = ", ".join(f"{what} {number}" for what, number in kinds.items())
     more = [("", f"and {len(notes) - NOTES_LISTED} more")] if len(notes) > NOTES_LISTED else []
-    return [("asked", counts), *notes[:NOTES_LISTED], *more]
+    return [*([("asked", counts)] if counts else []), *notes[:NOTES_LISTED], *more]
 
 
 def _policy(found: Step) -> Iterable[Line]:

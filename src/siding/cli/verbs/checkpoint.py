@@ -10,7 +10,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from siding.app.broker.inside import Inside, broker_of
 from siding.app.place.project import Project, require_project
 from siding.app.place.selection import select
-from siding.app.running.checkpoint import Step, Task, checkpoint, record_turn
+from siding.app.running.checkpoint import Step, Task, TurnWords, checkpoint, record_turn
 from siding.cli.formats import print_json
 from siding.cli.globals import Context
 from siding.cli.screen.screen import Screen, inert
@@ -45,9 +45,8 @@ def run(arguments: Namespace, context: Context) -> int:
 
 
 def _turn(project: Project, arguments: Namespace, context: Context) -> int:
-    task, step = record_turn(
-        project, arguments.task, arguments.run, arguments.moment, arguments.message
-    )
+    words = TurnWords(arguments.message)
+    task, step = record_turn(project, arguments.task, arguments.run, arguments.moment, words)
     if step is None:
         context.screen.note(f"{task_name(task.name)} · {arguments.run} · nothing changed")
     else:

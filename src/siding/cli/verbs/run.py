@@ -14,7 +14,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.app.place.project import ensure_project
-from siding.app.place.settings import LEAVE
+from siding.app.place.settings import JUDGE, LEAVE
 from siding.app.running.request import AskedTurns
 from siding.app.running.run import OnRunning, RunRequest, Terminal
 from siding.app.running.run import run as run_command
@@ -80,6 +80,18 @@ def add_arguments(parser: ArgumentParser) -> None:
         choices=LEAVE,
         default="",
         help="what the command leaves running when it ends: keep it (`siding runs`), or end it",
+    )
+    parser.add_argument(
+        "--judge",
+        choices=JUDGE,
+        default="",
+        help="have the policy judge the commands that an agent runs; require: or none runs",
+    )
+    parser.add_argument(
+        "--no-reports",
+        dest="reports",
+        action="store_false",
+        help="do not have the agent report its turns",
     )
     parser.add_argument("command", nargs=REMAINDER, help="the command and its arguments")
 
@@ -185,6 +197,8 @@ def _request(arguments: Namespace) -> RunRequest:
         sandbox=sandbox_request(arguments),
         name=arguments.name,
         leave=arguments.leave,
+        judge=arguments.judge,
+        reports=arguments.reports,
         survives=arguments.survive,
         turns=AskedTurns(
             _turn_time("every", arguments.checkpoint_every),

@@ -18,7 +18,11 @@ class CheckpointDetail(NamedTuple):
     origin: str = ""
     taken: str = ""  # the snapshot of another task that the workspace was set to
     run: str = ""  # the id of the run whose turn it is
-    moment: str = ""  # why the turn was recorded then: quiet, timer, or asked
+    # why the turn was recorded then: quiet, timer, asked; of an agent that reports: stopped,
+    # failed, or prompt (the next one came, and the agent had not said that it stopped)
+    moment: str = ""
+    prompt: str = ""  # what the agent was asked in this turn, as far as it was kept
+    session: str = ""  # the agent's own id of the conversation
 
     @property
     def kind(self) -> str:
@@ -32,8 +36,16 @@ class CheckpointDetail(NamedTuple):
             taken=text(record.get("taken")),
             run=text(record.get("run")),
             moment=text(record.get("moment")),
+            prompt=text(record.get("prompt")),
+            session=text(record.get("session")),
         )
 
     def as_record(self) -> dict[str, Any]:
-        more = said(taken=self.taken, run=self.run, moment=self.moment)
+        more = said(
+            taken=self.taken,
+            run=self.run,
+            moment=self.moment,
+            prompt=self.prompt,
+            session=self.session,
+        )
         return {"message": self.message, "origin": self.origin, **more}

@@ -5,6 +5,7 @@ from typing import Any
 
 from siding.ledger.kinds import StepKind
 from siding.ledger.reports import (
+    AgentReport,
     HookReport,
     IsolationReport,
     OutputReport,
@@ -46,6 +47,7 @@ class RunDetail(NamedTuple):
     name: str = ""  # the name that the run was given
     since: str = ""  # the newest step when the run began, or BASE; "" if it is the one before
     requests: RequestsReport | None = None  # what it asked its broker; None: nothing
+    reported: AgentReport | None = None  # None: its agent was not told to report, or it has none
     retries: str = ""  # the id of the step that was done again
     returns: str | None = None  # of a retry: the snapshot that an undo restores
 
@@ -74,6 +76,7 @@ class RunDetail(NamedTuple):
             name=text(record.get("name")),
             since=text(record.get("since")),
             requests=RequestsReport.from_record(record.get("requests")),
+            reported=AgentReport.from_record(record.get("reported")),
             retries=text(record.get("retries")),
             returns=text_or_none(record.get("returns")),
         )
@@ -90,6 +93,7 @@ class RunDetail(NamedTuple):
             **({} if self.isolation is None else {"isolation": self.isolation.as_record()}),
             **({} if self.sandbox is None else {"sandbox": self.sandbox.as_record()}),
             **({} if self.requests is None else {"requests": self.requests._asdict()}),
+            **({} if self.reported is None else {"reported": self.reported._asdict()}),
             **said(
                 ending=self.ending,
                 notes=list(self.notes),

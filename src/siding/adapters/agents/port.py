@@ -1,0 +1,83 @@
+"""What an adapter does for an agent that can report: the same for every agent.
+
+The agent is told for one run only, by its flags or its environment, to start a small program at
+certain moments (`process.broker.hook`). That program hands what it gets to the run's broker. An
+adapter knows how the agent is told, what it says, and how it is answered. It is pure: it reads and
+writes no file of the agent's.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Protocol
+
+from siding.namedtuples import NamedTuple
+
+
+class Moment(Enum):
+    """What an agent reports."""
+
+    SESSION = "session"  # it has begun or gone on with a conversation
+    PROMPT = "prompt"  # a turn begins
+    TOOL = "tool"  # it is about to run a command
+    WAITS = "waits"  # for a person
+    STOPPED = "stopped"  # the turn is over
+    FAILED = "failed"  # the turn is over, by an error of the model or its server
+
+
+class Report(NamedTuple):
+    """One thing that an agent reports. All of it is what the agent says, and untrusted."""
+
+    moment: Moment
+    session: str = ""  # the agent's own id of the conversation
+    transcript: str = ""  # the path of its file, as the agent sees it
+    text: str = ""  # the prompt, or what it waits for
+    by_person: bool = True  # of a prompt: somebody has typed it
+    command: str = ""  # of a tool: the line for the shell
+    cwd: str = ""  # of a tool: where it runs, as the agent sees it
+    call: str = ""  # of a tool: the agent's own id of the call
+
+
+class Reach(NamedTuple):
+    """What an agent is told to start, and which moments matter."""
+
+    program: tuple[str, ...]  # the command line of the program that reports
+    judges: bool = False  # whether commands are reported before they run
+    requires: bool = False  # a command whose verdict cannot be had does not run
+
+
+class Injection(NamedTuple):
+    """The command line with which an agent reports; `why_not` says why it cannot."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = {}
+    why_not: str = ""
+
+
+class Answer(NamedTuple):
+    """What the program that reports prints, and its exit status."""
+
+    output: str = ""
+    status: int = 0
+
+
+class Adapter(Protocol):
+    """One agent."""
+
+    # Whether a command does not run if the program that should have judged it was killed.
+    fails_closed: bool
+
+    def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
+        """Return the command line with which the agent reports, for this run only."""
+        ...
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        """Return what the agent reports; None for what is of no interest."""
+        ...
+
+    def greeted(self, text: str) -> Answer:
+        """Return the answer that tells the model something as a session begins."""
+        ...
+
+    def denied(self, reason: str) -> Answer:
+        """Return the answer that keeps a command from running, with a reason for the model."""
+        ...

@@ -1,0 +1,151 @@
+"""What the agent of a run reports: turns become steps, commands are judged before they run.
+
+An agent's words are those of the run: they may be wrong, or come from another of its processes.
+They name a turn or ask for a verdict; nothing is answered, allowed or taken back by them.
+"""
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+from siding.adapters.agents.port import Adapter, Answer, Moment, Report
+from siding.adapters.agents.table import adapter_of
+from siding.app.acts.skeleton import working
+from siding.app.broker.desk import Desk
+from siding.app.broker.judging import Judged, judged
+from siding.app.broker.request import BadRequest, Request
+from siding.app.place.locks import holding_task
+from siding.app.running.checkpoint import TurnWords, record_turn
+from siding.app.waiting.inbox import agent_entry
+from siding.app.waiting.notifications import notify
+from siding.namedtuples import NamedTuple
+from siding.runs.reported import Reported, first_line, read_reported, write_reported
+
+_LONGEST_PROMPT = 4000  # characters that are kept
+_LONGEST_SHOWN = 400
+
+GREETING = (
+    "Your workspace is recorded by Siding: each of your turns is a step that can be taken back. A "
+    "choice that belongs to a person (what to delete, publish or pay for, which of several ways to "
+    "go) you put to a person with `siding decide` (`siding decide --help` shows the question as "
+    "JSON). It prints the answer, however long that takes; if a time limit cuts it off, run it "
+    "again with the same JSON. `siding checkpoint -m TEXT` records a state to come back to, "
+    "`siding note TEXT` keeps a note."
+)
+
+
+class Noted(NamedTuple):
+    """The answer to the agent's program, and what the run's record has of it."""
+
+    answer: Answer = Answer()
+    brief: Mapping[str, Any] = {}
+
+
+_lock = Lock()  # a broker serves one run; what was reported is changed by one report at a time
+
+
+def report(desk: Desk, request: Request) -> Noted:
+    """Take note of what the run's agent reports, and say what it is told. Raises BadRequest."""
+    adapter = adapter_of(request.text("agent", most=40, needed=True))
+    payload = request.fields.get("payload")
+    if adapter is None or not isinstance(payload, dict):
+        raise BadRequest("report: 'agent' must be one that can report, and 'payload' an object")
+    said = adapter.read(payload)
+    if said is None:
+        return Noted()
+    if said.moment is Moment.TOOL:
+        return _tool(desk, adapter, said)
+    with _lock:
+        before = read_reported(desk.layout, desk.run.id) or Reported()
+        now = _MOMENTS[said.moment](desk, before, _known(desk, said))
+        write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
+    if now.waits and now.waits != before.waits:
+        task = desk.task
+        notify(desk.project, agent_entry(desk.project, task.id, task.name, desk.run, now))
+    greets = said.moment is Moment.SESSION and desk.project.settings.agents_text
+    answer = adapter.greeted(GREETING) if greets else Answer()
+    return Noted(answer, {"moment": said.moment.value, "prompts": now.prompts})
+
+
+def _known(desk: Desk, said: Report) -> Report:
+    """Return the report without secrets, and no longer than what is kept."""
+    return said._replace(text=desk.project.redaction.text(said.text)[:_LONGEST_PROMPT])
+
+
+def _of_session(desk: Desk, now: Reported, said: Report) -> Reported:
+    clean = desk.project.redaction.text
+    session = clean(said.session)[:_LONGEST_SHOWN] or now.session
+    transcript = clean(said.transcript)[:_LONGEST_PROMPT] or now.transcript
+    return now._replace(session=session, transcript=transcript)
+
+
+def _session(_desk: Desk, before: Reported, _said: Report) -> Reported:
+    return before._replace(waits="")
+
+
+def _prompt(desk: Desk, before: Reported, said: Report) -> Reported:
+    if before.in_turn:
+        # Its end was not reported: the person has interrupted it.
+        _record(desk, before, Moment.PROMPT)
+    else:
+        _settle(desk)
+    if not said.by_person:
+        return before._replace(in_turn=True, waits="")
+    return before._replace(prompt=said.text, prompts=before.prompts + 1, in_turn=True, waits="")
+
+
+def _over(desk: Desk, before: Reported, said: Report) -> Reported:
+    if before.in_turn:
+        _record(desk, before, said.moment)
+    return before._replace(in_turn=False, waits="")
+
+
+def _waits(desk: Desk, before: Reported, said: Report) -> Reported:
+    waits = said.text[:_LONGEST_SHOWN] or "waits for you"
+    return before._replace(waits=waits, waits_since=desk.app.now())
+
+
+_MOMENTS = {
+    Moment.SESSION: _session,
+    Moment.PROMPT: _prompt,
+    Moment.STOPPED: _over,
+    Moment.FAILED: _over,
+    Moment.WAITS: _waits,
+}
+
+
+def _record(desk: Desk, before: Reported, moment: Moment) -> None:
+    """Record a turn as a step: each prompt has its own, whether or not a file changed."""
+    words = TurnWords(first_line(before.prompt), before.prompt, before.session)
+    ids = desk.task.id, desk.run.id
+    record_turn(desk.project, *ids, moment.value, words, only_if_changed=False)
+
+
+def _settle(desk: Desk) -> None:
+    """Record what changed since the last step: it is not of the turn that begins."""
+    what = f"a turn of {desk.run.id} begins"
+    with (
+        holding_task(desk.project, desk.task.id, what, beside_runs=True) as hold,
+        working(desk.project, desk.task.id, hold),
+    ):
+        pass
+
+
+def _tool(desk: Desk, adapter: Adapter, said: Report) -> Noted:
+    verdict = judged(desk, said)
+    with _lock:
+        before = read_reported(desk.layout, desk.run.id) or Reported()
+        now = before._replace(
+            judged=before.judged + 1,
+            blocked=before.blocked + (not verdict.runs),
+            asked=before.asked + verdict.asked,
+            waits="",
+        )
+        write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
+    answer = Answer() if verdict.runs else adapter.denied(verdict.reason)
+    return Noted(answer, _brief(verdict))
+
+
+def _brief(verdict: Judged) -> dict[str, Any]:
+    told = {"action": verdict.action, "runs": verdict.runs}
+    return {**told, "reason": verdict.reason} if verdict.reason else told

@@ -1,0 +1,38 @@
+"""The agent of a run, as far as every run needs to know it; `reporting` has the rest."""
+
+import os
+
+from siding.adapters.agents.table import BY_PROGRAM
+from siding.app.place.project import Project
+from siding.app.running.request import Reporting, RunRequest
+from siding.ledger.draft import Draft
+from siding.process.command import Command
+from siding.runs.run import Run
+from siding.storage.layout import TaskLayout
+
+
+def reporting_of(project: Project, request: RunRequest, broker: str) -> Reporting | None:
+    """Return how the command's agent reports; None if it is none that can, or is not to.
+
+    Raises UsageError if its commands have to be judged and cannot be.
+    """
+    agent = BY_PROGRAM.get(os.path.basename(request.argv[0]))
+    if (agent is None or not agent.reports) and request.judge != "require":
+        return None
+    from siding.app.running.reporting import reporting
+
+    return reporting(project, request, "" if agent is None else agent.name, broker)
+
+
+def told(command: Command, reports: Reporting | None) -> Command:
+    """Return the command as its agent is told to report."""
+    return command if reports is None else command._replace(argv=reports.argv)
+
+
+def with_report(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting | None) -> Draft:
+    """Return the draft with what the agent of the run has reported."""
+    if reports is None:
+        return draft
+    from siding.app.running.reporting import with_reported
+
+    return with_reported(layout, run, draft, reports)

@@ -1,0 +1,83 @@
+"""Have the agent of a run report: what it is told for this run, and what it has said at the end."""
+
+import sys
+from pathlib import Path
+
+from siding.adapters.agents.port import Reach
+from siding.adapters.agents.table import adapter_of
+from siding.app.place.project import Project
+from siding.app.policy.in_force import ground_of, policy_in
+from siding.app.running.request import Reporting, RunRequest
+from siding.errors import UsageError
+from siding.ledger.details.run import RunDetail
+from siding.ledger.draft import Draft
+from siding.ledger.reports import AgentReport
+from siding.process.broker import client
+from siding.runs.reported import Reported, read_reported
+from siding.runs.run import Run
+from siding.storage.layout import TaskLayout
+
+_PROGRAM = str(Path(client.__file__).with_name("hook.py"))
+
+
+def reporting(project: Project, request: RunRequest, name: str, broker: str) -> Reporting | None:
+    """Return how the agent with this name reports; None if it cannot, or is not to.
+
+    "" is the name of a command that is no agent.
+
+    Raises UsageError if its commands have to be judged and cannot be.
+    """
+    wanted = request.judge or project.settings.agents_judge
+    adapter = adapter_of(name) if name else None
+    is_on = request.reports and project.settings.agents_report and bool(broker)
+    if adapter is None or not is_on:
+        if request.judge == "require" or (wanted == "require" and name):
+            raise _cannot_judge(
+                "it is no agent that can be told to report" if is_on else "it is not to report"
+            )
+        return None
+    judges = wanted != "off" and policy_in(ground_of(project)).on
+    if wanted == "require" and not judges:
+        raise _cannot_judge("no policy is switched on")
+    reach = Reach(
+        program=(sys.executable, "-S", "-E", "-I", _PROGRAM, name),
+        judges=judges,
+        requires=wanted == "require",
+    )
+    found = adapter.injected(request.argv, reach)
+    if found.why_not and wanted == "require":
+        raise _cannot_judge(found.why_not)
+    return Reporting(found.argv, wanted if judges else "off", found.why_not)
+
+
+def _cannot_judge(why: str) -> UsageError:
+    return UsageError(
+        f"the commands of this run must be judged, and cannot be: {why}",
+        hint="--judge on judges what can be judged; `siding policy list` shows the policy",
+    )
+
+
+def with_reported(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting) -> Draft:
+    """Return the draft with what the agent has reported, and a note if that was nothing."""
+    found = read_reported(layout, run.id)
+    detail = draft.detail
+    assert isinstance(detail, RunDetail)
+    notes = detail.notes
+    if found is None:
+        found = Reported()
+        why = reports.why_not or "it has not said that it began"
+        notes = (
+            *notes,
+            f"{run.agent} reported nothing ({why}): no turns, and no command was judged",
+        )
+    report = AgentReport(
+        session=found.session,
+        transcript=found.transcript,
+        prompts=found.prompts,
+        prompt=found.prompt if found.in_turn else "",
+        judge=reports.judge,
+        judged=found.judged,
+        blocked=found.blocked,
+        asked=found.asked,
+    )
+    return draft._replace(detail=detail._replace(reported=report, notes=notes))

@@ -1,0 +1,77 @@
+"""What the agent of a run has reported so far: ``runs/<id>.agent``, one JSON object.
+
+The run's broker writes it; it is not flushed, and goes with the run's record. What matters later is
+in the run's step.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from siding.errors import SidingError
+from siding.namedtuples import NamedTuple
+from siding.runs.small_files import replace_small
+from siding.storage.codec import encode_document
+from siding.storage.documents import read_document_or_none
+from siding.storage.fields import said, text, whole
+from siding.storage.layout import TaskLayout
+
+SUFFIX = ".agent"
+_VERSION = 1
+_LONGEST_TITLE = 72
+
+
+class Reported(NamedTuple):
+    """What an agent has reported. Its texts are without secrets, and untrusted."""
+
+    session: str = ""  # the newest conversation
+    transcript: str = ""
+    prompts: int = 0  # how many there were
+    prompt: str = ""  # the newest
+    in_turn: bool = False  # the turn of the newest prompt is not over
+    waits: str = ""  # what it waits for a person for
+    waits_since: str = ""  # ISO 8601
+    judged: int = 0  # commands that it was about to run
+    blocked: int = 0
+    asked: int = 0
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Reported":
+        """Return what a document has; a field of an unexpected type counts as missing."""
+        return cls(
+            session=text(record.get("session")),
+            transcript=text(record.get("transcript")),
+            prompts=whole(record.get("prompts")),
+            prompt=text(record.get("prompt")),
+            in_turn=record.get("in_turn") is True,
+            waits=text(record.get("waits")),
+            waits_since=text(record.get("waits_since")),
+            judged=whole(record.get("judged")),
+            blocked=whole(record.get("blocked")),
+            asked=whole(record.get("asked")),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields of the document; those without a value are left out."""
+        return said(**self._asdict())
+
+
+def first_line(prompt: str) -> str:
+    """Return the first line of a prompt that says something, cut for a list."""
+    line = next((line.strip() for line in prompt.splitlines() if line.strip()), "")
+    return line if len(line) <= _LONGEST_TITLE else line[: _LONGEST_TITLE - 1].rstrip() + "…"
+
+
+def read_reported(layout: TaskLayout, run_id: str) -> Reported | None:
+    """Return what the agent of a run has reported; None if nothing, or if nobody can tell."""
+    path = layout.runs_dir / f"{run_id}{SUFFIX}"
+    with suppress(SidingError, OSError):
+        document = read_document_or_none(path, what="what an agent reported", version=_VERSION)
+        return None if document is None else Reported.from_record(document)
+    return None
+
+
+def write_reported(layout: TaskLayout, run_id: str, reported: Reported) -> None:
+    """Write down what an agent has reported. Raises OSError."""
+    path = layout.runs_dir / f"{run_id}{SUFFIX}"
+    replace_small(path, encode_document({"version": _VERSION, **reported.as_record()}))

@@ -1,0 +1,1 @@
+"""Real agents against a model server of the tests'."""

@@ -1,0 +1,134 @@
+"""A model server on loopback that speaks the Messages API (anthropic-version 2023-06-01).
+
+It answers from a script: the n-th request of the conversation gets the n-th answer. Requests without
+tools are a client's own (a title, a probe) and get a word. All requests are kept.
+"""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from typing import Any, NamedTuple
+
+
+class Call(NamedTuple):
+    """A tool call in an answer."""
+
+    tool: str
+    input: Mapping[str, Any]
+
+
+Answer = Sequence["str | Call"]
+
+
+class ModelServer:
+    """Answers from `script`; after its end it says that it is done."""
+
+    def __init__(self, script: Sequence[Answer]) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self._script = list(script)
+        self._numbers = count(1)
+        self._lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_HEAD(self) -> None:
+                self._plain({})
+
+            def do_GET(self) -> None:
+                self._plain({"data": []})
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+                if "count_tokens" in self.path:
+                    self._plain({"input_tokens": 10})
+                elif body.get("stream"):
+                    self._stream(outer.events(body))
+                else:
+                    self._plain(outer.message(body))
+
+            def _plain(self, answer: Mapping[str, Any]) -> None:
+                data = json.dumps(answer).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(data)
+
+            def _stream(self, events: Iterator[dict[str, Any]]) -> None:
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream")
+                self.send_header("connection", "close")
+                self.end_headers()
+                for event in events:
+                    text = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+                    self.wfile.write(text.encode())
+                self.close_connection = True
+
+            def log_message(self, *_words: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def message(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the next message for a request."""
+        with self._lock:
+            answer: Answer = ["ok"]
+            if body.get("tools"):
+                self.requests.append(body)
+                answer = self._script.pop(0) if self._script else ["That is all."]
+            number = next(self._numbers)
+        content = [_block(part, f"toolu_{number:04d}_{at}") for at, part in enumerate(answer)]
+        calls = any(block["type"] == "tool_use" for block in content)
+        return {
+            "id": f"msg_{number:04d}",
+            "type": "message",
+            "role": "assistant",
+            "model": body.get("model", "a-model"),
+            "content": content,
+            "stop_reason": "tool_use" if calls else "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 100 + number, "output_tokens": 20},
+        }
+
+    def events(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the next message as the stream's events."""
+        message = self.message(body)
+        begun = {**message, "content": [], "stop_reason": None}
+        yield {"type": "message_start", "message": begun}
+        for index, block in enumerate(message["content"]):
+            empty, delta = _streamed(block)
+            yield {"type": "content_block_start", "index": index, "content_block": empty}
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+            yield {"type": "content_block_stop", "index": index}
+        stopped = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+        yield {"type": "message_delta", "delta": stopped, "usage": {"output_tokens": 20}}
+        yield {"type": "message_stop"}
+
+
+def _block(part: "str | Call", call_id: str) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    return {"type": "tool_use", "id": call_id, "name": part.tool, "input": dict(part.input)}
+
+
+def _streamed(block: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a block as it begins, and all of its content as one delta."""
+    if block["type"] == "text":
+        return {"type": "text", "text": ""}, {"type": "text_delta", "text": block["text"]}
+    json_of = json.dumps(block["input"])
+    return {**block, "input": {}}, {"type": "input_json_delta", "partial_json": json_of}
