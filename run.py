@@ -3,7 +3,8 @@
 
 Needs Python 3.11 or newer, pip and git. Everything is installed into ``.venv`` beside this file.
 The tests also want a browser, bubblewrap, zsh, fish, vim, tmux and less; as root on Debian, as in
-CI, they are installed, and elsewhere the tests that need a missing one are skipped.
+CI, they are installed, and elsewhere the tests that need a missing one are skipped. Coding agents
+are installed into ``.venv`` if npm is there.
 """
 
 import hashlib
@@ -25,6 +26,10 @@ TEST_PROGRAMS = {
     "bwrap": "bubblewrap",
     **{name: name for name in ("chromium", "zsh", "fish", "vim", "tmux", "less")},
 }
+
+# Coding agents, as packages of npm: the tests run them against a model server of their own.
+TEST_AGENTS = {"claude": "@anthropic-ai/claude-code@2.1.329"}
+AGENTS = VENV / "agents"
 
 
 def _has_room_in_memory() -> bool:
@@ -64,6 +69,7 @@ def main(words: "list[str]") -> int:
     if words[:1] == ["test"]:
         _set_up(development=True)
         _install_test_programs()
+        _install_test_agents()
         _compile()
         return _test(words[1:])
     if words[:1] == ["bench"]:
@@ -152,6 +158,24 @@ def _install_test_programs() -> None:
     if not _apt_get("install", "-y", "--no-install-recommends", *missing):
         _apt_get("update")
         _apt_get("install", "-y", "--no-install-recommends", *missing)
+
+
+def _install_test_agents() -> None:
+    """Install the agents that some tests run; without npm, or if it fails, those are skipped."""
+    missing = [package for name, package in TEST_AGENTS.items() if not _agent(name).exists()]
+    if not missing or shutil.which("npm") is None:
+        return
+    print("installing", *missing, "...", flush=True)
+    npm = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", str(AGENTS)]
+    # A home of its own: npm and what the packages run as they are installed write there.
+    env = {**os.environ, "HOME": str(AGENTS), "npm_config_update_notifier": "false"}
+    AGENTS.mkdir(exist_ok=True)
+    if subprocess.run([*npm, *missing], env=env, check=False).returncode != 0:
+        print("npm could not install them: the tests with these agents are skipped")
+
+
+def _agent(name: str) -> Path:
+    return AGENTS / "node_modules" / ".bin" / name
 
 
 def _compile() -> None:

@@ -1,7 +1,7 @@
 """A model server on loopback that speaks the Messages API (anthropic-version 2023-06-01).
 
-It answers from a script: the n-th request of the conversation gets the n-th answer. Requests without
-tools are a client's own (a title, a probe) and get a word. All requests are kept.
+It answers from a script: the n-th request of the conversation gets the n-th answer. Requests
+without tools are a client's own (a title, a probe) and get a word. All others are kept.
 """
 
 import json

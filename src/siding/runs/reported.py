@@ -11,12 +11,12 @@ from typing import Any
 from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
 from siding.runs.small_files import replace_small
+from siding.runs.store import AGENT
 from siding.storage.codec import encode_document
 from siding.storage.documents import read_document_or_none
 from siding.storage.fields import said, text, whole
 from siding.storage.layout import TaskLayout
 
-SUFFIX = ".agent"
 _VERSION = 1
 _LONGEST_TITLE = 72
 
@@ -64,7 +64,7 @@ def first_line(prompt: str) -> str:
 
 def read_reported(layout: TaskLayout, run_id: str) -> Reported | None:
     """Return what the agent of a run has reported; None if nothing, or if nobody can tell."""
-    path = layout.runs_dir / f"{run_id}{SUFFIX}"
+    path = layout.runs_dir / f"{run_id}{AGENT}"
     with suppress(SidingError, OSError):
         document = read_document_or_none(path, what="what an agent reported", version=_VERSION)
         return None if document is None else Reported.from_record(document)
@@ -73,5 +73,5 @@ def read_reported(layout: TaskLayout, run_id: str) -> Reported | None:
 
 def write_reported(layout: TaskLayout, run_id: str, reported: Reported) -> None:
     """Write down what an agent has reported. Raises OSError."""
-    path = layout.runs_dir / f"{run_id}{SUFFIX}"
+    path = layout.runs_dir / f"{run_id}{AGENT}"
     replace_small(path, encode_document({"version": _VERSION, **reported.as_record()}))

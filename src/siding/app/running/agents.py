@@ -8,6 +8,7 @@ from siding.app.running.request import Reporting, RunRequest
 from siding.ledger.draft import Draft
 from siding.process.command import Command
 from siding.runs.run import Run
+from siding.runs.store import AGENT
 from siding.storage.layout import TaskLayout
 
 
@@ -31,8 +32,8 @@ def told(command: Command, reports: Reporting | None) -> Command:
 
 def with_report(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting | None) -> Draft:
     """Return the draft with what the agent of the run has reported."""
-    if reports is None:
-        return draft
+    if reports is None and not os.path.exists(layout.runs_dir / f"{run.id}{AGENT}"):
+        return draft  # no agent was told to report, and none that was started otherwise did
     from siding.app.running.reporting import with_reported
 
     return with_reported(layout, run, draft, reports)

@@ -57,7 +57,7 @@ def _cannot_judge(why: str) -> UsageError:
     )
 
 
-def with_reported(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting) -> Draft:
+def with_reported(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting | None) -> Draft:
     """Return the draft with what the agent has reported, and a note if that was nothing."""
     found = read_reported(layout, run.id)
     detail = draft.detail
@@ -65,7 +65,7 @@ def with_reported(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting
     notes = detail.notes
     if found is None:
         found = Reported()
-        why = reports.why_not or "it has not said that it began"
+        why = (reports and reports.why_not) or "it has not said that it began"
         notes = (
             *notes,
             f"{run.agent} reported nothing ({why}): no turns, and no command was judged",
@@ -75,7 +75,7 @@ def with_reported(layout: TaskLayout, run: Run, draft: Draft, reports: Reporting
         transcript=found.transcript,
         prompts=found.prompts,
         prompt=found.prompt if found.in_turn else "",
-        judge=reports.judge,
+        judge="off" if reports is None else reports.judge,
         judged=found.judged,
         blocked=found.blocked,
         asked=found.asked,

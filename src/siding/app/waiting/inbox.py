@@ -195,7 +195,6 @@ def agent_entry(
 ) -> InboxEntry:
     """Return the entry of an agent that has said it waits for a person."""
     agent = run.agent or "an agent"
-    # With a host that has no terminal of its own, the command is in the person's.
     return _entry(
         project,
         kind=Waits.AGENT,
@@ -212,7 +211,7 @@ def agent_entry(
 def _agents(project: Project, row: TaskRow) -> Iterator[InboxEntry]:
     layout = project.task_layout(TaskId(row.id))
     for run in Runs(layout).live():
-        reported = read_reported(layout, run.id) if run.agent else None
+        reported = read_reported(layout, run.id)
         if reported is not None and reported.waits:
             yield agent_entry(project, row.id, row.name, run, reported)
 

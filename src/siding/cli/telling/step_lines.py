@@ -76,7 +76,7 @@ def _agent(found: Step) -> Iterable[Line]:
         return
     yield "session", f"{said.session}, {counted(said.prompts, 'prompt')}"
     if said.prompt:
-        yield "", f"cut off in: {(said.prompt.strip() or "-").splitlines()[0]}"
+        yield "", f"cut off in: {(said.prompt.strip() or '-').splitlines()[0]}"
     if said.judge != "off":
         more = [
             f"{n} {what}" for n, what in ((said.blocked, "blocked"), (said.asked, "asked")) if n

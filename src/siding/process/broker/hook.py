@@ -7,6 +7,8 @@ a broker does, nothing is printed and the agent goes on; with `--closed` the exi
 keeps the agent from what it was about to do. Nothing but the interpreter is needed.
 """
 
+import json
+import os
 import sys
 
 _CLOSED = 2
@@ -31,9 +33,6 @@ def main(words: list[str]) -> int:
 
 
 def _answer(head: bytes, said: str) -> "tuple[str, int]":
-    import json
-    import os
-
     # `-I` leaves out the directory of this file, and the package would load much more than it.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import client  # type: ignore[import-not-found]

@@ -1,0 +1,258 @@
+"""Claude Code itself, under `siding run`, against a model server on loopback."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from agents.conftest import ClaudeAtWork
+from agents.models import Call
+from bwrap import needs_bwrap
+from sandbox import Sandbox
+
+POLICY = "version: 1\n"
+
+
+def shell(command: str) -> Call:
+    return Call("Bash", {"command": command, "description": "as asked"})
+
+
+def judge(task: Sandbox, rules: str = POLICY) -> None:
+    """Switch a policy on."""
+    (task.repo / ".siding").mkdir(exist_ok=True)
+    (task.repo / ".siding" / "policy.yaml").write_text(rules)
+
+
+def bytes_below(directory: Path) -> dict[str, bytes]:
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+
+
+class TestTurns:
+    def test_ten_prompts_are_ten_steps_each_with_its_own_patch(self, claude: ClaudeAtWork) -> None:
+        workspace = claude.task.workspace()
+        claude.says(
+            ["I write.", Call("Write", {"file_path": f"{workspace}/1.txt", "content": "one\n"})],
+            ["Written."],
+            [shell("echo two >2.txt")],
+            ["Done."],
+            [shell("git add -A && git commit -qm 'from inside'")],
+            ["Committed."],
+            ["There is nothing to do."],
+            [shell("echo five >5.txt; false")],
+            ["It failed, and wrote."],
+            [Call("Read", {"file_path": f"{workspace}/2.txt"})],
+            [
+                Call(
+                    "Edit",
+                    {"file_path": f"{workspace}/2.txt", "old_string": "two", "new_string": "2"},
+                )
+            ],
+            ["Edited."],
+            [shell("rm 1.txt"), shell("echo seven >7.txt")],
+            ["Both."],
+            [shell("echo eight >8.txt")],
+            ["Done."],
+            ["Nine is only talk."],
+            [shell("mkdir -p deep && echo ten >deep/10.txt")],
+            ["All done."],
+        )
+        talk = claude.talk()
+        prompts = [f"Prompt {number}: please\nand more words" for number in range(1, 11)]
+        for prompt in prompts:
+            assert talk.says(prompt)["subtype"] == "success"
+        assert talk.ends() == 0
+        turns = claude.turns
+        assert [turn["prompt"] for turn in turns] == prompts
+        assert [turn["message"] for turn in turns] == [f"Prompt {n}: please" for n in range(1, 11)]
+        assert [turn["moment"] for turn in turns] == ["stopped"] * 10
+        changed = [sorted(turn["diff_stat"]["file_list"]) for turn in turns]
+        assert changed == [
+            ["1.txt"],
+            ["2.txt"],
+            [],
+            [],
+            ["5.txt"],
+            ["2.txt"],
+            ["1.txt", "7.txt"],
+            ["8.txt"],
+            [],
+            ["deep/10.txt"],
+        ]
+        said = claude.run["reported"]
+        assert (said["prompts"], said["prompt"]) == (10, "")
+        assert {turn["session"] for turn in turns} == {said["session"]}
+        assert Path(said["transcript"]).is_file()
+        assert {turn["run"] for turn in turns} == {claude.run["run"]}
+
+    def test_undo_takes_the_last_turn_back_and_nothing_else(self, claude: ClaudeAtWork) -> None:
+        claude.says(
+            [shell("echo one >1.txt && git add 1.txt && git commit -qm one")],
+            ["Done."],
+            [shell("echo two >2.txt && git add 2.txt && git commit -qm two")],
+            ["Done."],
+        )
+        talk = claude.talk()
+        talk.says("The first")
+        tip = claude.task.git("rev-parse", "HEAD", cwd=claude.task.workspace())
+        talk.says("The second")
+        assert talk.ends() == 0
+        claude.task.siding("undo")
+        workspace = claude.task.workspace()
+        assert (workspace / "1.txt").exists()
+        assert not (workspace / "2.txt").exists()
+        assert claude.task.git("rev-parse", "HEAD", cwd=workspace) == tip
+
+    def test_a_turn_that_was_interrupted_has_its_step_at_the_next_prompt(
+        self, claude: ClaudeAtWork
+    ) -> None:
+        claude.says([shell("echo half >half.txt; sleep 60")], [shell("echo whole >whole.txt")])
+        talk = claude.talk()
+        talk.types("Take long")
+        half = claude.task.workspace() / "half.txt"
+        while not half.exists():
+            time.sleep(0.01)
+        stop = {"type": "control_request", "request_id": "1", "request": {"subtype": "interrupt"}}
+        talk.writes(stop)
+        talk.until("result")
+        talk.says("Another thing")
+        talk.ends()
+        assert [(turn["message"], turn["moment"]) for turn in claude.turns] == [
+            ("Take long", "prompt"),
+            ("Another thing", "stopped"),
+        ]
+        assert claude.turns[0]["diff_stat"]["file_list"] == ["half.txt"]
+
+    def test_what_changes_between_the_turns_is_of_none(self, claude: ClaudeAtWork) -> None:
+        claude.says(["Hello."], [shell("echo b >b.txt")], ["Done."])
+        talk = claude.talk()
+        talk.says("Hello")
+        (claude.task.workspace() / "mine.txt").write_text("a person's\n")
+        talk.says("Write b")
+        talk.ends()
+        between = [step for step in claude.task.steps() if step.get("origin") == "running"]
+        assert [step["diff_stat"]["file_list"] for step in between] == [["mine.txt"]]
+        assert claude.turns[-1]["diff_stat"]["file_list"] == ["b.txt"]
+
+    @needs_bwrap
+    def test_in_a_sandbox(self, claude: ClaudeAtWork) -> None:
+        judge(claude.task)
+        claude.says([shell("echo one >1.txt")], [shell("rm -rf /")], ["Refused."])
+        claude.prompt("Do both", options=["--sandbox"])
+        (turn,) = claude.turns
+        assert turn["diff_stat"]["file_list"] == ["1.txt"]
+        assert (claude.run["reported"]["judged"], claude.run["reported"]["blocked"]) == (2, 1)
+
+    def test_without_reports_it_is_as_it_was(self, claude: ClaudeAtWork) -> None:
+        claude.says([shell("echo one >1.txt")], ["Done."])
+        claude.prompt("Do it", options=["--no-reports"])
+        assert claude.turns == []
+        assert claude.run["diff_stat"]["file_list"] == ["1.txt"]
+        assert "reported" not in claude.run
+
+
+class TestTheirSettings:
+    def test_nothing_of_them_is_changed_and_their_hooks_run(self, claude: ClaudeAtWork) -> None:
+        ran = claude.task.directory / "ran"
+        hook = {"hooks": [{"type": "command", "command": f"echo one >>{ran}"}]}
+        path = claude.configure({"hooks": {"Stop": [hook]}})
+        before = path.read_bytes()
+        given = {
+            "hooks": {"Stop": [{"hooks": [{"type": "command", "command": f"echo two >>{ran}"}]}]}
+        }
+        claude.says(["Hello."])
+        claude.prompt("Hello", "--settings", json.dumps(given))
+        assert sorted(ran.read_text().split()) == ["one", "two"]
+        assert path.read_bytes() == before
+        assert len(claude.turns) == 1
+
+    def test_the_home_is_as_without_siding(self, claude: ClaudeAtWork) -> None:
+        """Only what the agent itself writes is there; none of it names Siding's hooks."""
+        claude.says(["Hello."])
+        claude.prompt("Hello")
+        found = bytes_below(claude.task.directory / "claude") | bytes_below(
+            Path(claude.task.env["HOME"])
+        )
+        assert found
+        for name, data in found.items():
+            assert b"hook.py" not in data or name.endswith(".jsonl"), name
+
+
+class TestVerdicts:
+    def test_a_blocked_command_does_not_run_and_the_model_is_told(
+        self, claude: ClaudeAtWork
+    ) -> None:
+        judge(claude.task)
+        canary = claude.task.workspace() / "hello.txt"
+        model = claude.says([shell(f"rm -rf {canary.parent}")], ["I could not."])
+        claude.task.env["IS_SANDBOX"] = "1"  # or it refuses root
+        claude.prompt("Remove it", "--dangerously-skip-permissions")
+        assert canary.exists()
+        told = json.dumps(model.requests[-1]["messages"][-1])
+        assert "Siding's policy blocks this" in told
+
+    @pytest.mark.parametrize(("answer", "runs"), [("run", True), ("refuse", False)])
+    def test_a_person_is_asked(self, claude: ClaudeAtWork, answer: str, runs: bool) -> None:
+        judge(claude.task)
+        pushed = "git push --force . HEAD:refs/heads/pushed"
+        claude.says([shell(pushed)], ["Done."])
+        at_work = Thread(target=claude.prompt, args=("Push it",))
+        at_work.start()
+        session = ""
+        while not session:
+            waiting = claude.task.json("decide", "list", "--json")
+            session = waiting[0]["session_id"] if waiting else ""
+        assert pushed in claude.task.siding("decide", "show", session).stdout.decode()
+        claude.task.siding("decide", "answer", session, "-c", f"1={answer}")
+        at_work.join(60)
+        branches = claude.task.git("branch", "--list", "pushed")
+        assert bool(branches) == runs
+        said = claude.run["reported"]
+        assert (said["judged"], said["asked"], said["blocked"]) == (1, 1, int(not runs))
+
+    def test_under_require_nothing_runs_when_the_broker_is_dead(self, claude: ClaudeAtWork) -> None:
+        judge(claude.task)
+        up = claude.task.workspace() / "up.txt"
+        model = claude.says(
+            [shell("echo up >up.txt; sleep 2")], [shell("echo one >canary.txt")], ["I could not."]
+        )
+        at_work = Thread(
+            target=claude.prompt, args=("Do it",), kwargs={"options": ["--judge", "require"]}
+        )
+        at_work.start()
+        while not up.exists():
+            time.sleep(0.01)
+        (record,) = claude.task.project.glob("tasks/*/runs/r*.json")
+        Path(json.loads(record.read_text())["broker"]).unlink()
+        at_work.join(60)
+        assert not (claude.task.workspace() / "canary.txt").exists()
+        assert "Siding did not answer" in json.dumps(model.requests[-1]["messages"])
+
+    def test_require_refuses_what_cannot_be_judged(self, claude: ClaudeAtWork) -> None:
+        judge(claude.task)
+        for words in (["claude", "--bare", "-p", "x"], ["sh", "-c", "true"]):
+            done = claude.task.siding("run", "--judge", "require", "--", *words, status=2)
+            assert b"must be judged, and cannot be" in done.stderr
+        (claude.task.repo / ".siding" / "policy.yaml").unlink()
+        done = claude.task.siding("run", "--judge", "require", "--", "claude", "-p", "x", status=2)
+        assert b"no policy is switched on" in done.stderr
+        assert claude.task.steps() == []
+
+    def test_an_agent_that_never_reports_is_named(self, claude: ClaudeAtWork) -> None:
+        claude.configure({"disableAllHooks": True})
+        claude.says(["Hello."])
+        claude.prompt("Hello")
+        assert claude.turns == []
+        assert any("reported nothing" in note for note in claude.run["notes"])
+
+
+def test_the_program_is_real(claude: ClaudeAtWork) -> None:
+    """No twin of it: what the tests above see is what a person has."""
+    path = claude.task.env["PATH"]
+    done = subprocess.run(
+        ["claude", "--version"], env={"PATH": path, "HOME": "/"}, capture_output=True, check=True
+    )
+    assert b"Claude Code" in done.stdout

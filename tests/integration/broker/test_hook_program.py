@@ -1,0 +1,106 @@
+"""The program that agents start: what it does when its broker does not answer as a broker does."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from siding.process.broker import client
+
+PROGRAM = Path(client.__file__).with_name("hook.py")
+WORDS = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+DENIED = json.dumps({"ok": True, "result": {"output": "no", "status": 0}}).encode() + b"\n"
+ANSWERS = {
+    "nothing": b"",
+    "half a line": DENIED[:20],
+    "no JSON": b"yes, go on\n",
+    "another kind": b"[]\n",
+    "a refusal": b'{"ok": false, "error": {"code": "failed", "message": "m"}}\n',
+    "no result": b'{"ok": true}\n',
+    "no text": b'{"ok": true, "result": {"output": null, "status": 0}}\n',
+    "no number": b'{"ok": true, "result": {"output": "", "status": "x"}}\n',
+}
+
+
+class Twin:
+    """A broker that answers each connection with the same bytes, and hangs up."""
+
+    def __init__(self, path: Path, answer: bytes) -> None:
+        self.asked: list[bytes] = []
+        self._answer = answer
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(path))
+        self._socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                peer, _address = self._socket.accept()
+                with peer, peer.makefile("rb") as lines:
+                    self.asked.append(lines.readline())
+                    peer.sendall(self._answer)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def hook(path: Path, *more: str, said: bytes = json.dumps(WORDS).encode()) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", "-I", str(PROGRAM), "claude", *more],
+        env={client.VARIABLE: str(path)},
+        input=said,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Iterator[Path]:
+    found = Path(f"/tmp/siding-hook-{tmp_path.name[:40]}.s")
+    found.unlink(missing_ok=True)
+    yield found
+    found.unlink(missing_ok=True)
+
+
+def test_it_prints_what_the_broker_has_for_the_agent(path: Path) -> None:
+    twin = Twin(path, DENIED)
+    assert hook(path, "--closed") == (0, "no", "")
+    (line,) = twin.asked
+    assert json.loads(line) == {"do": "report", "agent": "claude", "payload": WORDS}
+    twin.close()
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_whatever_is_no_answer_lets_the_agent_go_on_or_not_at_all(
+    path: Path, answer: bytes
+) -> None:
+    twin = Twin(path, answer)
+    assert hook(path) == (0, "", "")
+    status, said, why = hook(path, "--closed")
+    assert (status, said) == (2, "")
+    assert "Siding did not answer" in why
+    twin.close()
+
+
+def test_where_nobody_listens(path: Path) -> None:
+    assert hook(path) == (0, "", "")
+    assert hook(path, "--closed")[0] == 2
+
+
+@pytest.mark.parametrize("said", [b"", b"{", b"\xff\xfe", b"null", b"[1]"])
+def test_words_of_an_agent_that_are_none(path: Path, said: bytes) -> None:
+    """An agent that says nothing that can be read is not judged: nothing runs if it has to be."""
+    refusal = b'{"ok": false, "error": {"code": "bad_request", "message": "m"}}\n'
+    twin = Twin(path, refusal)
+    assert hook(path, said=said) == (0, "", "")
+    assert hook(path, "--closed", said=said)[0] == 2
+    twin.close()

@@ -1,0 +1,147 @@
+"""What an agent reports to its broker, without an agent: the words of its hooks are typed here."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sandbox import Sandbox
+
+from .inside import Foothold, foothold
+
+# Put together here, so that nobody who looks for secrets in this file finds one.
+SECRET = "ghp_" + "A1b2C3d4E5" * 3 + "F6g7H8"
+
+
+@pytest.fixture
+def task(sandbox: Sandbox) -> Sandbox:
+    sandbox.siding("task", "start", "reports")
+    return sandbox
+
+
+@pytest.fixture
+def run(task: Sandbox) -> Iterator[Foothold]:
+    with foothold(task) as found:
+        yield found
+
+
+def says(run: Foothold, event: str, **fields: Any) -> dict[str, Any]:
+    """Report as Claude Code does; return what its program prints."""
+    payload = {"session_id": "s1", "transcript_path": "/t/s1.jsonl", "hook_event_name": event}
+    told = run.line().result("report", agent="claude", payload={**payload, **fields})
+    return dict(told)
+
+
+def turns(task: Sandbox) -> list[dict[str, Any]]:
+    return [step for step in task.steps() if step.get("origin") == "turn"]
+
+
+def test_a_prompt_and_its_end_are_a_turn(run: Foothold) -> None:
+    says(run, "SessionStart", source="startup")
+    says(run, "UserPromptSubmit", prompt="\n  Write a\nand more")
+    (run.workspace / "a.txt").write_text("a\n")
+    says(run, "Stop")
+    (turn,) = turns(run.task)
+    assert (turn["message"], turn["moment"], turn["session"]) == ("Write a", "stopped", "s1")
+    assert turn["prompt"] == "\n  Write a\nand more"
+    assert "a.txt" in turn["diff_stat"]["file_list"]
+    shown = run.task.siding("show", str(turn["step_id"])).stdout.decode()
+    assert "Write a" in shown
+    says(run, "Stop")  # nothing was begun
+    assert len(turns(run.task)) == 1
+
+
+def test_a_background_task_that_ends_is_no_prompt_of_a_person(run: Foothold) -> None:
+    says(run, "UserPromptSubmit", prompt="Start it")
+    says(run, "Stop")
+    says(run, "UserPromptSubmit", prompt="<task-notification>it has ended</task-notification>")
+    says(run, "Stop")
+    assert [turn["prompt"] for turn in turns(run.task)] == ["Start it", "Start it"]
+    run.task.siding("stop", "--all")
+    assert run.task.steps()[-1]["reported"]["prompts"] == 1
+
+
+def test_secrets_of_a_prompt_are_not_kept(run: Foothold) -> None:
+    says(run, "UserPromptSubmit", prompt=f"Use {SECRET} for it")
+    says(run, "Stop")
+    run.task.siding("stop", "--all")
+    for path in run.task.project.glob("tasks/**/*"):
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes(), path
+
+
+def test_what_it_waits_for_is_in_the_inbox_and_calls(run: Foothold) -> None:
+    called = run.task.directory / "called"
+    home = run.task.project / "config.yaml"
+    home.write_text(json.dumps({"hooks": {"notify": [f'echo "$SIDING_WAITS_TITLE" >>{called}']}}))
+    for _ in range(2):  # the same again calls nobody
+        says(run, "Notification", message="Claude needs your permission to use Bash")
+    (entry,) = run.task.json("inbox", "--json")
+    assert entry["kind"] == "agent"
+    assert entry["title"] == "Claude needs your permission to use Bash"
+    assert called.read_text() == "Claude needs your permission to use Bash\n"
+    assert "needs your permission" in run.task.siding("today").stdout.decode()
+    says(run, "UserPromptSubmit", prompt="Go on")
+    assert run.task.json("inbox", "--json") == []
+
+
+def test_the_end_of_the_run_leaves_no_file_of_it(run: Foothold) -> None:
+    says(run, "UserPromptSubmit", prompt="Work")
+    assert list(run.task.project.glob("tasks/*/runs/*.agent"))
+    run.task.siding("stop", "--all")
+    assert not list(run.task.project.glob("tasks/*/runs/*.agent"))
+
+
+def test_who_is_no_agent_is_refused(run: Foothold) -> None:
+    line = run.line()
+    for agent in ("nobody", "aider", ""):
+        assert line.refused("report", agent=agent, payload={}) == "bad_request"
+    nothing: tuple[object, ...] = (None, [], "x", 1)
+    for payload in nothing:
+        assert line.refused("report", agent="claude", payload=payload) == "bad_request"
+    assert turns(run.task) == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=8,
+)
+FIELDS = ("session_id", "transcript_path", "prompt", "tool_input", "cwd", "message")
+EVENTS = ["SessionStart", "UserPromptSubmit", "Notification", "Stop", "PreToolUse", "Else"]
+
+
+@settings(
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    payload=st.fixed_dictionaries(
+        {"hook_event_name": st.sampled_from(EVENTS) | JSON},
+        optional=dict.fromkeys(
+            ("session_id", "transcript_path", "prompt", "tool_input", "cwd", "message"), JSON
+        ),
+    )
+)
+def test_any_words_are_answered(run: Foothold, payload: dict[str, Any]) -> None:
+    """Whatever an agent says, the broker answers as a broker, and the task's ledger stays whole."""
+    answer = run.line().ask("report", agent="claude", payload={"tool_name": "Bash", **payload})
+    assert answer["ok"] is True or answer["error"]["code"] in {"bad_request", "too_much"}
+    if answer["ok"]:
+        assert isinstance(answer["result"]["output"], str)
+    run.lines.pop().close()
+
+
+def test_the_ledger_is_whole_after_it(run: Foothold, tmp_path: Path) -> None:
+    del tmp_path
+    for number in range(5):
+        says(run, "UserPromptSubmit", prompt=f"Prompt {number}")
+        (run.workspace / f"{number}.txt").write_text("x\n")
+    run.task.siding("stop", "--all")
+    run.task.siding("verify")
+    assert [turn["moment"] for turn in turns(run.task)] == ["prompt"] * 4
+    assert run.task.steps()[-1]["reported"]["prompt"] == "Prompt 4"
