@@ -28,7 +28,10 @@ TEST_PROGRAMS = {
 }
 
 # Coding agents, as packages of npm: the tests run them against a model server of their own.
-TEST_AGENTS = {"claude": "@anthropic-ai/claude-code@2.1.329"}
+TEST_AGENTS = {
+    "claude": "@anthropic-ai/claude-code@2.1.329",
+    "codex": "@openai/codex@0.169.0",
+}
 AGENTS = VENV / "agents"
 
 

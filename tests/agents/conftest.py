@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agents.models import Answer, ModelServer
+from agents.models import Answer, Call, ModelServer
 from sandbox import SIDING, Sandbox
 
 # Where `run.py test` installs them.
@@ -22,44 +22,39 @@ def program(name: str) -> str | None:
     return shutil.which(name, path=os.pathsep.join([str(INSTALLED), os.environ.get("PATH", "")]))
 
 
-class ClaudeAtWork:
-    """Claude Code in a task, and the model that answers it."""
+class AgentAtWork:
+    """An agent in a task, and the model that answers it."""
+
+    name: str
+    package: str  # of npm
 
     def __init__(self, task: Sandbox, executable: str) -> None:
         self.task = task
         self.model: ModelServer | None = None
-        self._configured = task.directory / "claude"
-        self.task.env |= {
-            "PATH": os.pathsep.join([str(Path(executable).parent), task.env["PATH"]]),
-            "CLAUDE_CONFIG_DIR": str(self._configured),
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "ANTHROPIC_API_KEY": "sk-ant-of-a-test",
-        }
+        self.settings = Path(task.env["HOME"]) / f".{self.name}"  # the person's own, of the agent
+        self.settings.mkdir()
+        task.env["PATH"] = os.pathsep.join([str(Path(executable).parent), task.env["PATH"]])
+
+    def words(self, prompt: str) -> list[str]:
+        """Return the command line that has one prompt answered, and ends."""
+        raise NotImplementedError
+
+    def shell(self, command: str) -> Call:
+        """Return the call with which the model runs a command."""
+        raise NotImplementedError
 
     def says(self, *script: Answer) -> ModelServer:
         """Have the model answer so, from now on."""
         if self.model is not None:
             self.model.close()
         self.model = ModelServer(script)
-        self.task.env["ANTHROPIC_BASE_URL"] = self.model.url
         return self.model
-
-    def configure(self, settings: dict[str, Any]) -> Path:
-        """Write the person's own settings of Claude Code."""
-        self._configured.mkdir(exist_ok=True)
-        path = self._configured / "settings.json"
-        path.write_text(json.dumps(settings))
-        return path
 
     def prompt(self, prompt: str, *more: str, options: Sequence[str] = ()) -> str:
         """Have one prompt answered; return what was printed."""
-        words = ["-p", prompt, "--allowedTools", "Bash Write Edit Read", *more]
-        done = self.task.siding("run", *options, "--", "claude", *words, timeout=100)
+        words = [*self.words(prompt), *more]
+        done = self.task.siding("run", *options, "--", *words, timeout=100)
         return done.stdout.decode()
-
-    def talk(self, *options: str) -> "Conversation":
-        """Begin a conversation of several prompts in one run."""
-        return Conversation(self, options)
 
     @property
     def turns(self) -> list[dict[str, Any]]:
@@ -74,6 +69,69 @@ class ClaudeAtWork:
     def close(self) -> None:
         if self.model is not None:
             self.model.close()
+
+
+class ClaudeAtWork(AgentAtWork):
+    """Claude Code."""
+
+    name = "claude"
+    package = "@anthropic-ai/claude-code"
+
+    def __init__(self, task: Sandbox, executable: str) -> None:
+        super().__init__(task, executable)
+        task.env |= {
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "ANTHROPIC_API_KEY": "sk-ant-of-a-test",
+        }
+
+    def says(self, *script: Answer) -> ModelServer:
+        model = super().says(*script)
+        self.task.env["ANTHROPIC_BASE_URL"] = model.url
+        return model
+
+    def words(self, prompt: str) -> list[str]:
+        return ["claude", "-p", prompt, "--allowedTools", "Bash Write Edit Read"]
+
+    def shell(self, command: str) -> Call:
+        return Call("Bash", {"command": command, "description": "as asked"})
+
+    def configure(self, settings: dict[str, Any]) -> Path:
+        """Write the person's own settings of Claude Code."""
+        path = self.settings / "settings.json"
+        path.write_text(json.dumps(settings))
+        return path
+
+    def talk(self, *options: str) -> "Conversation":
+        """Begin a conversation of several prompts in one run."""
+        return Conversation(self, options)
+
+
+class CodexAtWork(AgentAtWork):
+    """The Codex CLI. Its own sandbox is off: it has its own tests, and needs rights we may lack."""
+
+    name = "codex"
+    package = "@openai/codex"
+
+    def __init__(self, task: Sandbox, executable: str) -> None:
+        super().__init__(task, executable)
+        task.env["OF_A_TEST"] = "sk-of-a-test"
+
+    def words(self, prompt: str) -> list[str]:
+        assert self.model is not None
+        provider = {"name": "test", "base_url": f"{self.model.url}/v1", "env_key": "OF_A_TEST"}
+        fields = ",".join(f"{name}={json.dumps(value)}" for name, value in provider.items())
+        settings = [
+            'model_provider="test"',
+            f'model_providers.test={{{fields},wire_api="responses"}}',
+            'model="gpt-5.5"',
+            "analytics.enabled=false",
+        ]
+        given = [word for each in settings for word in ("-c", each)]
+        off = ["--disable", "plugins", "--disable", "apps"]
+        return ["codex", "exec", "-s", "danger-full-access", *given, *off, prompt]
+
+    def shell(self, command: str) -> Call:
+        return Call("exec_command", {"cmd": command})
 
 
 class Conversation:
@@ -125,15 +183,27 @@ class Conversation:
         self._process.communicate()
 
 
+def at_work(sandbox: Sandbox, kind: type[AgentAtWork]) -> AgentAtWork:
+    """Return an agent in a new task; skip the test where it is not installed."""
+    executable = program(kind.name)
+    if executable is None:
+        pytest.skip(f"{kind.name} is not installed (npm: {kind.package})")
+    sandbox.siding("task", "start", "talked")
+    return kind(sandbox, executable)
+
+
 @pytest.fixture
 def claude(sandbox: Sandbox) -> Iterator[ClaudeAtWork]:
-    """Claude Code in a new task. The tests with it are skipped where it is not installed."""
-    executable = program("claude")
-    if executable is None:
-        pytest.skip("Claude Code is not installed (npm: @anthropic-ai/claude-code)")
-    sandbox.siding("task", "start", "talked")
-    found = ClaudeAtWork(sandbox, executable)
-    try:
-        yield found
-    finally:
-        found.close()
+    """Claude Code in a new task."""
+    found = at_work(sandbox, ClaudeAtWork)
+    assert isinstance(found, ClaudeAtWork)
+    yield found
+    found.close()
+
+
+@pytest.fixture(params=[ClaudeAtWork, CodexAtWork], ids=lambda kind: kind.name)
+def agent(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[AgentAtWork]:
+    """Each agent that can report, in a new task."""
+    found = at_work(sandbox, request.param)
+    yield found
+    found.close()

@@ -1,4 +1,4 @@
-"""A model server on loopback that speaks the Messages API (anthropic-version 2023-06-01).
+"""A model server on loopback: the Messages API (anthropic-version 2023-06-01), the Responses API.
 
 It answers from a script: the n-th request of the conversation gets the n-th answer. Requests
 without tools are a client's own (a title, a probe) and get a word. All others are kept.
@@ -43,7 +43,9 @@ class ModelServer:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-                if "count_tokens" in self.path:
+                if self.path.endswith("/responses"):
+                    self._stream(outer.responses(body))
+                elif "count_tokens" in self.path:
                     self._plain({"input_tokens": 10})
                 elif body.get("stream"):
                     self._stream(outer.events(body))
@@ -118,6 +120,32 @@ class ModelServer:
         stopped = {"stop_reason": message["stop_reason"], "stop_sequence": None}
         yield {"type": "message_delta", "delta": stopped, "usage": {"output_tokens": 20}}
         yield {"type": "message_stop"}
+
+    def responses(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the next answer as the events of the Responses API."""
+        with self._lock:
+            self.requests.append(body)
+            answer: Answer = self._script.pop(0) if self._script else ["That is all."]
+            number = next(self._numbers)
+        begun = {"id": f"resp_{number:04d}", "object": "response", "status": "in_progress"}
+        yield {"type": "response.created", "response": begun}
+        for at, part in enumerate(answer):
+            item = _item(part, f"{number:04d}_{at}")
+            yield {"type": "response.output_item.added", "output_index": at, "item": item}
+            yield {"type": "response.output_item.done", "output_index": at, "item": item}
+        usage = {"input_tokens": 100 + number, "output_tokens": 20, "total_tokens": 120 + number}
+        details = {"input_tokens_details": {"cached_tokens": 0}}
+        done = {**begun, "status": "completed", "usage": {**usage, **details}}
+        yield {"type": "response.completed", "response": done}
+
+
+def _item(part: "str | Call", number: str) -> dict[str, Any]:
+    if isinstance(part, str):
+        content = [{"type": "output_text", "text": part, "annotations": []}]
+        return {"type": "message", "id": f"m{number}", "role": "assistant", "content": content}
+    arguments = json.dumps(dict(part.input))
+    call = {"call_id": f"call_{number}", "name": part.tool, "arguments": arguments}
+    return {"type": "function_call", "id": f"f{number}", **call}
 
 
 def _block(part: "str | Call", call_id: str) -> dict[str, Any]:

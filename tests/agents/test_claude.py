@@ -4,13 +4,9 @@ import json
 import subprocess
 import time
 from pathlib import Path
-from threading import Thread
-
-import pytest
 
 from agents.conftest import ClaudeAtWork
 from agents.models import Call
-from bwrap import needs_bwrap
 from sandbox import Sandbox
 
 POLICY = "version: 1\n"
@@ -137,22 +133,6 @@ class TestTurns:
         assert [step["diff_stat"]["file_list"] for step in between] == [["mine.txt"]]
         assert claude.turns[-1]["diff_stat"]["file_list"] == ["b.txt"]
 
-    @needs_bwrap
-    def test_in_a_sandbox(self, claude: ClaudeAtWork) -> None:
-        judge(claude.task)
-        claude.says([shell("echo one >1.txt")], [shell("rm -rf /")], ["Refused."])
-        claude.prompt("Do both", options=["--sandbox"])
-        (turn,) = claude.turns
-        assert turn["diff_stat"]["file_list"] == ["1.txt"]
-        assert (claude.run["reported"]["judged"], claude.run["reported"]["blocked"]) == (2, 1)
-
-    def test_without_reports_it_is_as_it_was(self, claude: ClaudeAtWork) -> None:
-        claude.says([shell("echo one >1.txt")], ["Done."])
-        claude.prompt("Do it", options=["--no-reports"])
-        assert claude.turns == []
-        assert claude.run["diff_stat"]["file_list"] == ["1.txt"]
-        assert "reported" not in claude.run
-
 
 class TestTheirSettings:
     def test_nothing_of_them_is_changed_and_their_hooks_run(self, claude: ClaudeAtWork) -> None:
@@ -169,68 +149,8 @@ class TestTheirSettings:
         assert path.read_bytes() == before
         assert len(claude.turns) == 1
 
-    def test_the_home_is_as_without_siding(self, claude: ClaudeAtWork) -> None:
-        """Only what the agent itself writes is there; none of it names Siding's hooks."""
-        claude.says(["Hello."])
-        claude.prompt("Hello")
-        found = bytes_below(claude.task.directory / "claude") | bytes_below(
-            Path(claude.task.env["HOME"])
-        )
-        assert found
-        for name, data in found.items():
-            assert b"hook.py" not in data or name.endswith(".jsonl"), name
-
 
 class TestVerdicts:
-    def test_a_blocked_command_does_not_run_and_the_model_is_told(
-        self, claude: ClaudeAtWork
-    ) -> None:
-        judge(claude.task)
-        canary = claude.task.workspace() / "hello.txt"
-        model = claude.says([shell(f"rm -rf {canary.parent}")], ["I could not."])
-        claude.task.env["IS_SANDBOX"] = "1"  # or it refuses root
-        claude.prompt("Remove it", "--dangerously-skip-permissions")
-        assert canary.exists()
-        told = json.dumps(model.requests[-1]["messages"][-1])
-        assert "Siding's policy blocks this" in told
-
-    @pytest.mark.parametrize(("answer", "runs"), [("run", True), ("refuse", False)])
-    def test_a_person_is_asked(self, claude: ClaudeAtWork, answer: str, runs: bool) -> None:
-        judge(claude.task)
-        pushed = "git push --force . HEAD:refs/heads/pushed"
-        claude.says([shell(pushed)], ["Done."])
-        at_work = Thread(target=claude.prompt, args=("Push it",))
-        at_work.start()
-        session = ""
-        while not session:
-            waiting = claude.task.json("decide", "list", "--json")
-            session = waiting[0]["session_id"] if waiting else ""
-        assert pushed in claude.task.siding("decide", "show", session).stdout.decode()
-        claude.task.siding("decide", "answer", session, "-c", f"1={answer}")
-        at_work.join(60)
-        branches = claude.task.git("branch", "--list", "pushed")
-        assert bool(branches) == runs
-        said = claude.run["reported"]
-        assert (said["judged"], said["asked"], said["blocked"]) == (1, 1, int(not runs))
-
-    def test_under_require_nothing_runs_when_the_broker_is_dead(self, claude: ClaudeAtWork) -> None:
-        judge(claude.task)
-        up = claude.task.workspace() / "up.txt"
-        model = claude.says(
-            [shell("echo up >up.txt; sleep 2")], [shell("echo one >canary.txt")], ["I could not."]
-        )
-        at_work = Thread(
-            target=claude.prompt, args=("Do it",), kwargs={"options": ["--judge", "require"]}
-        )
-        at_work.start()
-        while not up.exists():
-            time.sleep(0.01)
-        (record,) = claude.task.project.glob("tasks/*/runs/r*.json")
-        Path(json.loads(record.read_text())["broker"]).unlink()
-        at_work.join(60)
-        assert not (claude.task.workspace() / "canary.txt").exists()
-        assert "Siding did not answer" in json.dumps(model.requests[-1]["messages"])
-
     def test_require_refuses_what_cannot_be_judged(self, claude: ClaudeAtWork) -> None:
         judge(claude.task)
         for words in (["claude", "--bare", "-p", "x"], ["sh", "-c", "true"]):

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from siding.adapters.agents.hook_words import JUDGED, denied, greeted, read_hook
 from siding.adapters.agents.port import Answer, Injection, Moment, Reach, Report
 from siding.process.sandbox.homes import AgentPlaces, below
-from siding.storage.fields import mapping, text
+from siding.storage.fields import mapping
 
 PLACES = AgentPlaces(
     sessions=(".claude/projects",),
@@ -77,15 +78,11 @@ _MOMENTS = {
     "Stop": (Moment.STOPPED, 300),
     "StopFailure": (Moment.FAILED, 300),
 }
-_JUDGED = "PreToolUse"
 _PERSON_S = 24 * 3600  # a question waits for a person
-_NOT_TYPED = "<task-notification>"  # a shell in the background has ended
 
 
 class Claude:
     """The adapter of Claude Code."""
-
-    fails_closed = True
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         program, rest = argv[0], argv[1:]
@@ -104,41 +101,16 @@ class Claude:
         return Injection((program, _SETTINGS, ours, *kept))
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
-        name = text(payload.get("hook_event_name"))
-        session = text(payload.get("session_id"))
-        transcript = text(payload.get("transcript_path"))
-        if name == _JUDGED:
-            if payload.get("tool_name") != "Bash":
-                return None
-            return Report(
-                Moment.TOOL,
-                session,
-                transcript,
-                command=text(mapping(payload.get("tool_input")).get("command")),
-                cwd=text(payload.get("cwd")),
-                call=text(payload.get("tool_use_id")),
-            )
-        if name not in _MOMENTS:
-            return None
-        moment, _seconds = _MOMENTS[name]
-        said = text(payload.get("prompt")) or text(payload.get("message"))
-        typed = not said.lstrip().startswith(_NOT_TYPED)
-        return Report(moment, session, transcript, text=said, by_person=typed)
+        return read_hook(payload, {name: moment for name, (moment, _s) in _MOMENTS.items()})
 
     def greeted(self, text: str) -> Answer:
-        return Answer(_specific("SessionStart", additionalContext=text))
+        return greeted(text)
 
     def denied(self, reason: str) -> Answer:
-        return Answer(
-            _specific(_JUDGED, permissionDecision="deny", permissionDecisionReason=reason)
-        )
+        return denied(reason)
 
 
 ADAPTER = Claude()
-
-
-def _specific(event: str, **fields: str) -> str:
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, **fields}})
 
 
 def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
@@ -151,7 +123,7 @@ def _hooks(reach: Reach) -> dict[str, list[dict[str, Any]]]:
         judging = _hook(words, _PERSON_S)
         if reach.requires:
             judging["onFailure"] = "block"
-        found[_JUDGED] = [{"matcher": "Bash", "hooks": [judging]}]
+        found[JUDGED] = [{"matcher": "Bash", "hooks": [judging]}]
     return found
 
 

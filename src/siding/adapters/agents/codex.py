@@ -1,5 +1,19 @@
-"""What the Codex CLI keeps in a home."""
+"""The Codex CLI: what it keeps in a home, and how it reports.
 
+Its hooks are given for one run by `-c hooks.EVENT`. Codex passes over hooks that nobody has
+trusted, without a word; so the trust in ours, a hash of each, is given as well. Hooks that the
+person has trusted in their own settings run beside ours. Tried with 0.169.0. A hook that is killed
+lets the command run; the exit status 2 blocks.
+"""
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from siding.adapters.agents.hook_words import JUDGED, denied, greeted, read_hook
+from siding.adapters.agents.port import Answer, Injection, Moment, Reach, Report
+from siding.hashing import sha256_hex
 from siding.process.sandbox.homes import AgentPlaces, below
 
 PLACES = AgentPlaces(
@@ -17,3 +31,85 @@ PLACES = AgentPlaces(
     ),
     copied=below(".codex", "version.json", "models_cache.json", "installation_id"),
 )
+
+# Of these it starts no conversation.
+_OTHER_WORK = frozenset(
+    {
+        "app-server",
+        "apply",
+        "a",
+        "cloud",
+        "completion",
+        "debug",
+        "features",
+        "login",
+        "logout",
+        "mcp",
+        "mcp-server",
+        "sandbox",
+        "update",
+    }
+)
+_ONLY_TELLS = frozenset({"-h", "--help", "help", "-V", "--version"})
+_MOMENTS = {
+    "SessionStart": (Moment.SESSION, "session_start", 30),  # its name in the trust, and seconds
+    "UserPromptSubmit": (Moment.PROMPT, "user_prompt_submit", 120),
+    "Stop": (Moment.STOPPED, "stop", 300),
+}
+_PERSON_S = 24 * 3600  # a question waits for a person
+_TRUSTED = "/<session-flags>/config.toml:{}:0:0"  # the first hook of an event among the flags
+
+
+class Codex:
+    """The adapter of Codex."""
+
+    def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
+        program, rest = argv[0], argv[1:]
+        if rest[:1] and rest[0] in _OTHER_WORK | _ONLY_TELLS:
+            return Injection(argv, why_not="it begins no conversation")
+        if any(_sets_hooks(word) for word in rest):
+            return Injection(argv, why_not="it is given hooks by -c, of which only the last count")
+        flags: list[str] = []
+        trust: list[str] = []
+        for event, (name, command, seconds) in _hooks(reach).items():
+            hook = f'{{type="command",command={json.dumps(command)},timeout={seconds}}}'
+            flags += ["-c", f"hooks.{event}=[{{hooks=[{hook}]}}]"]
+            known = _hash(name, command, seconds)
+            trust.append(f'"{_TRUSTED.format(name)}"={{trusted_hash="sha256:{known}"}}')
+        return Injection((program, *flags, "-c", f"hooks.state={{{','.join(trust)}}}", *rest))
+
+    def read(self, payload: Mapping[str, Any]) -> Report | None:
+        return read_hook(payload, {event: moment for event, (moment, _n, _s) in _MOMENTS.items()})
+
+    def greeted(self, text: str) -> Answer:
+        return greeted(text)
+
+    def denied(self, reason: str) -> Answer:
+        return denied(reason)
+
+
+ADAPTER = Codex()
+
+
+def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:
+    """Return name, command line and seconds of each hook."""
+    found = {
+        event: (name, shlex.join(reach.program), seconds)
+        for event, (_moment, name, seconds) in _MOMENTS.items()
+    }
+    if reach.judges:
+        words = (*reach.program, "--closed") if reach.requires else reach.program
+        found[JUDGED] = ("pre_tool_use", shlex.join(words), _PERSON_S)
+    return found
+
+
+def _sets_hooks(word: str) -> bool:
+    """Tell whether a word is a setting of hooks, as `-c` takes it, also behind `--config=`."""
+    return word.removeprefix("--config=").startswith("hooks.")
+
+
+def _hash(event: str, command: str, seconds: int) -> str:
+    """Return the hash by which Codex knows a hook that is trusted."""
+    hook = {"async": False, "command": command, "timeout": seconds, "type": "command"}
+    known = {"event_name": event, "hooks": [hook]}
+    return sha256_hex(json.dumps(known, sort_keys=True, separators=(",", ":")).encode())

@@ -63,9 +63,6 @@ class Answer(NamedTuple):
 class Adapter(Protocol):
     """One agent."""
 
-    # Whether a command does not run if the program that should have judged it was killed.
-    fails_closed: bool
-
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         """Return the command line with which the agent reports, for this run only."""
         ...

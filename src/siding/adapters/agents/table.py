@@ -34,7 +34,7 @@ AGENTS = (
         module="claude",
         reports=True,
     ),
-    Agent(name="codex", programs=("codex",), obeys=(".codex/",), module="codex"),
+    Agent(name="codex", programs=("codex",), obeys=(".codex/",), module="codex", reports=True),
     Agent(name="gemini", programs=("gemini",), obeys=(".gemini/", "GEMINI.md"), module="gemini"),
     Agent(name="qwen", programs=("qwen",), obeys=(".qwen/",), module="qwen"),
     Agent(name="aider", programs=("aider",), obeys=(".aider.conf.yml",), module="aider"),

@@ -1,0 +1,115 @@
+"""What holds for every agent that can report: the adapters' conformance suite."""
+
+import json
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from agents.conftest import AgentAtWork
+from bwrap import needs_bwrap
+from sandbox import Sandbox
+
+
+def judge(task: Sandbox) -> None:
+    """Switch a policy on."""
+    (task.repo / ".siding").mkdir(exist_ok=True)
+    (task.repo / ".siding" / "policy.yaml").write_text("version: 1\n")
+
+
+def bytes_below(directory: Path) -> dict[str, bytes]:
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+
+
+class TestTurns:
+    def test_a_prompt_is_a_step_named_by_it(self, agent: AgentAtWork) -> None:
+        agent.says(["I will.", agent.shell("echo one >1.txt")], ["Done."])
+        agent.prompt("Write one\nplease")
+        (turn,) = agent.turns
+        assert (turn["message"], turn["prompt"]) == ("Write one", "Write one\nplease")
+        assert (turn["moment"], turn["diff_stat"]["file_list"]) == ("stopped", ["1.txt"])
+        said = agent.run["reported"]
+        assert (said["prompts"], said["session"]) == (1, turn["session"])
+        assert Path(said["transcript"]).is_file()
+
+    def test_the_model_is_told_what_it_may_ask(self, agent: AgentAtWork) -> None:
+        model = agent.says(["Hello."])
+        agent.prompt("Hello")
+        assert "siding decide" in json.dumps(model.requests[0])
+
+    @needs_bwrap
+    def test_in_a_sandbox(self, agent: AgentAtWork) -> None:
+        judge(agent.task)
+        agent.says([agent.shell("echo one >1.txt")], [agent.shell("rm -rf /")], ["Refused."])
+        agent.prompt("Do both", options=["--sandbox"])
+        (turn,) = agent.turns
+        assert turn["diff_stat"]["file_list"] == ["1.txt"]
+        assert (agent.run["reported"]["judged"], agent.run["reported"]["blocked"]) == (2, 1)
+
+    def test_without_reports_it_is_as_it_was(self, agent: AgentAtWork) -> None:
+        agent.says([agent.shell("echo one >1.txt")], ["Done."])
+        agent.prompt("Do it", options=["--no-reports"])
+        assert agent.turns == []
+        assert agent.run["diff_stat"]["file_list"] == ["1.txt"]
+        assert "reported" not in agent.run
+
+    def test_the_home_is_as_without_siding(self, agent: AgentAtWork) -> None:
+        """Only what the agent itself writes is there; none of it names Siding's hooks."""
+        agent.says(["Hello."])
+        agent.prompt("Hello")
+        found = bytes_below(Path(agent.task.env["HOME"]))
+        assert found
+        for name, data in found.items():
+            assert b"hook.py" not in data or name.endswith(".jsonl"), name
+
+
+class TestVerdicts:
+    def test_a_blocked_command_does_not_run_and_the_model_is_told(self, agent: AgentAtWork) -> None:
+        judge(agent.task)
+        canary = agent.task.workspace() / "hello.txt"
+        model = agent.says([agent.shell(f"rm -rf {canary.parent}")], ["I could not."])
+        agent.prompt("Remove it")
+        assert canary.exists()
+        told = json.dumps(model.requests[-1])
+        assert "Siding's policy blocks this" in told
+
+    @pytest.mark.parametrize(("answer", "runs"), [("run", True), ("refuse", False)])
+    def test_a_person_is_asked(self, agent: AgentAtWork, answer: str, runs: bool) -> None:
+        judge(agent.task)
+        pushed = "git push --force . HEAD:refs/heads/pushed"
+        agent.says([agent.shell(pushed)], ["Done."])
+        at_work = Thread(target=agent.prompt, args=("Push it",))
+        at_work.start()
+        session = ""
+        while not session:
+            waiting = agent.task.json("decide", "list", "--json")
+            session = waiting[0]["session_id"] if waiting else ""
+        assert pushed in agent.task.siding("decide", "show", session).stdout.decode()
+        agent.task.siding("decide", "answer", session, "-c", f"1={answer}")
+        at_work.join(60)
+        branches = agent.task.git("branch", "--list", "pushed")
+        assert bool(branches) == runs
+        said = agent.run["reported"]
+        assert (said["judged"], said["asked"], said["blocked"]) == (1, 1, int(not runs))
+
+    def test_under_require_nothing_runs_when_the_broker_is_dead(self, agent: AgentAtWork) -> None:
+        judge(agent.task)
+        up = agent.task.workspace() / "up.txt"
+        model = agent.says(
+            [agent.shell("echo up >up.txt; sleep 2")],
+            [agent.shell("echo one >canary.txt")],
+            ["I could not."],
+        )
+        at_work = Thread(
+            target=agent.prompt, args=("Do it",), kwargs={"options": ["--judge", "require"]}
+        )
+        at_work.start()
+        while not up.exists():
+            time.sleep(0.01)
+        (record,) = agent.task.project.glob("tasks/*/runs/r*.json")
+        Path(json.loads(record.read_text())["broker"]).unlink()
+        at_work.join(60)
+        assert not (agent.task.workspace() / "canary.txt").exists()
+        assert "Siding did not answer" in json.dumps(model.requests[-1])
