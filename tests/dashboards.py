@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -87,9 +88,15 @@ class Dashboard:
         return json.loads(body)
 
     def request(
-        self, method: str, path: str, *, body: bytes | None = None, key: str | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes | None = None,
+        key: str | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
-        headers = {"Authorization": f"Bearer {self.key if key is None else key}"}
+        headers = {"Authorization": f"Bearer {self.key if key is None else key}", **(more or {})}
         if body is not None:
             headers["Content-Type"] = "application/json"
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)

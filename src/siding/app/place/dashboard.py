@@ -25,12 +25,18 @@ TICKET_S = 60
 
 
 class Dashboard(NamedTuple):
-    """A running dashboard. `key` gives the same rights as the person has."""
+    """A running dashboard. `key` gives the same rights as the person has.
+
+    `served` is the address at which paired devices reach it, and `fingerprint` that of the
+    certificate there; both are "" where it is not served.
+    """
 
     pid: int
     port: int
     key: str
     started_at: str
+    served: str = ""
+    fingerprint: str = ""
 
     def url(self, path: str, fragment: str = "") -> str:
         """Return the address of a page. A browser does not send the fragment to a server."""
@@ -75,6 +81,8 @@ def running_dashboard(project: Project) -> Dashboard | None:
         port=int(document["port"]),
         key=str(document["key"]),
         started_at=str(document.get("started_at", "")),
+        served=str(document.get("served", "")),
+        fingerprint=str(document.get("fingerprint", "")),
     )
 
 
