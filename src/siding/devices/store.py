@@ -92,10 +92,10 @@ class DeviceStore:
         """Store a device. Under the lock."""
         write_document(self._path(device.id), document_of(device))
 
-    def remove(self, device: Device, stamp: str) -> None:
+    def remove(self, device_id: str, stamp: str) -> None:
         """Move a device's file aside: from now on it is not paired. Under the lock."""
         make_dirs(self.removed)
-        move_aside(self._path(device.id), self.removed / f"{device.id}.{stamp}{_SUFFIX}")
+        move_aside(self._path(device_id), self.removed / f"{device_id}.{stamp}{_SUFFIX}")
 
     def offer(self) -> Offer | None:
         """Return the newest offer, used or not; None if there is none, or it is damaged."""

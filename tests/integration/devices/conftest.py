@@ -69,6 +69,10 @@ class Served(Gated):
         super().__init__(sandbox, dashboard)
         self.address = Address(f"127.0.0.1:{port}", port, tls=True)
 
+    @property
+    def url(self) -> str:
+        return self.address.origin
+
     def device(self) -> Device:
         """Return a device that is not paired."""
         return Device(self.address, {})

@@ -11,7 +11,7 @@ import pytest
 from devices import Device, Terminal, aged, on_loopback, reasons, refusal, told
 from sandbox import Sandbox
 
-from .conftest import YES, Gated
+from .conftest import YES, Gated, Served
 
 
 def test_it_is_paired_once_and_the_files_are_its_owners(gated: Gated) -> None:
@@ -160,3 +160,23 @@ def test_a_device_is_removed_by_name(gated: Gated, phone: Device, word: str) -> 
     gated.sandbox.siding("devices", "remove", word)
     assert gated.sandbox.json("devices", "--json") == []
     assert b"there is no device" in gated.sandbox.siding("devices", "remove", word, status=1).stderr
+
+
+def test_doctor_says_who_is_paired_and_whether_it_is_served(served: Served) -> None:
+    sandbox = served.sandbox
+    said = sandbox.siding("doctor", "--check").stderr.decode()
+    assert f"no device is paired; the dashboard is served to devices at {served.url}" in said
+    tablet = served.device().pair(sandbox, "tablet")
+    said = sandbox.siding("doctor", "--check").stderr.decode()
+    assert "may answer in your name: tablet" in said
+    assert "a run without a sandbox can forge a device" in said
+    served.dashboard.end()
+    said = sandbox.siding("doctor", "--check").stderr.decode()
+    assert "the dashboard is not served to them now" in said
+    path = sandbox.directory / "siding" / "devices" / f"{tablet.id}.json"
+    path.write_text("{}")
+    found = sandbox.siding("doctor", "--check", status=1).stdout.decode()
+    assert str(path) in found
+    assert "moved aside" in sandbox.siding("doctor").stdout.decode()
+    assert not path.exists()
+    assert sandbox.siding("doctor").stdout == b"everything agrees\n"

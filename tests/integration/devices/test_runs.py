@@ -193,3 +193,40 @@ def test_without_the_library_the_remedy_is_named(sandbox: Sandbox, tmp_path: Pat
         assert b"no device is paired" in sandbox.siding("devices").stderr
         second = sandbox.siding("ui", "--serve", "8443")
         assert b"it is not served to devices; end it first" in second.stderr
+
+
+FORGE = """
+import json, os, sys
+home, document = os.environ["SIDING_HOME"], json.loads(sys.argv[1])
+os.makedirs(home + "/devices", exist_ok=True)
+with open(home + "/devices/" + document["id"] + ".json", "w") as file:
+    json.dump(document, file)
+"""
+
+
+def test_a_device_that_a_run_forges_is_told_in_its_step(gated: Gated) -> None:
+    """Without a sandbox nothing can prevent it: whoever runs as the person may write the home."""
+    forged = on_loopback(gated.dashboard)
+    document = {
+        "version": 1,
+        "id": forged.id,
+        "name": "phone",
+        "kind": "webcrypto",
+        "public_key": forged.public.hex(),
+    }
+    done = gated.sandbox.siding(
+        "run", "--no-tty", "--", "python3", "-c", FORGE, json.dumps(document)
+    )
+    assert f"a paired device, which may answer in your name: {forged.id} made" in (
+        done.stderr.decode()
+    )
+    (change,) = gated.sandbox.steps()[-1]["isolation"]["changes"]
+    assert (change["what"], change["name"], change["weight"]) == ("device", forged.id, "alarm")
+    # A device that is used while a run lives is no change.
+    sleeping = gated.sandbox.siding("run", "--detach", "--", "sleep", "1000").stderr.decode()
+    phone = on_loopback(gated.dashboard)
+    phone.key, phone.public, phone.id = forged.key, forged.public, forged.id
+    run = sleeping.split(" · ")[1].split()[0]
+    path = f"/api/v1/tasks/{gated.gate['task_id']}/runs/{run}/stop"
+    assert phone.signed(path, {})[0] == 200
+    assert gated.sandbox.steps()[-1]["isolation"]["changes"] == []

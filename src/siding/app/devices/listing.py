@@ -46,7 +46,7 @@ def remove(app: App, named: str) -> DeviceRow:
     device = store.find(named)
     with store.changing():
         stamp = app.now().replace(":", "").replace(".", "")
-        store.remove(device, stamp)
+        store.remove(device.id, stamp)
     DeviceJournal(app, store).tell_of(Told.REMOVED, device)
     return _row(device)
 
