@@ -33,7 +33,7 @@ class Dashboard:
         )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().decode().strip()
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#key=([\w-]+)", self.address)
+        found = re.fullmatch(r"http://(?:127\.0\.0\.1|localhost):(\d+)/#key=([\w-]+)", self.address)
         assert found, (self.address, self._process.stderr and self._process.stderr.read())
         self.port, self.key = int(found.group(1)), found.group(2)
         self.said = b""

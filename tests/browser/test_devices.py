@@ -206,3 +206,22 @@ def test_the_key_never_leaves_the_browser(gated: Gated, context: BrowserContext)
     assert exported == [False, "rejected", "rejected"]
     bodies = [json.loads(each) for each in sent if each.startswith("{")]
     assert not [each for each in bodies if set(each) & {"privateKey", "d", "key"}]
+
+
+def test_a_browser_that_is_paired_here_is_paired_after_a_new_start(
+    gated: Gated, context: BrowserContext
+) -> None:
+    """With the same port: a browser keeps keys by address, and `siding ui` prints that one."""
+    page = context.new_page()
+    pair(page, gated.sandbox, "laptop")
+    gated.dashboard.end()
+    with Dashboard(gated.sandbox, "--port", str(gated.dashboard.port)) as later:
+        assert later.address.startswith(f"http://localhost:{later.port}/")
+        page.goto(later.address)
+        settled(page)
+        page.goto(later.address.replace("/#", "/decisions#"))
+        page.get_by_role("link", name="May this be released?").click()
+        expect(page.get_by_text("This browser is paired, and signs it.")).to_be_visible()
+        page.get_by_role("radio", name="No, not yet").check()
+        page.get_by_role("button", name="Send the answer").click()
+        expect(page.get_by_text("device laptop")).to_be_visible()

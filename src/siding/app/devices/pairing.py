@@ -34,6 +34,7 @@ class Pairing(NamedTuple):
     address: str  # of the page where the code is typed
     fingerprint: str  # of the certificate of that page; "" on this machine
     good_for_s: int
+    port: int  # of the loopback, where the page is there; else 0
 
 
 def offer_pairing(project: Project, *, name: str = "") -> Pairing:
@@ -62,7 +63,14 @@ def offer_pairing(project: Project, *, name: str = "") -> Pairing:
         store.put_offer(offer)
     about = Circumstances(project=project.layout.root.name)
     DeviceJournal(app, store).tell(Told.OFFERED, name=offer.name, about=about)
-    return Pairing(offer.id, code, _address(dashboard), dashboard.fingerprint, GOOD_FOR_S)
+    return Pairing(
+        offer=offer.id,
+        code=code,
+        address=_address(dashboard),
+        fingerprint=dashboard.fingerprint,
+        good_for_s=GOOD_FOR_S,
+        port=0 if dashboard.served else dashboard.port,
+    )
 
 
 def await_device(

@@ -28,7 +28,8 @@ class Dashboard(NamedTuple):
     """A running dashboard. `key` gives the same rights as the person has.
 
     `served` is the address at which paired devices reach it, and `fingerprint` that of the
-    certificate there; both are "" where it is not served.
+    certificate there; both are "" where it is not served. `host` is the loopback's name in
+    addresses.
     """
 
     pid: int
@@ -37,10 +38,11 @@ class Dashboard(NamedTuple):
     started_at: str
     served: str = ""
     fingerprint: str = ""
+    host: str = "127.0.0.1"
 
     def url(self, path: str, fragment: str = "") -> str:
         """Return the address of a page. A browser does not send the fragment to a server."""
-        return f"http://127.0.0.1:{self.port}{path}{'#' if fragment else ''}{fragment}"
+        return f"http://{self.host}:{self.port}{path}{'#' if fragment else ''}{fragment}"
 
 
 class AlreadyRunning(SidingError):
@@ -83,6 +85,7 @@ def running_dashboard(project: Project) -> Dashboard | None:
         started_at=str(document.get("started_at", "")),
         served=str(document.get("served", "")),
         fingerprint=str(document.get("fingerprint", "")),
+        host="localhost" if document.get("host") == "localhost" else "127.0.0.1",
     )
 
 

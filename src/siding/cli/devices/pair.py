@@ -38,5 +38,8 @@ def _show(screen: Screen, pairing: Pairing) -> None:
     if pairing.fingerprint:
         screen.print(f"SHA-256  {pairing.fingerprint}")
         screen.note("your browser warns of the certificate; go on only if it shows this SHA-256")
+    if pairing.port:
+        keeps = f"`siding ui --port {pairing.port}`"
+        screen.note(f"a browser keeps its key for one address: start the dashboard with {keeps}")
     screen.note(f"the code is good once, for {pairing.good_for_s} seconds; Ctrl-C takes it back")
     sys.stdout.flush()  # a program that started us reads the address from a pipe
