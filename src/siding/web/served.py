@@ -87,9 +87,12 @@ def tls_context(certificate: Path) -> ssl.SSLContext:
 async def accept(
     bound: socket.socket, context: ssl.SSLContext, connection: Callable[[], asyncio.Protocol]
 ) -> None:
-    """Accept connections for ever; each becomes a `connection` once TLS stands."""
+    """Accept connections for ever; each becomes a `connection` once TLS stands.
+
+    When too many are at their handshake, the one that has been for longest makes room.
+    """
     loop = asyncio.get_running_loop()
-    shaking: set[asyncio.Task[None]] = set()
+    shaking: dict[asyncio.Task[None], socket.socket] = {}  # oldest first
     try:
         while True:
             try:
@@ -98,14 +101,13 @@ async def accept(
                 await asyncio.sleep(_WATCH_EVERY_S)
                 continue
             if len(shaking) >= HANDSHAKES:
-                there.close()
-                continue
+                _put_out(shaking, next(iter(shaking)))
             task = loop.create_task(_shake_hands(there, context, connection))
-            shaking.add(task)
-            task.add_done_callback(shaking.discard)
+            shaking[task] = there
+            task.add_done_callback(lambda done: shaking.pop(done, None))
     finally:
-        for task in shaking:
-            task.cancel()
+        for task in list(shaking):
+            _put_out(shaking, task)
         bound.close()
 
 
@@ -128,6 +130,14 @@ async def _shake_hands(
             ssl_handshake_timeout=HANDSHAKE_S,
             ssl_shutdown_timeout=HANDSHAKE_S,
         )
+
+
+def _put_out(shaking: dict[asyncio.Task[None], socket.socket], task: asyncio.Task[None]) -> None:
+    there = shaking.pop(task)
+    task.cancel()
+    with suppress(OSError):  # a task that never began would leave it open
+        there.shutdown(socket.SHUT_RDWR)
+    task.add_done_callback(lambda _done: there.close())
 
 
 def _own_address() -> str:

@@ -20,7 +20,7 @@ from siding.errors import SidingError
 from siding.namedtuples import NamedTuple
 from siding.web.access import Access, Activity, Key
 from siding.web.application import build
-from siding.web.connection import Door, connections_of
+from siding.web.connection import Door, GuardedConnection, connections_of
 from siding.web.guard import MAX_HEAD_BYTES
 from siding.web.inert import inert
 from siding.web.served import ServedAddress, accept, tls_context, watch
@@ -144,14 +144,15 @@ class _Entrance(NamedTuple):
     bound: socket.socket
     context: ssl.SSLContext
     config: uvicorn.Config
-    door: Door
+    connection: type[GuardedConnection]
 
 
 def _entrance(served: Served, serving: Serving, pages: ASGIApp, activity: Activity) -> _Entrance:
     door = Door(served.address.port, serving.sessions, names=served.address.names, scheme="https")
     config = _config(ServedAccess(pages, sessions=serving.sessions, activity=activity), door)
     config.load()
-    return _Entrance(served.bound, tls_context(served.certificate.path), config, door)
+    context = tls_context(served.certificate.path)
+    return _Entrance(served.bound, context, config, connections_of(door))
 
 
 class _Server(uvicorn.Server):
@@ -180,7 +181,7 @@ class _Server(uvicorn.Server):
         if self.served is not None:
             self._tasks += [
                 asyncio.create_task(accept(self.served.bound, self.served.context, self._device)),
-                asyncio.create_task(watch(self.served.door.put_out)),
+                asyncio.create_task(watch(self.served.connection.door.put_out)),
             ]
         self.when_ready()
 
@@ -192,7 +193,7 @@ class _Server(uvicorn.Server):
     def _device(self) -> asyncio.Protocol:
         """Return the connection of a device, whose TLS stands."""
         assert self.served is not None
-        return connections_of(self.served.door)(
+        return self.served.connection(
             config=self.served.config,
             server_state=self.server_state,
             app_state=self.lifespan.state,

@@ -6,6 +6,7 @@ What the run itself tries in the person's place opens nothing.
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,14 +126,17 @@ def test_what_the_run_itself_tries_opens_no_gate(
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_in_a_sandbox_a_run_reaches_neither_the_key_nor_the_devices(
-    gated: Gated, tmp_path: Path, engine: str
+    tmp_path: Path, engine: str
 ) -> None:
-    on_loopback(gated.dashboard).pair(gated.sandbox)
     env = without_bwrap(tmp_path) if engine == "landlock" else None
-    home = str(gated.sandbox.directory / "siding")
-    done = gated.sandbox.siding(
-        "run", "--no-tty", "--sandbox", "--", "python3", "-c", AGENT, "[]", home, env=env
-    )
+    # Not below /dev, where other tests may have their directories: Landlock shows all of that.
+    with tempfile.TemporaryDirectory(prefix="siding-tests-", dir="/tmp") as directory:
+        sandbox = Sandbox(Path(directory))
+        wait_at_the_gate(sandbox)
+        with Dashboard(sandbox) as dashboard:
+            on_loopback(dashboard).pair(sandbox)
+            command = ("python3", "-c", AGENT, "[]", str(sandbox.directory / "siding"))
+            done = sandbox.siding("run", "--no-tty", "--sandbox", "--", *command, env=env)
     assert done.stdout.decode().split("\n")[:3] == ["dashboard 0", "devices 0", "did not write"]
 
 
@@ -142,7 +146,8 @@ def test_a_device_stops_a_run_and_a_code_does_as_well(gated: Gated, phone: Devic
         sandbox.siding("run", "--detach", "--", "sleep", "1000")
     first, second = (each["run"] for each in phone.get("/api/v1/runs")[1]["runs"])
     base = f"/api/v1/tasks/{task}/runs"
-    assert phone.post(f"{base}/{first}/stop", {})[0] == 400
+    status, body = phone.post(f"{base}/{first}/stop", {})
+    assert (status, body["error"]["code"]) == (409, "code_needed")
     assert phone.post(f"{base}/{first}/stop", {"code": "aaaaaa"})[0] == 409
     raw = b"{}"
     proof = phone.proof(f"{base}/{second}/stop", raw, phone.challenge())

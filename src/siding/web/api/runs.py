@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from siding.app.decisions.answer import CodeNeeded
 from siding.app.running.stop import stop as stop_runs
 from siding.app.waiting.running import RunningRow, running
-from siding.errors import NotFound, UsageError
+from siding.errors import NotFound
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
 from siding.web.quoting import quoted
@@ -30,7 +31,11 @@ def stop(ask: Ask, fields: Fields) -> dict[str, Any]:
     run = _run(ask)
     if ask.device is None:
         if not typed:
-            raise UsageError("stopping a run needs a code", hint="ask for one at `…/code`")
+            raise CodeNeeded(
+                "the dashboard's key alone stops no run",
+                hint="the page asks for the code that the terminal of `siding ui` shows, or a "
+                "paired device signs",
+            )
         ask.site.nonces.spend("stop", _meaning(run), typed)
     ended = stop_runs(ask.project, run.task, [run.run])
     if ask.device is not None:
