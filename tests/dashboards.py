@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -32,7 +33,7 @@ class Dashboard:
         )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().decode().strip()
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#key=([\w-]+)", self.address)
+        found = re.fullmatch(r"http://(?:127\.0\.0\.1|localhost):(\d+)/#key=([\w-]+)", self.address)
         assert found, (self.address, self._process.stderr and self._process.stderr.read())
         self.port, self.key = int(found.group(1)), found.group(2)
         self.said = b""
@@ -87,9 +88,15 @@ class Dashboard:
         return json.loads(body)
 
     def request(
-        self, method: str, path: str, *, body: bytes | None = None, key: str | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes | None = None,
+        key: str | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
-        headers = {"Authorization": f"Bearer {self.key if key is None else key}"}
+        headers = {"Authorization": f"Bearer {self.key if key is None else key}", **(more or {})}
         if body is not None:
             headers["Content-Type"] = "application/json"
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)

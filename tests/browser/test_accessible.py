@@ -176,6 +176,15 @@ def test_no_page_has_a_violation(lived_in: Dashboard, visit: Open) -> None:
     assert {shown: problems for shown, problems in found.items() if problems} == {}
 
 
+def test_the_page_of_the_pairing_leads_nowhere_and_has_no_other_violation(
+    lived_in: Dashboard, visit: Open
+) -> None:
+    page = visit(lived_in, "/pair")
+    for scheme, width in LOOKS:
+        look(page, scheme, width)
+        assert violations(page) == ["no nav", "no header"]
+
+
 BROKEN = [
     ("document.querySelector('main h1').remove()", "not one h1"),
     ("document.querySelector('main h1').style.color = '#aaa'", "contrast"),

@@ -117,6 +117,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "worktree keep": (writes("worktree keep new"),),
     "worktree remove": (writes("worktree remove --force new"),),
     "worktree events": (reads("worktree events"),),
+    "devices list": (reads("devices"), reads("devices list --json")),
+    "devices pair": (reads("devices pair", status=1),),  # no dashboard runs
+    "devices remove": (reads("devices remove phone", status=1),),  # none is paired
+    "devices log": (reads("devices log"),),
     "policy check": (reads("policy check -- ls"),),
     "policy test": (reads("policy test"),),
     "policy list": (reads("policy list"),),

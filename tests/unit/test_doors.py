@@ -63,6 +63,8 @@ DOORS = {
     "app/waiting/short.py": "the questions, in a project in which none was asked",
     "app/waiting/calling.py": "urllib, where a webhook is set",
     "app/waiting/notifier.py": "the notifications, where they are set up",
+    "app/devices/desk.py": "cryptography, before a device signs; it is an extra of the package",
+    "app/devices/serving.py": "cryptography, where the dashboard is not served to devices",
     "app/doctor/sandbox.py": "socket",
     "app/life/archives.py": "tarfile",
     "app/life/collection.py": "shutil",

@@ -58,9 +58,12 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _group(group: str, arguments: list[str], flags: dict[str, object]) -> int:
-    from siding.cli.table import GROUPS, UNNAMED
+    from siding.cli.table import BARE, GROUPS, UNNAMED
 
     about, verbs = GROUPS[group]
+    is_help = arguments[:1] in (["-h"], ["--help"])
+    if group in BARE and not is_help and (not arguments or arguments[0].startswith("-")):
+        return _run_verb(f"siding {group}", verbs[BARE[group]], arguments, flags)
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         from siding.cli.help import print_group
 

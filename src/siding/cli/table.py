@@ -89,6 +89,15 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "clean": ("decide.clean", "move old records to the trash"),
         },
     ),
+    "devices": (
+        "phones and browsers that may answer in a person's name",
+        {
+            "list": ("devices.list", "the paired devices (so does `devices` alone)"),
+            "pair": ("devices.pair", "show a code, and wait until a device brings it"),
+            "remove": ("devices.remove", "end what a device may do, at once"),
+            "log": ("devices.log", "what devices did, and what was refused to them"),
+        },
+    ),
     "phase": (
         "where a task stands in its process",
         {
@@ -124,6 +133,9 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         },
     ),
 }
+
+# group -> the verb that is meant when nothing stands behind it, or an option.
+BARE: dict[str, str] = {"devices": "list"}
 
 # group -> (the verb that is meant when the first argument begins like this, beginnings). No verb of
 # the group has such a name: `siding decide '{...}'` is `siding decide submit '{...}'`.

@@ -29,6 +29,7 @@ class Via(StrEnum):
     FLAG = "flag"  # the answers were arguments, a file or standard input
     PAGE = "page"  # in the dashboard
     PAGE_WITH_CODE = "page with code"  # in the dashboard, confirmed with the code of its terminal
+    DEVICE = "device"  # in the dashboard, signed by a paired device
 
 
 class Origin(NamedTuple):
@@ -51,7 +52,8 @@ class Origin(NamedTuple):
 class Decision(NamedTuple):
     """One decision. `via` says how it was closed: a `Via`, or a word of another release.
 
-    `closed_in_step` is ``TASK/RUN`` if a command inside a step closed it, else "".
+    `closed_in_step` is ``TASK/RUN`` if a command inside a step closed it, else "". `device` and
+    `device_id` are the name and the id of the paired device that closed it, else "".
     """
 
     origin: Origin
@@ -62,6 +64,8 @@ class Decision(NamedTuple):
     via: str = ""
     reason: str = ""
     closed_in_step: str = ""
+    device: str = ""
+    device_id: str = ""
 
     @property
     def session_id(self) -> str:
@@ -98,6 +102,8 @@ def record_document(decision: Decision) -> dict[str, Any]:
         document["reason"] = decision.reason
     if decision.closed_in_step:
         document["closed_in_step"] = decision.closed_in_step
+    if decision.device_id:
+        document |= {"device": decision.device, "device_id": decision.device_id}
     return document
 
 
@@ -124,6 +130,8 @@ def decision_from_record(document: Mapping[str, Any], session_id: str) -> Decisi
         via=str(document.get("via") or ""),
         reason=str(document.get("reason") or ""),
         closed_in_step=str(document.get("closed_in_step") or ""),
+        device=str(document.get("device") or ""),
+        device_id=str(document.get("device_id") or ""),
     )
 
 

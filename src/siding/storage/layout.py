@@ -171,6 +171,11 @@ class Home(NamedTuple):
         return self.root / "projects"
 
     @property
+    def devices_dir(self) -> Path:
+        """The paired devices, and the certificate of a dashboard that is served to them."""
+        return self.root / "devices"
+
+    @property
     def ports_dir(self) -> Path:
         """Which task has which block of ports, in all projects."""
         return self.root / "ports"

@@ -26,7 +26,7 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
-_KEYED = ("/api/", "/view/", "/live")
+KEYED = ("/api/", "/view/", "/live", "/device/")
 _SCHEME = b"Bearer "
 
 
@@ -77,17 +77,13 @@ class Access:
         if scope["type"] != "http":
             return
 
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *HEADERS]
-            await send(message)
-
-        if not scope["path"].startswith(_KEYED):
+        sending = with_headers(send)
+        if not scope["path"].startswith(KEYED):
             await self._app(scope, receive, sending)
             return
         headers = dict(scope["headers"])
         if not self._key.opens(headers.get(b"authorization")):
-            await _unauthorised(sending)
+            await unauthorised(sending)
             return
         self._activity.began()
         try:
@@ -96,7 +92,19 @@ class Access:
             self._activity.ended()
 
 
-async def _unauthorised(send: Send) -> None:
+def with_headers(send: Send) -> Send:
+    """Return a `send` that adds the security headers to each response."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", []), *HEADERS]
+        await send(message)
+
+    return sending
+
+
+async def unauthorised(send: Send) -> None:
+    """Answer that the key is missing or wrong."""
     body = b'{"error": {"code": "unauthorised", "message": "the key is missing or wrong"}}'
     headers = [
         (b"content-type", b"application/json"),

@@ -17,14 +17,17 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from siding.devices.refusals import DeviceRefused
 from siding.errors import NotFound, SidingError, UsageError
-from siding.web.access import Access, Activity, Key
+from siding.web.access import Key
 from siding.web.ansi import palette
 from siding.web.api.reading import read_object
 from siding.web.api.routes import api_routes
 from siding.web.ask import Ask
+from siding.web.devices import device_routes
 from siding.web.pages.table import PAGES, PIECES
 from siding.web.rendering import Page, render
+from siding.web.sessions import Serving
 from siding.web.site import Site
 
 _STATIC = Path(__file__).parent / "static"
@@ -35,10 +38,11 @@ _TYPES = {
 }
 MOST_TOPICS = 8
 Endpoint = Callable[[Request], Awaitable[Response]]
+_STATUSES = {NotFound: 404, UsageError: 400, DeviceRefused: 403}
 
 
-def build(site: Site, *, key: Key, activity: Activity) -> ASGIApp:
-    """Return the application, with the check of the key around it."""
+def build(site: Site, *, key: Key, serving: Serving | None) -> ASGIApp:
+    """Return the application, without the check of who asks around it."""
     files = _static_files()
     shell = (Path(__file__).parent / "templates" / "shell.html").read_bytes()
 
@@ -75,9 +79,10 @@ def build(site: Site, *, key: Key, activity: Activity) -> ASGIApp:
         return JSONResponse({"key": key.text})
 
     routes.append(Route("/key", exchange, methods=["POST"]))
+    sessions, fingerprint = (None, "") if serving is None else serving
+    routes += device_routes(site, sessions, fingerprint)
     handlers = {SidingError: _expected, HTTPException: _refused, Exception: _bug}
-    app = Starlette(routes=routes, exception_handlers=handlers)
-    return Access(app, key=key, activity=activity)
+    return Starlette(routes=routes, exception_handlers=handlers)
 
 
 def _static_files() -> dict[str, tuple[bytes, str]]:
@@ -125,7 +130,7 @@ def _is_topic(name: str) -> bool:
 
 async def _expected(request: Request, error: Exception) -> Response:
     assert isinstance(error, SidingError)
-    status = 404 if isinstance(error, NotFound) else 400 if isinstance(error, UsageError) else 409
+    status = next((found for kind, found in _STATUSES.items() if isinstance(error, kind)), 409)
     return _failure(request, status, error.code, error.message, _hint_here(error.hint))
 
 
@@ -162,7 +167,7 @@ async def _bug(request: Request, error: Exception) -> Response:
 def _failure(
     request: Request, status: int, code: str, message: str, hint: str | None = None
 ) -> Response:
-    if request.url.path.startswith("/api/"):
+    if request.url.path.startswith(("/api/", "/device/")):
         error = {"code": code, "message": message, "hint": hint}
         return JSONResponse({"error": error}, status_code=status)
     values = {"message": message, "hint": hint or "", "status": status}

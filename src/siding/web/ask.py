@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from siding.app.place.project import Project
+from siding.devices.device import Device
 from siding.errors import UsageError
 from siding.ids import TaskId
 from siding.namedtuples import NamedTuple
@@ -16,6 +17,7 @@ class Ask(NamedTuple):
     project: Project
     words: Mapping[str, str]  # parameters of the path
     query: Mapping[str, str]
+    device: Device | None = None  # the paired device that has signed the request
 
     @property
     def task_id(self) -> TaskId:

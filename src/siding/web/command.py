@@ -3,12 +3,16 @@
 It listens on this machine only, needs the key that is in the address it prints, and ends when
 nobody has used it for a while. Acts that change files (rolling back, applying, closing) also need
 a code, which is shown in this terminal.
+
+With --serve, paired devices (`siding devices pair`) reach it at that address as well, over TLS, and
+nobody else does.
 """
 
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Protocol
 
+from siding.app.devices.serving import certificate_for
 from siding.app.place.dashboard import (
     AlreadyRunning,
     Dashboard,
@@ -22,7 +26,8 @@ from siding.app.place.project import Project
 from siding.app.place.wiring import App
 from siding.app.recording.calling_step import refuse_inside_step
 from siding.errors import UsageError
-from siding.web.server import bind, serve
+from siding.web.served import bind_served, served_address
+from siding.web.server import Served, bind, serve
 
 IDLE_MINUTES = 30.0
 
@@ -47,6 +52,11 @@ class CommandContext(Protocol):
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=int, metavar="N", help="listen on this port (default: a free one)"
+    )
+    parser.add_argument(
+        "--serve",
+        metavar="[HOST:]PORT",
+        help="also serve it to paired devices, over TLS, at this address of the machine",
     )
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     parser.add_argument(
@@ -79,23 +89,44 @@ def run(arguments: Namespace, context: CommandContext) -> int:
         if running is None:
             raise
         screen.note(f"a dashboard of this project runs already (process {running.pid})")
+        if arguments.serve is not None:
+            how = f"is served at {running.served}" if running.served else "is not served to devices"
+            screen.warn(f"it {how}; end it first to serve it anew")
         _say_address(project, screen, running, open_page=arguments.open)
     return 0
 
 
 def _serve(project: Project, screen: CommandScreen, arguments: Namespace) -> None:
+    served = None if arguments.serve is None else _served(project.app, arguments.serve)
+
     def ready(dashboard: Dashboard) -> None:
         _say_address(project, screen, dashboard, open_page=arguments.open)
+        if served is not None:
+            _say_served(screen, served)
         screen.note(f"Ctrl-C ends it; so do {arguments.idle:g} minutes in which nobody uses it")
 
     serve(
         project.app,
         project,
         bind(arguments.port),
+        served=served,
         idle_s=arguments.idle * 60,
         show=screen.warn,
         ready=ready,
     )
+
+
+def _served(app: App, text: str) -> Served:
+    address = served_address(text)
+    certificate = certificate_for(app, address.names)
+    return Served(address, bind_served(address), certificate)
+
+
+def _say_served(screen: CommandScreen, served: Served) -> None:
+    screen.note(f"paired devices reach it at {served.address.url}")
+    screen.note(f"SHA-256 of its certificate: {served.certificate.fingerprint}")
+    if served.certificate.is_new:
+        screen.note("the certificate is new: each device has to compare it once")
 
 
 def _say_address(

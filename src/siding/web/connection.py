@@ -8,12 +8,12 @@ limit of their own.
 """
 
 import asyncio
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from siding.web.access import HEADERS, Key
-from siding.web.guard import Gate, RefusedRequest
+from siding.web.access import HEADERS
+from siding.web.guard import LOOPBACK, Gate, RefusedRequest
 
 MAX_STRANGERS = 64  # connections that have not sent the key
 MAX_FRIENDS = 512  # connections that have sent it
@@ -38,14 +38,38 @@ _PHRASES = {
 }
 
 
-class Door:
-    """All connections of one server."""
+class Opener(Protocol):
+    """What tells friends from strangers: the key of the dashboard, or the sessions of devices."""
 
-    def __init__(self, port: int, key: Key) -> None:
+    def opens(self, authorization: bytes | None) -> bool:
+        """Return whether this header of a request lets it in now."""
+        ...
+
+
+class Door:
+    """All connections of one address. `names` and `scheme` are those of its addresses."""
+
+    def __init__(
+        self,
+        port: int,
+        key: Opener,
+        *,
+        names: tuple[str, ...] = LOOPBACK,
+        scheme: str = "http",
+    ) -> None:
         self.port = port
         self.key = key
+        self.names = names
+        self.scheme = scheme
         self._strangers: dict[GuardedConnection, float] = {}  # when they came, oldest first
-        self._friends: set[GuardedConnection] = set()
+        self._friends: dict[GuardedConnection, bytes | None] = {}  # with what they were let in
+
+    def put_out(self) -> None:
+        """End the connections of those who would not be let in any more."""
+        for connection, authorization in list(self._friends.items()):
+            if not self.key.opens(authorization):
+                self.leave(connection)
+                connection.abort()
 
     def enter(self, connection: "GuardedConnection") -> bool:
         """Admit a connection; return False when running requests take all places."""
@@ -72,18 +96,21 @@ class Door:
 
         A connection without the key stays a stranger; True is returned for it.
         """
-        if connection in self._friends or not self.key.opens(authorization):
+        if not self.key.opens(authorization):
+            return True
+        if connection in self._friends:
+            self._friends[connection] = authorization
             return True
         if len(self._friends) >= MAX_FRIENDS:
             return False
         self._strangers.pop(connection, None)
-        self._friends.add(connection)
+        self._friends[connection] = authorization
         return True
 
     def leave(self, connection: "GuardedConnection") -> None:
         """Forget a connection."""
         self._strangers.pop(connection, None)
-        self._friends.discard(connection)
+        self._friends.pop(connection, None)
 
 
 class GuardedConnection(H11Protocol):
@@ -93,7 +120,8 @@ class GuardedConnection(H11Protocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._gate = Gate(self.door.port)
+        door = self.door
+        self._gate = Gate(door.port, names=door.names, scheme=door.scheme)
         self._deadline: asyncio.TimerHandle | None = None
         self._refused = False
 

@@ -19,7 +19,15 @@ _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\t]*?)[ \
 _PATH = re.compile(r"/(?:[A-Za-z0-9_.-]+/)*[A-Za-z0-9_.-]*")
 _QUERY = re.compile(r"[A-Za-z0-9_=&.,-]*")
 _SITES = (b"same-origin", b"none")
-_SINGLE = (b"authorization", b"content-length", b"content-type", b"host", b"origin")
+_SINGLE = (
+    b"authorization",
+    b"content-length",
+    b"content-type",
+    b"cookie",
+    b"host",
+    b"origin",
+    b"siding-proof",
+)
 _REFUSED = {
     b"transfer-encoding": "a body needs a Content-Length",
     b"upgrade": "the connection cannot be upgraded",
@@ -48,12 +56,22 @@ class RequestHead(NamedTuple):
     authorization: bytes | None
 
 
-class Gate:
-    """Cuts one connection's bytes into requests, and raises Refused at the first bad one."""
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
-    def __init__(self, port: int) -> None:
-        names = ("127.0.0.1", "localhost", "[::1]")
+
+class Gate:
+    """Cuts one connection's bytes into requests, and raises Refused at the first bad one.
+
+    `names` are the hosts of addresses that browsers may use, `scheme` their beginning.
+    """
+
+    def __init__(
+        self, port: int, *, names: tuple[str, ...] = LOOPBACK, scheme: str = "http"
+    ) -> None:
         self._hosts = {f"{name}:{port}".encode() for name in names}
+        if scheme == "https" and port == 443:  # browsers leave this one out
+            self._hosts |= {name.encode() for name in names}
+        self._scheme = scheme.encode()
         self._pending = b""
         self._owed = 0  # bytes of a body that are still to come
         self.head: RequestHead | None = None  # of the newest request
@@ -107,7 +125,7 @@ class Gate:
         if host not in self._hosts:
             raise RefusedRequest(421, "the Host is not this dashboard")
         origin = headers.get(b"origin")
-        if origin is not None and origin != b"http://" + host:
+        if origin is not None and origin != self._scheme + b"://" + host:
             raise RefusedRequest(403, "requests from pages of other sites are refused")
         if headers.get(b"sec-fetch-site", b"none") not in _SITES:
             raise RefusedRequest(403, "requests from pages of other sites are refused")

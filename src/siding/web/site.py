@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from siding.app.devices.desk import DeviceDesk
 from siding.app.place.dashboard import Tickets
 from siding.app.place.project import Project, require_project
 from siding.app.place.wiring import App
@@ -13,6 +14,7 @@ from siding.app.waiting.overview import Total, Waiting, total_change
 from siding.errors import NotFound
 from siding.ids import TaskId
 from siding.web.following import Stamps, stamps_of
+from siding.web.inert import inert
 from siding.web.live import Hub
 from siding.web.nonces import Nonces
 from siding.web.waiting import waiting_of
@@ -27,13 +29,19 @@ class Site:
 
     def __init__(self, app: App, *, key: str, show: Callable[[str], None]) -> None:
         self.app = app
+        self._show = show
         self.nonces = Nonces(show)
         self.tickets = Tickets(self.project(), key)
         self._watched = self.project()
+        self.desk = DeviceDesk(app, self._watched.layout.root.name)
         self.hub = Hub(self.project, app.listeners)
         self.views = Views()
         self._waiting: tuple[Any, list[Waiting]] | None = None
         self._totals: OrderedDict[tuple[str, str], Total | None] = OrderedDict()
+
+    def say(self, text: str) -> None:
+        """Show a line in the terminal of the dashboard; all of it may come from outside."""
+        self._show(inert(" ".join(text.split())))
 
     def project(self) -> Project:
         """Open the project anew: its settings may have changed since the last request."""

@@ -111,7 +111,8 @@ def check(document: dict[str, Any], operation: dict[str, Any], status: int, body
 
 
 def addressed(path: str, task: str, step: str, decision: str) -> str:
-    return path.replace("{task}", task).replace("{step}", step).replace("{decision}", decision)
+    named = path.replace("{task}", task).replace("{step}", step).replace("{decision}", decision)
+    return named.replace("{run}", f"r{step}")
 
 
 def test_the_document_is_whole(document: dict[str, Any]) -> None:

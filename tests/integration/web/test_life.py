@@ -9,9 +9,23 @@ import stat
 import threading
 import time
 
+import pytest
+
 from dashboards import Dashboard, memory_mb
 from sandbox import SIDING, Sandbox
 from terminal import Terminal
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as asking:
+            asking.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+needs_ipv6 = pytest.mark.skipif(not _has_ipv6(), reason="this machine has no ::1")
 
 
 def test_it_ends_when_nobody_looks(sandbox: Sandbox) -> None:
@@ -108,6 +122,28 @@ def test_a_port_that_is_taken_is_said(sandbox: Sandbox) -> None:
         sandbox.siding("ui", *bad, status=2)
 
 
+@needs_ipv6
+def test_nobody_else_can_be_localhost(sandbox: Sandbox) -> None:
+    """Browsers look for it at ::1 first: who had that could show pages in the dashboard's name."""
+    with Dashboard(sandbox) as dashboard:
+        with socket.create_connection(("::1", dashboard.port), 20) as near:
+            near.sendall(
+                f"GET /api/v1/project HTTP/1.1\r\nHost: localhost:{dashboard.port}\r\n"
+                f"Authorization: Bearer {dashboard.key}\r\n\r\n".encode()
+            )
+            assert near.recv(65536).startswith(b"HTTP/1.1 200")
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            with socket.socket(socket.AF_INET6) as rival:
+                rival.setsockopt(socket.SOL_SOCKET, option, 1)
+                with pytest.raises(OSError, match="in use"):
+                    _listen_at(rival, "::1", dashboard.port)
+    with socket.socket(socket.AF_INET6) as taken:
+        taken.bind(("::1", 0))
+        taken.listen()
+        done = sandbox.siding("ui", "--port", str(taken.getsockname()[1]), status=1)
+        assert b"cannot be used" in done.stderr
+
+
 def test_many_followers_of_one_step_get_the_same_and_cost_little(sandbox: Sandbox) -> None:
     sandbox.siding("task", "start", "one")
     with Dashboard(sandbox) as dashboard:
@@ -148,6 +184,11 @@ def test_a_large_output_is_never_read_whole(sandbox: Sandbox) -> None:
         status, raw = dashboard.get(f"/api/v1/tasks/{task}/steps/1/stdout.raw")
         assert (status, len(raw)) == (200, size)
         assert memory_mb(dashboard.pid) - before < 40
+
+
+def _listen_at(there: socket.socket, address: str, port: int) -> None:
+    there.bind((address, port))
+    there.listen()
 
 
 def _follow(dashboard: Dashboard, topic: str) -> socket.socket:

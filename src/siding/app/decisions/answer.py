@@ -26,6 +26,16 @@ class CodeNeeded(SidingError):
     code = "code_needed"
 
 
+class Signer(NamedTuple):
+    """The paired device that has signed an answer or a cancellation, with `Via.DEVICE`."""
+
+    device: str  # its name
+    device_id: str
+
+
+NOBODY = Signer(device="", device_id="")
+
+
 class Answered(NamedTuple):
     """An open decision, and checked answers in the form in which they would be recorded."""
 
@@ -33,7 +43,9 @@ class Answered(NamedTuple):
     answers: tuple[Answer, ...]
 
 
-def answer(project: Project, session_id: str, answers: object, *, via: Via) -> DecisionView:
+def answer(
+    project: Project, session_id: str, answers: object, *, via: Via, signer: Signer = NOBODY
+) -> DecisionView:
     """Record a person's answers, and return once they are flushed to disk.
 
     `answers` is a list of ``{"id": 1, "chosen": "a", "note": "…"}``, or an object with this list as
@@ -56,11 +68,24 @@ def answer(project: Project, session_id: str, answers: object, *, via: Via) -> D
             f"this answer opens a gate (phase {gate}), and the dashboard's key alone opens none",
             hint=_code_hint(session_id, "answer"),
         )
-    closed = decision._replace(state=state, answers=checked, completed_at=_now(project), via=via)
+    closed = decision._replace(
+        state=state,
+        answers=checked,
+        completed_at=_now(project),
+        via=via,
+        **signer._asdict(),
+    )
     return _close(project, store, closed, "answered")
 
 
-def cancel(project: Project, session_id: str, *, reason: str = "", via: Via) -> DecisionView:
+def cancel(
+    project: Project,
+    session_id: str,
+    *,
+    reason: str = "",
+    via: Via,
+    signer: Signer = NOBODY,
+) -> DecisionView:
     """Cancel a question; a caller that waits for it gets `Cancelled`.
 
     A command inside a step may cancel only ordinary questions of its own task, not those of gates.
@@ -81,6 +106,7 @@ def cancel(project: Project, session_id: str, *, reason: str = "", via: Via) -> 
         via=via,
         reason=reason.strip(),
         closed_in_step=_own_step(project, decision),
+        **signer._asdict(),
     )
     return _close(project, store, closed, "cancelled")
 
@@ -115,7 +141,8 @@ def _own_step(project: Project, decision: Decision) -> str:
 
 def _code_hint(session_id: str, act: str) -> str:
     return (
-        "the page asks for the code that the terminal of `siding ui` shows; or "
+        "the page asks for the code that the terminal of `siding ui` shows, or a paired device "
+        "signs; or "
         f"`siding decide {act} {session_id}` in a terminal"
     )
 

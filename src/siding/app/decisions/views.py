@@ -55,7 +55,8 @@ class DecisionView(NamedTuple):
     items: tuple[ItemView, ...]
     created_at: str
     completed_at: str
-    via: str  # how it was closed: "terminal", "flag", "page", "page with code"
+    via: str  # how it was closed: "terminal", "flag", "page", "page with code", "device"
+    device: str  # the name of the device that closed it; "" if none did
     closed_in_step: str  # ``TASK/RUN`` if it was closed inside a run, else ""
     gate: str  # the phase that its answer lets the task leave; "" for an ordinary question
     reason: str  # why it was cancelled
@@ -71,7 +72,8 @@ class DecisionView(NamedTuple):
     def how_closed(self) -> str:
         """How the decision was answered or cancelled, as one phrase; "" if it is unknown."""
         inside = f"inside {run_or_step(self.closed_in_step)}" if self.closed_in_step else ""
-        return ", ".join(each for each in (self.via, inside) if each)
+        via = f"{self.via} {self.device}".strip()
+        return ", ".join(each for each in (via, inside) if each)
 
     @property
     def title(self) -> str:
@@ -97,6 +99,7 @@ def view_of(decision: Decision, *, gate: str) -> DecisionView:
         created_at=origin.created_at,
         completed_at=decision.completed_at,
         via=decision.via,
+        device=decision.device,
         closed_in_step=decision.closed_in_step,
         gate=gate,
         reason=decision.reason,
@@ -124,6 +127,7 @@ def as_record(view: DecisionView) -> dict[str, Any]:
         "agent": view.agent or None,
         "key": view.key if view.key_named else None,
         "via": view.via or None,
+        "device": view.device or None,
         "closed_in_step": view.closed_in_step or None,
         "gate": view.gate or None,
     }

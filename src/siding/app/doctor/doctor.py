@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from siding.app.doctor.devices import device_problems
 from siding.app.doctor.projects import Older
 from siding.app.doctor.sandbox import missing_engine
 from siding.app.doctor.snapshots import snapshot_problems
@@ -80,7 +81,11 @@ def examine(project: Project) -> Iterator[Finding]:
     yield from _refused_quarantines(project)
     yield from _lacking_objects(project)
     yield from _on_your_branch(project)
-    for what, advice, mend_it in (*snapshot_problems(project), *problems(project)):
+    for what, advice, mend_it in (
+        *snapshot_problems(project),
+        *problems(project),
+        *device_problems(project),
+    ):
         yield Finding(what=what, advice=advice, mend=mend_it)
 
 

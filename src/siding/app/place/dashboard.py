@@ -25,16 +25,24 @@ TICKET_S = 60
 
 
 class Dashboard(NamedTuple):
-    """A running dashboard. `key` gives the same rights as the person has."""
+    """A running dashboard. `key` gives the same rights as the person has.
+
+    `served` is the address at which paired devices reach it, and `fingerprint` that of the
+    certificate there; both are "" where it is not served. `host` is the loopback's name in
+    addresses.
+    """
 
     pid: int
     port: int
     key: str
     started_at: str
+    served: str = ""
+    fingerprint: str = ""
+    host: str = "127.0.0.1"
 
     def url(self, path: str, fragment: str = "") -> str:
         """Return the address of a page. A browser does not send the fragment to a server."""
-        return f"http://127.0.0.1:{self.port}{path}{'#' if fragment else ''}{fragment}"
+        return f"http://{self.host}:{self.port}{path}{'#' if fragment else ''}{fragment}"
 
 
 class AlreadyRunning(SidingError):
@@ -75,6 +83,9 @@ def running_dashboard(project: Project) -> Dashboard | None:
         port=int(document["port"]),
         key=str(document["key"]),
         started_at=str(document.get("started_at", "")),
+        served=str(document.get("served", "")),
+        fingerprint=str(document.get("fingerprint", "")),
+        host="localhost" if document.get("host") == "localhost" else "127.0.0.1",
     )
 
 

@@ -216,11 +216,13 @@ class DecisionChanged(NamedTuple):
         return self.decision.origin.task_id
 
     def record(self) -> dict[str, Any]:
+        how = {"via": self.decision.via, "device": self.decision.device}
         return {
             "task": {"id": self.task_id} if self.task_id else {},
             "decision": {
                 "session_id": self.decision.session_id,
                 "state": self.decision.state.value,
                 "items": len(self.decision.request.items),
+                **{name: value for name, value in how.items() if value},
             },
         }

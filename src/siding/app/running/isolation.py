@@ -45,6 +45,7 @@ class _Moment(NamedTuple):
     own: OwnGitDir
     ours: Mapping[str, Mark | None]
     workspaces: Mapping[str, Mark | None]
+    devices: Mapping[str, Mark | None]
     snapshot: str | None
 
 
@@ -123,6 +124,7 @@ class Watch:
             own=take_own(Path(self._workspace.git_dir)),
             ours={str(path): mark_of(path) for path in self._records()},
             workspaces=dict(_directories(project.layout.workspaces_dir)),
+            devices=dict(_paired(project.app.home.devices_dir)),
             snapshot=self._recorder.snapshots.tip(),
         )
 
@@ -157,6 +159,7 @@ class Watch:
             ("git", before.repository.steering, after.repository.steering),
             ("worktree", before.repository.worktrees, after.repository.worktrees),
             ("workspace", before.workspaces, after.workspaces),
+            ("device", before.devices, after.devices),
             ("record", before.ours, after.ours),
         ):
             for name, how in fingerprint.changed_marks(old, new):
@@ -224,6 +227,7 @@ def say(change: OutsideChange) -> str:
         "git": f"git's {name}",
         "own": f"the workspace's git directory: {name}",
         "record": f"what Siding goes by: {name}",
+        "device": f"a paired device, which may answer in your name: {name}",
     }.get(what, f"{what} {name}")
     return f"{subject} {how}{moved}"
 
@@ -374,6 +378,18 @@ def _directories(parent: Path) -> Iterator[tuple[str, Mark]]:
                 yield entry.name, (0, entry.inode(), 0, 0)
     except OSError:
         return
+
+
+def _paired(directory: Path) -> Iterator[tuple[str, Mark]]:
+    """Yield the ids of the paired devices. Their files change with each use, and cannot get
+    another key: the id is the key's."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(".json") and name != "offer.json":
+            yield name.removesuffix(".json"), (0, 0, 0, 0)
 
 
 def _name(workspace: Workspace) -> str:

@@ -7,6 +7,7 @@ and tries what they promise; 1 when something that matters does not hold.
 
 from argparse import ArgumentParser, Namespace
 
+from siding.app.doctor.devices import device_notes
 from siding.app.doctor.doctor import Mended, examine, mend, older_project
 from siding.app.doctor.projects import find_or_adopt
 from siding.cli.formats import add_format, print_json
@@ -44,6 +45,8 @@ def run(arguments: Namespace, context: Context) -> int:
         if arguments.check
         else list(mend(findings))
     )
+    for sentence in device_notes(project):
+        screen.note(inert(sentence))
     if arguments.format == "json":
         print_json(
             screen,

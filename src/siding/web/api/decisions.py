@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from siding.app.decisions.answer import Answered, answered, open_decision
+from siding.app.decisions.answer import NOBODY, Answered, Signer, answered, open_decision
 from siding.app.decisions.answer import answer as answer_decision
 from siding.app.decisions.answer import cancel as cancel_decision
 from siding.app.decisions.lookup import get, list_decisions
@@ -13,9 +13,9 @@ from siding.app.waiting.calling import is_quiet
 from siding.decisions.record import Via
 from siding.web.api.reading import Fields
 from siding.web.ask import Ask
+from siding.web.quoting import quoted
 from siding.web.waiting import everything_waiting
 
-_LONGEST_TOLD = 160  # characters of an agent's or a person's words that the terminal shows
 _LONGEST_REASON = 1000
 
 
@@ -42,34 +42,38 @@ def code(ask: Ask, fields: Fields) -> dict[str, Any]:
         ask.site.nonces.ask(act, _meaning(wanted), told=_told_answer(ask, wanted))
     else:
         found = open_decision(ask.project, session)
-        told = f"cancel the question {_quoted(found.title)}{_place(ask, found)}"
-        ask.site.nonces.ask(act, {"decision": found.session_id, "reason": reason}, told=told)
+        meaning = {"decision": found.session_id, "reason": reason}
+        ask.site.nonces.ask(act, meaning, told=_told_cancel(ask, found))
     return {"shown": True}
 
 
 def answer(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Answer a decision; an answer that opens a gate needs a code."""
+    """Answer a decision; one that opens a gate needs a code, or a device's signature."""
     answers = fields.any("decisions")
     typed = fields.text("code", "", longest=20)
     fields.done()
     wanted = answered(ask.project, ask.words["decision"], answers)
-    if typed:
+    if typed and ask.device is None:
         ask.site.nonces.spend("answer", _meaning(wanted), typed)
-    via = Via.PAGE_WITH_CODE if typed else Via.PAGE
-    return as_record(answer_decision(ask.project, wanted.decision.session_id, answers, via=via))
+    session, (via, signer) = wanted.decision.session_id, _by(ask, typed)
+    done = answer_decision(ask.project, session, answers, via=via, signer=signer)
+    _say(ask, _told_answer(ask, wanted))
+    return as_record(done)
 
 
 def cancel(ask: Ask, fields: Fields) -> dict[str, Any]:
-    """Cancel a decision; this needs a code."""
+    """Cancel a decision; this needs a code, or a device's signature."""
     reason = fields.text("reason", "", longest=_LONGEST_REASON)
     typed = fields.text("code", "", longest=20)
     fields.done()
     found = open_decision(ask.project, ask.words["decision"])
-    if typed:
+    if typed and ask.device is None:
         meaning = {"decision": found.session_id, "reason": reason}
         ask.site.nonces.spend("cancel", meaning, typed)
-    via = Via.PAGE_WITH_CODE if typed else Via.PAGE
-    return as_record(cancel_decision(ask.project, found.session_id, reason=reason, via=via))
+    via, signer = _by(ask, typed)
+    done = cancel_decision(ask.project, found.session_id, reason=reason, via=via, signer=signer)
+    _say(ask, _told_cancel(ask, found))
+    return as_record(done)
 
 
 def inbox(ask: Ask) -> dict[str, Any]:
@@ -91,6 +95,23 @@ def phases(ask: Ask) -> dict[str, Any]:
     }
 
 
+def _by(ask: Ask, typed: str) -> tuple[Via, Signer]:
+    """Return how the request says that a person made it."""
+    if ask.device is not None:
+        return Via.DEVICE, Signer(device=ask.device.name, device_id=ask.device.id)
+    return (Via.PAGE_WITH_CODE if typed else Via.PAGE), NOBODY
+
+
+def _say(ask: Ask, told: str) -> None:
+    """Tell the terminal what a device has signed."""
+    if ask.device is not None:
+        ask.site.say(f"{ask.device.name}, a paired device, has signed: {told}")
+
+
+def _told_cancel(ask: Ask, decision: DecisionView) -> str:
+    return f"cancel the question {quoted(decision.title)}{_place(ask, decision)}"
+
+
 def _meaning(wanted: Answered) -> dict[str, Any]:
     """Return the parameters of a code for these answers; other answers need another code."""
     return {"decision": wanted.decision.session_id, "answers": wanted.answers}
@@ -101,9 +122,9 @@ def _told_answer(ask: Ask, wanted: Answered) -> str:
     chosen = [", ".join(each.values) or "none of them" for each in wanted.answers]
     if len(chosen) > 1:
         chosen = [f"{each.id}: {text}" for each, text in zip(wanted.answers, chosen, strict=True)]
-    gate = f", which opens the gate of phase {_quoted(decision.gate)}" if decision.gate else ""
-    said = _quoted("; ".join(chosen))
-    return f"answer {_quoted(decision.title)}{_place(ask, decision)} with {said}{gate}"
+    gate = f", which opens the gate of phase {quoted(decision.gate)}" if decision.gate else ""
+    said = quoted("; ".join(chosen))
+    return f"answer {quoted(decision.title)}{_place(ask, decision)} with {said}{gate}"
 
 
 def _place(ask: Ask, decision: DecisionView) -> str:
@@ -112,14 +133,3 @@ def _place(ask: Ask, decision: DecisionView) -> str:
     names: dict[str, str] = {task.id: task.name for task in ask.project.tasks.readable()}
     name = names.get(decision.task_id, "")
     return f" of task {decision.task_id}{f' ({name})' if name else ''}"
-
-
-def _quoted(text: str) -> str:
-    """Return untrusted text as one short quotation.
-
-    Apostrophes in it are replaced, so that the text cannot end the quotation and pass for ours.
-    """
-    line = " ".join(text.split()).replace("'", "\u2019")
-    if len(line) > _LONGEST_TOLD:
-        line = line[: _LONGEST_TOLD - 1] + "\u2026"
-    return f"'{line}'"

@@ -24,9 +24,14 @@ _ERROR = {
         }
     },
 }
+_ABOUT = (
+    "The dashboard's API. Every request needs the key of this start. Where a person is asked for, "
+    "it needs a code of the terminal as well, or the signature of a paired device."
+)
 _STATUSES = {
     "400": "The request is not valid",
     "401": "The key is missing or wrong",
+    "403": "A paired device may not do this, or its signature is not of this request",
     "404": "What the address names does not exist",
     "409": "The act is not possible now; nothing was changed",
 }
@@ -43,7 +48,7 @@ def document(operations: Iterable["Operation"], prefix: str) -> dict[str, Any]:
         "info": {
             "title": "Siding",
             "version": __version__,
-            "description": "The dashboard's API. Every request needs the key of this start.",
+            "description": _ABOUT,
         },
         "security": [{"key": []}],
         "paths": paths,

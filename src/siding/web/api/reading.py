@@ -11,7 +11,11 @@ from siding.errors import UsageError
 
 async def read_object(request: Request) -> dict[str, Any]:
     """Return the body as a JSON object; raise UsageError for any other body."""
-    raw = await request.body()
+    return object_in(await request.body())
+
+
+def object_in(raw: bytes) -> dict[str, Any]:
+    """Return bytes as a JSON object; raise UsageError for anything else."""
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):

@@ -16,9 +16,10 @@ from siding.app.recording.patch_files import patch_span, whole_patch
 from siding.app.waiting.tasks import show
 from siding.errors import NotFound, UsageError
 from siding.web.api.openapi import document
-from siding.web.api.reading import Fields, read_object
+from siding.web.api.reading import Fields, object_in
 from siding.web.api.table import OPERATIONS, Operation
 from siding.web.ask import Ask
+from siding.web.signing import DeviceMay, device_of
 from siding.web.site import Site
 from siding.web.stepping import one_step
 
@@ -52,11 +53,14 @@ def api_routes(site: Site) -> list[Route]:
 
 def _endpoint(site: Site, operation: Operation) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        body = await read_object(request) if operation.write else {}
+        raw = await request.body()
+        body = object_in(raw) if operation.write else {}
         words, query = dict(request.path_params), _query(request, operation.query)
+        may = operation.device if operation.write else DeviceMay.READ
 
         def answer() -> dict[str, Any]:
-            ask = Ask(site, site.project(), words, query)
+            device = device_of(site, request, raw, may)
+            ask = Ask(site, site.project(), words, query, device)
             if operation.write is not None:
                 return operation.write(ask, Fields(body))
             assert operation.read is not None

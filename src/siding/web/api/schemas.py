@@ -68,6 +68,7 @@ ACT = _body(("act", "digest", "code"), **_WISH, digest=_text(64), code=_text(20)
 _ANSWERS: Schema = {"type": "array", "items": {"type": "object"}}
 ANSWER = _body(("decisions",), decisions=_ANSWERS, code=_text(20))
 CANCEL = _body((), reason=_text(1000), code=_text(20))
+STOP = _body((), code=_text(20))
 DECISION_CODE = _body(
     ("act",),
     act={"type": "string", "enum": ["answer", "cancel"]},

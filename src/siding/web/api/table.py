@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.namedtuples import NamedTuple
-from siding.web.api import decisions, reads, writes
+from siding.web.api import decisions, reads, runs, writes
 from siding.web.api.reading import Fields
 from siding.web.api.schemas import (
     ACT,
@@ -17,6 +17,7 @@ from siding.web.api.schemas import (
     PLAN,
     START,
     STEP,
+    STOP,
     TASK,
     WINDOW,
     WISH,
@@ -24,6 +25,7 @@ from siding.web.api.schemas import (
     obj,
 )
 from siding.web.ask import Ask
+from siding.web.signing import DeviceMay
 
 Read = Callable[[Ask], dict[str, Any]]
 Write = Callable[[Ask, Fields], dict[str, Any]]
@@ -32,7 +34,8 @@ Write = Callable[[Ask, Fields], dict[str, Any]]
 class Operation(NamedTuple):
     """One operation, with either `read` or `write`.
 
-    `query` maps parameters to schemas; `body` and `answer` are schemas.
+    `query` maps parameters to schemas; `body` and `answer` are schemas. `device` says whether a
+    paired device may do what it writes; nothing else than this table lets one do anything.
     """
 
     method: str
@@ -43,6 +46,7 @@ class Operation(NamedTuple):
     write: Write | None = None
     query: Mapping[str, Mapping[str, Any]] = {}
     body: Mapping[str, Any] | None = None
+    device: DeviceMay = DeviceMay.NEVER
 
 
 _STREAM = {"type": "string", "enum": ["stdout", "stderr"], "default": "stdout"}
@@ -99,6 +103,7 @@ OPERATIONS: tuple[Operation, ...] = (
         PLAN,
         write=writes.plan,
         body=WISH,
+        device=DeviceMay.READ,
     ),
     Operation(
         "POST",
@@ -107,6 +112,7 @@ OPERATIONS: tuple[Operation, ...] = (
         obj(shown="boolean"),
         write=writes.code,
         body=CODE,
+        device=DeviceMay.READ,
     ),
     Operation(
         "POST",
@@ -115,6 +121,7 @@ OPERATIONS: tuple[Operation, ...] = (
         obj(said="string"),
         write=writes.act,
         body=ACT,
+        device=DeviceMay.READ,
     ),
     Operation(
         "GET",
@@ -132,22 +139,50 @@ OPERATIONS: tuple[Operation, ...] = (
         obj(shown="boolean"),
         write=decisions.code,
         body=DECISION_CODE,
+        device=DeviceMay.READ,
     ),
     Operation(
         "POST",
         "/decisions/{decision}/answer",
-        "Answer it; the first answer wins; one that opens a gate takes its code",
+        "Answer it; the first answer wins; one that opens a gate takes its code, or a signature",
         DECISION,
         write=decisions.answer,
         body=ANSWER,
+        device=DeviceMay.SIGN,
     ),
     Operation(
         "POST",
         "/decisions/{decision}/cancel",
-        "Say that nobody will answer it, with its code",
+        "Say that nobody will answer it, with its code, or a signature",
         DECISION,
         write=decisions.cancel,
         body=CANCEL,
+        device=DeviceMay.SIGN,
+    ),
+    Operation(
+        "GET",
+        "/runs",
+        "The runs that live",
+        obj(runs=array(obj(run="string", task="string"))),
+        runs.listed,
+    ),
+    Operation(
+        "POST",
+        "/tasks/{task}/runs/{run}/code",
+        "Show the code that stops a run in the terminal",
+        obj(shown="boolean"),
+        write=runs.code,
+        body=obj(),
+        device=DeviceMay.READ,
+    ),
+    Operation(
+        "POST",
+        "/tasks/{task}/runs/{run}/stop",
+        "End a run with everything it started, with its code, or a signature",
+        obj(run="string"),
+        write=runs.stop,
+        body=STOP,
+        device=DeviceMay.SIGN,
     ),
     Operation(
         "GET",

@@ -6,6 +6,7 @@ from siding.app.decisions.lookup import get, list_decisions, source_of
 from siding.app.decisions.source import LONGEST_LINE, QuotedSource
 from siding.app.decisions.views import DecisionView, ItemView
 from siding.app.phases.phases import list_phases
+from siding.app.waiting.running import running
 from siding.web.ask import Ask
 from siding.web.markdown import markdown
 from siding.web.rendering import Page, escaped
@@ -42,12 +43,13 @@ def one(ask: Ask) -> Page:
 
 
 def inbox(ask: Ask) -> Page:
-    """Show what waits for a person, in every project of the home."""
+    """Show what waits for a person, in every project of the home, and what runs in this one."""
     entries, problems = everything_waiting(ask.project)
     here = str(ask.project.layout.root)
     values = {
         "here": [each for each in entries if str(each.project_dir) == here],
         "elsewhere": [each for each in entries if str(each.project_dir) != here],
+        "runs": running(ask.project),
         "problems": problems,
     }
     return Page("inbox.html", "Inbox", values)

@@ -8,6 +8,7 @@ from siding.app.recording.freed import freed_record, freed_words
 from siding.app.recording.logged import present_line
 from siding.app.recording.status import status
 from siding.app.recording.steps import Step
+from siding.app.waiting.running import running
 from siding.errors import UsageError
 from siding.web.acts import ACTS, ActRequest
 from siding.web.acts import plan as plan_act
@@ -37,6 +38,7 @@ def task(ask: Ask) -> Page:
         "more": max(0, found.steps - len(steps)),
         "next": limit + 200,
         "running": [_running(each) for each in reversed(found.in_progress)],
+        "live": {each.run for each in running(ask.project, task_id)},
         "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
         "waiting": [each for each in ask.site.waiting(ask.project) if each.task == task_id],
         "card": dict(found.task.start),

@@ -1,8 +1,38 @@
 // Acts that need a code: the first press makes the terminal print it, the second one sends it. A
 // code is valid for exactly the act that was pressed. When that changes, the code is forgotten, and
-// the next press prints a new one.
+// the next press prints a new one. Where this browser is paired, it signs what a device may do, and
+// no code is asked for.
 
-import { post } from "./door.js";
+import { device, forget, signed } from "./device.js";
+import { post, served } from "./door.js";
+
+/**
+ * Send what a person says: signed by this browser's device, or with a code. Return null when a code
+ * was just printed and is not typed yet. `needsCode` is false for what the key alone may send.
+ */
+export async function say(form, { code: where, send, body, asked = body, needsCode = true }) {
+  if (await device()) {
+    try {
+      return await signed(send, body);
+    } catch (error) {
+      if (error instanceof DOMException && !served) {
+        // the authenticator was not touched; the code still works
+      } else if (/not paired/.test(error.message)) {
+        await forget(); // it was removed
+        await paired();
+        if (served) throw error;
+      } else throw error;
+    }
+  }
+  if (!needsCode) return post(send, body);
+  const code = await codeFor(form, where, asked);
+  return code === null ? null : post(send, { ...body, code });
+}
+
+/** Mark the document as that of a paired device: some words of the pages differ. */
+export async function paired() {
+  document.documentElement.classList.toggle("paired", Boolean(await device()));
+}
 
 /** Return the code that was typed; null when one was just printed and is not typed yet. */
 export async function codeFor(form, address, body) {

@@ -1,8 +1,7 @@
 // Answering questions, one by one or all at once, also with the keyboard alone. Choices survive a
 // reload of the page.
 
-import { codeFor, forgetCode } from "./codes.js";
-import { post } from "./door.js";
+import { forgetCode, say } from "./codes.js";
 
 let form = null;
 let at = 0;
@@ -119,15 +118,13 @@ async function send() {
   try {
     const address = `/api/v1/decisions/${form.dataset.decision}`;
     const body = { decisions: all.map(answerOf) };
-    if (form.dataset.gate) {
-      const code = await codeFor(form, `${address}/code`, { act: "answer", ...body });
-      if (code === null) {
-        button.disabled = false;
-        return;
-      }
-      body.code = code;
+    const asked = { act: "answer", ...body };
+    const needsCode = Boolean(form.dataset.gate);
+    const sent = await say(form, { code: `${address}/code`, send: `${address}/answer`, body, asked, needsCode });
+    if (sent === null) {
+      button.disabled = false;
+      return;
     }
-    await post(`${address}/answer`, body);
     sessionStorage.removeItem(slot());
     dispatchEvent(new CustomEvent("siding:answered"));
   } catch (error) {
@@ -144,10 +141,10 @@ async function cancel(given) {
   complaint.textContent = "";
   button.disabled = true;
   try {
-    const code = await codeFor(given, `${given.dataset.cancel}/code`, { act: "cancel" });
-    if (code === null) return;
-    await post(`${given.dataset.cancel}/cancel`, { code });
-    dispatchEvent(new CustomEvent("siding:answered"));
+    const address = given.dataset.cancel;
+    const asked = { act: "cancel" };
+    const sent = await say(given, { code: `${address}/code`, send: `${address}/cancel`, body: {}, asked });
+    if (sent !== null) dispatchEvent(new CustomEvent("siding:answered"));
   } catch (error) {
     complaint.textContent = [error.message, error.hint].filter(Boolean).join(" ");
     if (error.code === "already_closed") dispatchEvent(new CustomEvent("siding:answered"));

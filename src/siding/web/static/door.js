@@ -1,6 +1,8 @@
 // The key: this tab takes it from the address and sends it with every request. It is never part of
 // a URL that is sent, and never in a cookie. A new tab asks the open tabs of the same origin for it.
 
+/** Whether this is the address that is served to paired devices: the key is of their session. */
+export const served = location.protocol === "https:";
 const NAME = "siding.key";
 const tabs = new BroadcastChannel("siding.key");
 let key = sessionStorage.getItem(NAME);
@@ -26,6 +28,15 @@ function keep(found) {
   key = found;
   sessionStorage.setItem(NAME, found);
   return true;
+}
+
+/** Keep the key of a session. */
+export const keepKey = keep;
+
+/** Forget a key that is good no more. */
+export function dropKey() {
+  key = null;
+  sessionStorage.removeItem(NAME);
 }
 
 /** Return whether this tab has the key now. */
@@ -65,9 +76,10 @@ function askTabs() {
 /** Send a request; throw a Refusal for any response but success. */
 export async function ask(path, options = {}) {
   const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+  const credentials = served ? "same-origin" : "omit"; // cookies ignore ports: others get them
   let answer;
   try {
-    answer = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit" });
+    answer = await fetch(path, { ...options, headers, cache: "no-store", credentials });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refusal(0, "The dashboard does not answer.", "It ends when nobody uses it; `siding ui` starts it again.");
@@ -78,9 +90,10 @@ export async function ask(path, options = {}) {
   throw new Refusal(answer.status, message ?? `refused (${answer.status})`, hint ?? "", code ?? "");
 }
 
-/** Send an object as JSON, and return the JSON of the response. */
-export async function post(path, body) {
-  const headers = { "Content-Type": "application/json" };
-  const answer = await ask(path, { method: "POST", headers, body: JSON.stringify(body) });
+/** Send an object, or a text that is JSON, and return the JSON of the response. */
+export async function post(path, body, more = {}) {
+  const headers = { "Content-Type": "application/json", ...more };
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const answer = await ask(path, { method: "POST", headers, body: text });
   return answer.json();
 }

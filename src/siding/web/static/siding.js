@@ -1,10 +1,12 @@
 // Pages: fetch them as pieces of HTML, show them, and keep them up to date with the live stream.
 
-import { ask, haveKey, inert, post, takeKey } from "./door.js";
+import { paired } from "./codes.js";
+import { ask, dropKey, haveKey, inert, post, served, takeKey } from "./door.js";
 import { decisions } from "./decisions.js";
 import { dialogs, openDialog } from "./dialogs.js";
 import { keyboard } from "./keyboard.js";
 import { outputs, heardOutput } from "./output.js";
+import "./runs.js";
 import { patches } from "./patch.js";
 import { morph, piece } from "./pieces.js";
 import { follow } from "./stream.js";
@@ -135,6 +137,10 @@ function complainInPage(error) {
 }
 
 function askForKey(why) {
+  if (served) {
+    dropKey(); // of a session that has ended; the page of the pairing begins another one
+    return location.replace(`/pair#next=${location.pathname}${location.search}`);
+  }
   const form = element("form", "alone");
   const label = element("label", "", "Paste the address that siding ui printed");
   const field = element("input");
@@ -221,5 +227,11 @@ addEventListener("popstate", () => {
   if (location.pathname + location.search !== place) show({ focus: false }); // or it is a jump
 });
 addEventListener("siding:answered", () => show());
+addEventListener("siding:said", ({ detail }) => {
+  say(detail);
+  refresh();
+});
+document.documentElement.classList.toggle("served", served);
+await paired();
 if (await haveKey()) show({ focus: false });
 else askForKey("The key is in the address that siding ui prints. Open tabs share it.");

@@ -1,0 +1,1 @@
+"""Paired devices: pairing one, judging what one signs, listing and removing them."""
