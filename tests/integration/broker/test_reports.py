@@ -84,6 +84,9 @@ def test_what_it_waits_for_is_in_the_inbox_and_calls(run: Foothold) -> None:
     assert entry["kind"] == "agent"
     assert entry["title"] == "Claude needs your permission to use Bash"
     assert called.read_text() == "Claude needs your permission to use Bash\n"
+    (row,) = run.task.json("runs", "--format", "json")
+    assert row["waits"] == entry["title"]
+    assert b"you: Claude needs your permission" in run.task.siding("runs").stdout
     assert "needs your permission" in run.task.siding("today").stdout.decode()
     says(run, "UserPromptSubmit", prompt="Go on")
     assert run.task.json("inbox", "--json") == []

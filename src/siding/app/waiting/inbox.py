@@ -201,7 +201,7 @@ def agent_entry(
         title=reported.waits,
         detail=f"{agent} in {run.id}: {first_line(reported.prompt)}".rstrip(": "),
         since=reported.waits_since,
-        command=f"siding output {run.id} -t {task_id} --follow",
+        command=f"siding attach {run.id} -t {task_id}",
         page=f"/tasks/{task_id}",
         task_id=task_id,
         task_name=task_name,

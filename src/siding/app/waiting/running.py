@@ -15,6 +15,7 @@ from siding.namedtuples import NamedTuple
 from siding.process.command import StreamPlan
 from siding.process.output.files import read_output
 from siding.runs.host import has_host
+from siding.runs.reported import Reported, read_reported
 from siding.runs.run import Run, is_run_id
 from siding.runs.store import Runs
 from siding.storage.layout import TaskLayout
@@ -22,13 +23,15 @@ from siding.storage.layout import TaskLayout
 __all__ = ["LeftProcess", "LeftRow", "RunningRow", "left_running", "named_run", "running"]
 
 A_SCREEN = "(a screen: siding attach)"  # in the place of the last line of a program that draws
+_NOTHING = Reported()
 NO_HOST = "(no host: what it prints is lost)"
 _TAIL = 4096  # bytes of output in which the last line is looked for
 _SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)", re.DOTALL)
 
 
 class RunningRow(NamedTuple):
-    """One run that lives. `waits_for` is the id of the oldest question it asked, or ""."""
+    """One run that lives. `waits_for` is the id of the oldest question it asked, or ""; `waits`
+    is what its agent has reported to wait for."""
 
     run: str
     task: str
@@ -42,6 +45,7 @@ class RunningRow(NamedTuple):
     recorded: bool
     last_line: str
     waits_for: str
+    waits: str = ""
     state: str = "running"
 
 
@@ -116,6 +120,7 @@ def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
             recorded=run.is_recorded,
             last_line=last_line(layout, run, acts) if has_host(run) else NO_HOST,
             waits_for=asked.get(run.id, ""),
+            waits=(read_reported(layout, run.id) or _NOTHING).waits,
         )
         for run in live
     ]

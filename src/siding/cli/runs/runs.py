@@ -88,7 +88,11 @@ def _process_cells(process: LeftProcess, task_name: str) -> tuple[str, ...]:
 
 
 def _cells(row: RunningRow) -> tuple[str, ...]:
-    waits = f"you: siding decide answer {row.waits_for}" if row.waits_for else "-"
+    waits = "-"
+    if row.waits_for:
+        waits = f"you: siding decide answer {row.waits_for}"
+    elif row.waits:
+        waits = f"you: {shorten(inert(row.waits), 60)}"
     return (
         row.run,
         shorten(inert(row.task_name), 24),
