@@ -10,6 +10,7 @@ import pytest
 from agents.conftest import AgentAtWork
 from bwrap import needs_bwrap
 from sandbox import Sandbox
+from siding.tasks.names import name_after_command
 
 
 def judge(task: Sandbox) -> None:
@@ -33,6 +34,15 @@ class TestTurns:
         said = agent.run["reported"]
         assert (said["prompts"], said["session"]) == (1, turn["session"])
         assert Path(said["transcript"]).is_file()
+
+    def test_a_commit_is_told_by_what_was_asked(self, agent: AgentAtWork) -> None:
+        """And never by a command line, although the task is named after one."""
+        agent.says([agent.shell("echo one >1.txt")], ["Done."])
+        named = name_after_command(agent.words("Write one"))
+        agent.task.siding("task", "start", named)
+        agent.prompt("Write one")
+        agent.task.siding("apply")
+        assert agent.task.git("log", "-1", "--format=%s") == "Write one"
 
     def test_the_model_is_told_what_it_may_ask(self, agent: AgentAtWork) -> None:
         model = agent.says(["Hello."])
