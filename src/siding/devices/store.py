@@ -43,7 +43,7 @@ class DeviceStore:
         """Return the ids of the paired devices."""
         try:
             names = os.listdir(self.directory)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         found = (name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
         return sorted(each for each in found if is_device_id(each))
