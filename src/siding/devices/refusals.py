@@ -60,3 +60,9 @@ class DeviceRefused(SidingError):
     def __init__(self, reason: Reason) -> None:
         super().__init__(_SAID[reason], hint=_HINTS.get(reason, "try it again"))
         self.reason = reason
+
+
+class DeviceUnknown(DeviceRefused):
+    """The device is not paired, or not any more. A browser that is told so forgets its key."""
+
+    code = "device_unknown"

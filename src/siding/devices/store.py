@@ -18,7 +18,7 @@ from siding.devices.device import (
 )
 from siding.devices.offer import OFFER_VERSION, Offer, offer_from
 from siding.devices.offer import document_of as offer_document
-from siding.devices.refusals import DeviceRefused, Reason
+from siding.devices.refusals import DeviceRefused, DeviceUnknown, Reason
 from siding.errors import NotFound, SidingError
 from siding.files.durable import make_dirs, move_aside, remove_file
 from siding.storage.documents import DamagedFile, read_document_or_none, write_document
@@ -43,7 +43,7 @@ class DeviceStore:
         """Return the ids of the paired devices."""
         try:
             names = os.listdir(self.directory)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         found = (name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
         return sorted(each for each in found if is_device_id(each))
@@ -62,12 +62,12 @@ class DeviceStore:
         return sorted(found, key=lambda each: (each.created_at, each.id)), problems
 
     def load(self, device_id: str) -> Device:
-        """Return a paired device. Raises DeviceRefused, DamagedFile and NewerVersion."""
+        """Return a paired device. Raises DeviceUnknown, DamagedFile and NewerVersion."""
         path = self._path(device_id)
         document = read_document_or_none(path, what="device", version=DEVICE_VERSION)
         if document is None:
             was = any(each.startswith(device_id) for each in _names(self.removed))
-            raise DeviceRefused(Reason.REMOVED if was else Reason.UNKNOWN)
+            raise DeviceUnknown(Reason.REMOVED if was else Reason.UNKNOWN)
         try:
             return device_from(document, device_id)
         except ValueError as error:

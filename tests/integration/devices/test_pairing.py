@@ -82,6 +82,16 @@ def test_a_code_that_is_too_old_pairs_nothing(gated: Gated) -> None:
     assert reasons(gated.sandbox) == ["late code"]
 
 
+def test_ctrl_c_takes_the_code_back(gated: Gated) -> None:
+    device = on_loopback(gated.dashboard)
+    with Terminal(gated.sandbox) as terminal:
+        os.kill(terminal.process.pid, signal.SIGINT)
+        assert terminal.end()[0] == 130
+        said = refusal(device.signed("/device/pair", device.new(terminal.code)))
+    assert said == "nobody is pairing a device now, or the code was used"
+    assert gated.sandbox.json("devices", "--json") == []
+
+
 def test_the_code_without_a_signature_of_the_key_pairs_nothing(gated: Gated) -> None:
     device, other = on_loopback(gated.dashboard), on_loopback(gated.dashboard)
     with Terminal(gated.sandbox) as terminal:

@@ -11,13 +11,14 @@ import { post, served } from "./door.js";
  * was just printed and is not typed yet. `needsCode` is false for what the key alone may send.
  */
 export async function say(form, { code: where, send, body, asked = body, needsCode = true }) {
-  if (await device()) {
+  const box = form.querySelector(".terminal-code");
+  if ((!box || box.hidden) && (await device())) {
     try {
       return await signed(send, body);
     } catch (error) {
       if (error instanceof DOMException && !served) {
         // the authenticator was not touched; the code still works
-      } else if (/not paired/.test(error.message)) {
+      } else if (error.code === "device_unknown") {
         await forget(); // it was removed
         await paired();
         if (served) throw error;

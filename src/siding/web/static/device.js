@@ -19,8 +19,17 @@ export function canWebAuthn() {
 
 /** Return this browser's device: { id, name, kind, … }; null if it is not paired. */
 export async function device() {
-  if (found === undefined) found = canWebCrypto() ? ((await inStore("readonly", (store) => store.get("me"))) ?? null) : null;
+  if (found === undefined) found = canWebCrypto() ? await kept() : null;
   return found;
+}
+
+/** Return what the store has; null where the browser gives no store, as in some private windows. */
+async function kept() {
+  try {
+    return (await inStore("readonly", (store) => store.get("me"))) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Keep a device as this browser's. */

@@ -4,6 +4,8 @@
 import { base64url, canWebAuthn, canWebCrypto, device, forget, makeKey, remember, signed } from "./device.js";
 import { haveKey, keepKey, served } from "./door.js";
 
+const ENTERED = "siding.entered";
+const AGAIN_MS = 3000; // who comes back so soon has lost the session, and would for ever
 const main = document.getElementById("main");
 const form = document.getElementById("pair");
 const signing = document.getElementById("sign-in");
@@ -62,10 +64,14 @@ async function enter(me) {
   signing.querySelector(".complaint").textContent = "";
   try {
     await signIn();
+    if (Date.now() - Number(sessionStorage.getItem(ENTERED)) < AGAIN_MS) {
+      throw new Error("The session was not kept: this browser takes no cookie here.");
+    }
+    sessionStorage.setItem(ENTERED, Date.now());
     location.pathname === "/pair" ? location.replace(wanted()) : location.reload();
   } catch (error) {
     button.disabled = false;
-    if (error.code === "device_refused" && /not paired/.test(error.message)) return forgotten(error);
+    if (error.code === "device_unknown") return forgotten(error);
     complain(signing, error);
   }
 }
