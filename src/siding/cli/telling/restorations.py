@@ -30,6 +30,8 @@ def survey_record(survey: Survey) -> dict[str, Any]:
             }
             for each in survey.plan.chmods
         ],
+        "make_directory": [quote_path(path) for path in survey.plan.made],
+        "remove_directory": [quote_path(path) for path in survey.plan.removed],
         "trash": [quote_path(path) for path in survey.aside],
         "left": [
             {"path": quote_path(left.path), "why": left.why.value} for left in survey.plan.left
@@ -48,6 +50,7 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.print(f"delete  {quote_path(change.path)}")
     for each in survey.plan.chmods:
         screen.print(f"mode    {quote_path(each.path)} ({each.before:04o} to {each.after:04o})")
+    _print_directories(screen, survey)
     for path in survey.aside:
         screen.print(f"trash   {quote_path(path)}")
     for left in survey.plan.left:
@@ -62,6 +65,13 @@ def print_survey(screen: Screen, survey: Survey) -> None:
         screen.warn(concern)
     if survey.nothing_to_do:
         screen.note(f"the workspace is as in {survey.destination.name} already")
+
+
+def _print_directories(screen: Screen, survey: Survey) -> None:
+    for path in survey.plan.made:
+        screen.print(f"make    {quote_path(path)}/")
+    for path in survey.plan.removed:
+        screen.print(f"remove  {quote_path(path)}/ (it is empty)")
 
 
 def tell_restored(
