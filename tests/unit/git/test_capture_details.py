@@ -131,16 +131,6 @@ def test_a_capture_that_fails_says_what_to_do(
     assert task.store.tip(TASK) == before
 
 
-def test_a_submodule_that_moved_is_stored_as_its_commit(task: World) -> None:
-    one, two = task.head(), task.commit({"a.txt": "further\n"})
-    for sha in (one, two):
-        (task.worktree / "lib").mkdir(exist_ok=True)
-        add = ["update-index", "--add", "--cacheinfo", f"160000,{sha},lib"]
-        task.user(*add, cwd=task.worktree)
-        taken = task.capture()
-        assert taken.modes is not None
-
-
 # Directories without files.
 
 

@@ -4,10 +4,12 @@ import errno
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from flushes import Watcher
 from siding.git.command import Git
 from siding.git.errors import GitError
 from siding.git.restoring import emptying
@@ -17,7 +19,7 @@ from siding.git.restoring.linking import Blob, linking, with_links
 from siding.git.restoring.obstacles import changed_since, obstacles, of_others
 from siding.git.restoring.plan import LeftPath, Restoration, Why, plan_restoration
 from siding.git.restoring.pruning import prune
-from siding.git.restoring.restore import restore
+from siding.git.restoring.restore import _remove_empty, restore
 from siding.git.restoring.staging import staged
 from siding.git.snapshots.bare import Bare
 from siding.git.snapshots.modes import Links, ModeChange, Modes, Usual
@@ -56,6 +58,13 @@ def mode_of(path: Path) -> int:
 
 def open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
+
+
+def failing(number: int) -> Callable[..., None]:
+    def fails(_path: bytes, *, dir_fd: int | None = None) -> None:
+        raise OSError(number, f"the disk fails, {dir_fd}")
+
+    return fails
 
 
 # The plan.
@@ -151,10 +160,7 @@ def test_a_disk_that_fails_is_not_taken_for_a_full_directory(
 ) -> None:
     (task.worktree / "void").mkdir()
 
-    def fails(_path: bytes, *, dir_fd: int | None = None) -> None:
-        raise OSError(errno.EIO, f"the disk fails, {dir_fd}")
-
-    monkeypatch.setattr(os, "rmdir", fails)
+    monkeypatch.setattr(os, "rmdir", failing(errno.EIO))
     with OpenTree(task.worktree) as tree, pytest.raises(OSError, match="the disk fails"):
         prune(tree, {b"void"}, keep=())
     with pytest.raises(OSError, match="the disk fails"):
@@ -163,36 +169,84 @@ def test_a_disk_that_fails_is_not_taken_for_a_full_directory(
 
 def test_only_directories_that_were_not_there_are_taken_away(task: World) -> None:
     root = task.worktree
-    for name in ("new/deep", "known", "hid/in", "src/void", "half/void", "file/x"):
-        (root / name).mkdir(parents=True)
-    write(root / "half/mine", "x")
-    write(root / "all/gone", "x")
-    (root / "all/void").mkdir()
-    now = Bare(
-        empty=(
-            *(b"all/void", b"file/x", b"half/void", b"hid/in", b"known"),
-            *(b"new/deep", b"src/void"),
-        )
+    names = (
+        *("all/void", "file/x", "fill/in", "half/void", "hid/in", "known", "link/void"),
+        *("new/deep", "src/void", "sub/void", "elsewhere"),
     )
-    changes = [change(b"all/gone", FILE, NONE), change(b"file", NONE, FILE)]
-    plan = plan_restoration(changes, directories=[b"known", b"made"])
-    then = Bare(empty=(b"known", b"made"), unknown=(b"hid",))
+    for name in names:
+        (root / name).mkdir(parents=True)
+    for name in ("half/in/mine", "all/gone", "sub/in/gone", "was", "taken"):
+        write(root / name, "x")
+    (root / "link/to").symlink_to("../elsewhere")
+    changes = [
+        change(b"all/gone", FILE, NONE),
+        change(b"file", NONE, FILE),
+        change(b"fill/in/f", NONE, FILE),
+        change(b"sub/in/gone", FILE, NONE),
+        change(b"was", FILE, NONE),
+    ]
+    wanted = [b"elsewhere", b"known", b"missing", b"taken", b"was"]
+    plan = plan_restoration(changes, directories=wanted)
+    now = Bare(empty=tuple(os.fsencode(name) for name in names))
+    then = Bare(empty=tuple(wanted), unknown=(b"hid",))
 
     def planned(*paths: bytes, now: Bare | None = now, then: Bare | None = then) -> Restoration:
         return emptying.with_directories(task.where, plan, changes, now, then, paths)
 
     found = planned()
-    assert found.made == (b"made",)
+    assert found.made == (b"missing", b"was")
     assert found.removed == (
-        *(b"src/void", b"new/deep", b"new", b"half/void", b"file/x"),
-        *(b"all/void", b"all"),
+        *(b"sub/void", b"sub", b"src/void", b"new/deep", b"new", b"link/void"),
+        *(b"half/void", b"file/x", b"all/void", b"all"),
     )
     assert planned(b"new/deep").removed == (b"new/deep",)
     assert planned(now=None).removed == planned(then=None).removed == ()
+    assert b"src/void" not in planned(now=now._replace(unknown=(b"src",))).removed
     left = emptying.leaving(found, {b"new/deep"})
     assert set(found.removed) - set(left.removed) == {b"new/deep", b"new"}
     assert left.left == (LeftPath(b"new/deep", Why.IN_USE),)
-    assert emptying.not_as_planned(task.where, found) == {*found.removed, b"made"}
+    assert emptying.not_as_planned(task.where, found) == {*found.removed, b"missing"}
+
+
+def test_a_directory_that_cannot_be_looked_into_stays(
+    task: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (task.worktree / "new/deep").mkdir(parents=True)
+
+    def refused(_path: bytes) -> None:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(os, "scandir", refused)
+    plan, now = Restoration((), (), (), ()), Bare(empty=(b"new/deep",))
+    found = emptying.with_directories(task.where, plan, [], now, Bare(), ())
+    assert found.removed == (b"new/deep",)
+
+
+def test_what_is_empty_in_that_moment_is_removed_durably(
+    task: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    src = task.worktree / "src"
+    for name in ("void", "full/in", "other"):
+        (src / name).mkdir(parents=True)
+    (src / "other").rmdir()
+    write(src / "other", "a file now\n")
+    plan = Restoration((), (), (), (), removed=(b"src/void", b"src/other", b"src/full", b"gone"))
+    with staged(task.store, task.where, plan, task.directory / "staging") as contents:
+        watcher = Watcher(monkeypatch)
+        restore(task.where, plan, contents)
+        unflushed = {inode for _name, inode in watcher.unflushed()}
+    assert watcher.calls
+    assert (src.stat().st_dev, src.stat().st_ino) not in unflushed
+    assert sorted(path.name for path in src.iterdir()) == ["b.txt", "deep", "full", "other"]
+
+
+def test_a_mount_point_stays(task: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (task.worktree / "void").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rmdir", failing(errno.EBUSY))
+        with OpenTree(task.worktree) as tree:
+            assert _remove_empty(tree, b"void") == set()
+    assert (task.worktree / "void").is_dir()
 
 
 # Staging.

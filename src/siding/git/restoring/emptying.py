@@ -6,7 +6,6 @@ in it. Only an empty directory is ever removed; what gets a file in that moment 
 """
 
 import os
-import stat
 from collections.abc import Collection, Sequence
 
 from siding.git.paths import is_selected, join, parents
@@ -32,8 +31,8 @@ def with_directories(
     """
     base = os.fsencode(root.path)
     deleted = {change.path for change in plan.deletes}
-    made = tuple(path for path in plan.directories if _is_missing(base, path, deleted))
-    plan = plan._replace(made=made)
+    made = (p for p in plan.directories if p in deleted or not os.path.lexists(join(base, p)))
+    plan = plan._replace(made=tuple(made))
     if now is None or then is None:
         return plan
     there = {change.path for change in changes if change.new_mode != NOTHING}
@@ -49,9 +48,9 @@ def with_directories(
         )
 
     gone = {path for path in now.empty if may_go(path)}
-    for above in sorted({p for path in gone for p in parents(path)}, key=len, reverse=True):
-        if may_go(above) and _vanishes(base, above, gone | deleted, there):
-            gone.add(above)
+    vanishing = gone | deleted
+    above = {each for path in gone for each in parents(path) if may_go(each)}
+    gone |= {path for path in above if _vanishes(base, path, vanishing)}
     return plan._replace(removed=tuple(sorted(gone, reverse=True)))
 
 
@@ -72,28 +71,12 @@ def not_as_planned(root: WorktreeRoot, plan: Restoration) -> set[bytes]:
     return stays | {path for path in plan.made if not os.path.lexists(join(base, path))}
 
 
-def _is_missing(base: bytes, path: bytes, deleted: Collection[bytes]) -> bool:
-    """Tell whether a directory will have to be made."""
-    try:
-        mode = os.lstat(join(base, path)).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    return path in deleted and not stat.S_ISDIR(mode)
-
-
-def _vanishes(
-    base: bytes, directory: bytes, gone: Collection[bytes], there: Collection[bytes]
-) -> bool:
+def _vanishes(base: bytes, directory: bytes, gone: Collection[bytes]) -> bool:
     """Tell whether nothing will be left in a directory."""
     try:
         with os.scandir(join(base, directory)) as entries:
             below = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
     except OSError:
-        return False
-    for name, is_directory in below:
-        path = os.path.join(directory, name)
-        if path in gone:
-            continue
-        if not is_directory or path in there or not _vanishes(base, path, gone, there):
-            return False
-    return True
+        return False  # nobody can look into it
+    paths = [(os.path.join(directory, name), is_directory) for name, is_directory in below]
+    return all(path in gone or (is_dir and _vanishes(base, path, gone)) for path, is_dir in paths)
