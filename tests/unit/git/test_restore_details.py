@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from flushes import Watcher
+from siding.files.exchange import Entry, put
 from siding.git.command import Git
 from siding.git.errors import GitError
 from siding.git.restoring import emptying
@@ -252,11 +253,21 @@ def test_a_mount_point_stays(task: World, monkeypatch: pytest.MonkeyPatch) -> No
 # Staging.
 
 
-def test_directories_that_forbid_writing_do_so_afterwards(task: World) -> None:
+def test_directories_that_forbid_writing_do_so_afterwards(
+    task: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def put_and_look(new: Entry, place: Entry) -> bool:
+        seen.append(stat.S_IMODE(os.fstat(place.directory).st_mode))
+        return put(new, place)
+
+    monkeypatch.setattr("siding.git.restoring.restore.put", put_and_look)
     write(task.worktree / "src/b.txt", "changed\n")
     plan = back(task)
     (task.worktree / "src").chmod(0o555)
     go(task, plan)
+    assert seen == [0o755]
     assert mode_of(task.worktree / "src") == 0o555
     assert (task.worktree / "src/b.txt").read_bytes() == b"two\n"
 

@@ -10,7 +10,7 @@ from siding.app.back.restore_act import Restored
 from siding.app.back.survey import NeedsConsent, Survey, quote_path
 from siding.app.recording.steps import Step
 from siding.cli.screen.screen import Screen
-from siding.cli.screen.words import changes, counted, task_step
+from siding.cli.screen.words import changes_of, counted, task_step
 
 Result = TypeVar("Result")
 
@@ -79,7 +79,7 @@ def tell_restored(
 ) -> None:
     """Print what a restoration did, `without` these parts of the state."""
     step = done.step
-    change = changes(step.files, step.additions, step.deletions, step.modes)
+    change = changes_of(step)
     screen.note(f"{task_step(task_name, step.id)} · {what} · {change}", "green")
     for part, text in git_lines(done.survey.git):
         if part in without:
