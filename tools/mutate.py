@@ -82,11 +82,9 @@ class Chosen(NamedTuple):
 
 def survivors(log: str) -> frozenset[tuple[str, ...]]:
     """Return the changes in the output of a run: place, line and change."""
-    blocks = (block.splitlines() for block in log.split("\n\n"))
+    lines = [line.strip() for line in log.splitlines()]
     return frozenset(
-        tuple(each.strip() for each in block[-3:])
-        for block in blocks
-        if len(block) == 4 and block[0].startswith("# line ")
+        tuple(lines[at + 1 : at + 4]) for at, line in enumerate(lines) if line.startswith("# line ")
     )
 
 

@@ -161,11 +161,15 @@ def test_a_disk_that_fails_is_not_taken_for_a_full_directory(
 ) -> None:
     (task.worktree / "void").mkdir()
 
+    write(task.worktree / "a.txt", "changed\n")
+    plan = back(task)
     monkeypatch.setattr(os, "rmdir", failing(errno.EIO))
     with OpenTree(task.worktree) as tree, pytest.raises(OSError, match="the disk fails"):
         prune(tree, {b"void"}, keep=())
+    with OpenTree(task.worktree) as tree, pytest.raises(OSError, match="the disk fails"):
+        _remove_empty(tree, b"void")
     with pytest.raises(OSError, match="the disk fails"):
-        go(task, Restoration((), (), (), (), removed=(b"void",)))
+        go(task, plan)
 
 
 def test_only_directories_that_were_not_there_are_taken_away(task: World) -> None:
@@ -270,6 +274,52 @@ def test_directories_that_forbid_writing_do_so_afterwards(
     assert seen == [0o755]
     assert mode_of(task.worktree / "src") == 0o555
     assert (task.worktree / "src/b.txt").read_bytes() == b"two\n"
+
+
+def test_what_is_made_gets_its_recorded_permissions(task: World) -> None:
+    src = task.worktree / "src"
+    shutil.rmtree(src)
+    modes = Modes(Usual(directory=0o750), {}, {b"src": 0o2711})
+    go(task, back(task)._replace(modes=modes))
+    assert (mode_of(src), mode_of(src / "deep")) == (0o2711, 0o750)
+
+
+def test_permissions_are_set_from_the_deepest_path_up_and_flushed(
+    task: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, during, order = task.worktree, list[int](), list[bytes]()
+    flushed: list[tuple[int, int]] = []
+    really, sync = OpenTree.set_mode, os.fsync
+
+    def put_and_look(new: Entry, place: Entry) -> bool:
+        during.append(stat.S_IMODE(os.fstat(place.directory).st_mode))
+        return put(new, place)
+
+    def set_mode(tree: OpenTree, path: bytes, mode: int) -> None:
+        order.append(path)
+        really(tree, path, mode)
+
+    def fsync(fd: int) -> None:
+        flushed.append((os.fstat(fd).st_ino, stat.S_IMODE(os.fstat(fd).st_mode)))
+        sync(fd)
+
+    write(root / "src/b.txt", "changed\n")
+    plan = back(task)
+    for name in ("src", "src/deep"):
+        (root / name).chmod(0o755)
+    chmods = (
+        ModeChange(b"src", 0o755, 0o550, True),
+        ModeChange(b"src/deep", 0o755, 0o711, True),
+        ModeChange(b"src/deep/c.txt", 0o644, 0o600, False),
+    )
+    monkeypatch.setattr("siding.git.restoring.restore.put", put_and_look)
+    monkeypatch.setattr(OpenTree, "set_mode", set_mode)
+    monkeypatch.setattr(os, "fsync", fsync)
+    go(task, plan._replace(chmods=chmods))
+    assert during == [0o750]  # others lose theirs before a file is put into it, we in the end
+    assert [path for path in order[2:] if path != b"src/deep"] == [b"src/deep/c.txt", b"src"]
+    assert ((root / "src/deep/c.txt").stat().st_ino, 0o600) in flushed
+    assert mode_of(root / "src") == 0o550
 
 
 def test_without_recorded_permissions_what_is_made_is_as_usual(task: World) -> None:

@@ -83,7 +83,6 @@ def _set_modes(tree: OpenTree, plan: Restoration, narrowed: list[bytes]) -> None
         with suppress(PermissionError):  # it shows in the end that it is not as planned
             tree.set_mode(path, mode)
             changed.add(path)
-    tree.unlocked.clear()
     tree.flush_modes(changed)
 
 
