@@ -8,7 +8,7 @@ import pytest
 from siding.git.errors import CommandFailed, SnapshotFailed
 from siding.git.snapshots import capture as captures
 from siding.git.snapshots import mode_look
-from siding.git.snapshots.bare import Bare
+from siding.git.snapshots.bare import Bare, bare_directories
 from siding.git.snapshots.capture import Capture, CaptureRequest, capture
 from siding.git.snapshots.changes import CaptureLimits
 from siding.git.snapshots.coverage import Reason, Skipped
@@ -187,3 +187,18 @@ def test_the_text_of_directories_is_read_as_it_was_written() -> None:
     assert parse(modes.text()) == modes
     assert parse(modes._replace(bare=Bare()).text()) == modes._replace(bare=Bare())
     assert parse(modes._replace(bare=None).text()) == modes._replace(bare=None)
+
+
+def test_too_many_directories_are_not_named() -> None:
+    names = [b"%d" % number for number in range(10_000)]
+
+    def found(*more: bytes) -> Bare | None:
+        return bare_directories(names[1:], more, names[:1], directories=())
+
+    assert found() == Bare(tuple(sorted(names[1:])), (), (b"0",))
+    assert found(b"o/file") is None
+
+
+def test_what_the_report_names_was_there_too() -> None:
+    known = Bare(empty=(b"void",), unknown=(b"u",)).with_unknown([b"logs/deep/a.log"])
+    assert known.may_have() == {b"void", b"u", b"logs", b"logs/deep", b"logs/deep/a.log"}
